@@ -1,0 +1,3 @@
+"""The language of models: text, types, meaning."""
+
+from __future__ import annotations

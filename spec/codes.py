@@ -1,0 +1,36 @@
+"""The registry of diagnostic codes, read from `spec/codes.md`: what `modelcheck explain CODE` tells."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import resources
+
+_ENTRY = re.compile(r"^## (R[0-9]{4}): (.+)\n((?:(?!## ).*\n)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A kind of mistake: its code, a title of one line, and a longer explanation.
+
+    The explanation is paragraphs with an empty line between them; one that
+    begins with four spaces is an example and keeps its lines.
+    """
+
+    code: str
+    title: str
+    text: str
+
+
+def _read(text: str) -> dict[str, Code]:
+    entries = [Code(code, title, _paragraphs(body)) for code, title, body in _ENTRY.findall(text)]
+    return {entry.code: entry for entry in entries}
+
+
+def _paragraphs(body: str) -> str:
+    """The file has a line for each sentence, a paragraph is one."""
+    parts = [part.strip("\n") for part in re.split(r"\n(?:[ ]*\n)+", body) if part.strip()]
+    return "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in parts)
+
+
+CODES = _read(resources.files("spec").joinpath("codes.md").read_text(encoding="utf-8"))

@@ -1,0 +1,151 @@
+"""What is wrong with an input, as data; rendering it; the batch that is raised.
+
+A diagnostic never prints itself and is never raised alone: passes collect
+them, and whoever asked for the result raises all of them at once as a
+`SpecError`.  The registry of codes is `spec/codes.md`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from spec.codes import CODES, Code
+from spec.source import Source, Span
+
+WIDTH = 160  # a longer source line is shown in part, round the caret
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that would move or hide others
+_CELLS = {"W": 2, "F": 2}  # East Asian wide and full-width characters; any other takes one column
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that helps to understand a diagnostic."""
+
+    source: Source
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake in one place: what it is, where, and one thing to try.
+
+    `label` stands beside the caret and usually names a type or a value.
+    `span` is None for a mistake of the whole input (an empty file).
+    """
+
+    code: str
+    source: Source
+    span: Span | None
+    message: str
+    label: str = ""
+    help: str = ""
+    notes: tuple[Note, ...] = field(default=())
+
+    @property
+    def entry(self) -> Code:
+        """The registry's entry for this diagnostic's code."""
+        return CODES[self.code]
+
+
+class SpecError(Exception):
+    """The input is wrong; `diagnostics` says how, all of it, in the order of the text."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        def place(d: Diagnostic) -> tuple[str, int]:
+            return (d.source.name, d.span.start if d.span else -1)
+
+        self.diagnostics = tuple(sorted(diagnostics, key=place))
+        super().__init__("\n".join(render(d) for d in self.diagnostics))
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`did you mean …?` with the nearest known name, or nothing when none is near."""
+    others = sorted(set(known) - {name})
+    near = [other for other in others if other.casefold() == name.casefold()]
+    near += difflib.get_close_matches(name, others, n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else ""
+
+
+def render(diagnostic: Diagnostic, *, level: str = "error") -> str:
+    """A diagnostic as a person reads it: place, code, message, the line, a caret, help.
+
+    Starts with `file:line:column:` so that editors can jump there.  `level` is the
+    first word: a mistake that does not stop anything is a "warning".
+    """
+    source, span = diagnostic.source, diagnostic.span
+    head = f"{level}[{diagnostic.code}]: {diagnostic.message}"
+    if span is None:
+        lines = [f"{source.name}: {head}"]
+    else:
+        line, column = source.position(span.start)
+        lines = [f"{source.name}:{line}:{column}: {head}", *_excerpt(source, span, diagnostic.label)]
+    for note in diagnostic.notes:
+        line, column = note.source.position(note.span.start)
+        lines += [f"{note.source.name}:{line}:{column}: note: {note.message}"]
+        lines += _excerpt(note.source, note.span, "")
+    if diagnostic.help:
+        lines.append(f"  help: {diagnostic.help}")
+    return "\n".join(lines)
+
+
+def as_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """A diagnostic for programs: plain values only."""
+    return {
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        **_place(diagnostic.source, diagnostic.span),
+        "label": diagnostic.label,
+        "help": diagnostic.help,
+        "notes": [{"message": note.message, **_place(note.source, note.span)} for note in diagnostic.notes],
+    }
+
+
+def _place(source: Source, span: Span | None) -> dict[str, object]:
+    """Where something stands, for programs; only the file where the whole input is meant."""
+    if span is None:
+        return {"file": source.name}
+    line, column = source.position(span.start)
+    return {"file": source.name, "line": line, "column": column, "length": span.end - span.start}
+
+
+def _excerpt(source: Source, span: Span, label: str) -> list[str]:
+    """The line a span starts on, and carets under the span's part of it.
+
+    A span that starts at the end of its line, or of the text, has one caret just behind it.
+    """
+    number, column = source.position(span.start)
+    text = "".join(_shown(char) for char in source.line(number))
+    start = min(column - 1, len(text))
+    end = min(start + span.end - span.start, len(text))
+    first = max(0, min(start - WIDTH // 2, len(text) - WIDTH))
+    last = min(len(text), first + WIDTH)
+    before = ("…" if first > 0 else "") + text[first:start]
+    under = text[start : min(end, last)]
+    after = text[min(end, last) : last] + ("…" if last < len(text) else "")
+    gutter = f"{number:>5} | "
+    carets = " " * _cells(before) + "^" * max(1, _cells(under))
+    return [
+        f"{gutter}{before}{under}{after}",
+        f"{'| ':>{len(gutter)}}{carets}" + (f" {label}" if label else ""),
+    ]
+
+
+def _shown(char: str) -> str:
+    """A character as an excerpt shows it: one that would move or hide text is replaced."""
+    if char == "\t":
+        return " "
+    return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in _HIDDEN else char
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(_CELLS.get(unicodedata.east_asian_width(char), 1) for char in text if not _joins(char))
+
+
+def _joins(char: str) -> bool:
+    """Whether a character is drawn over the one before it."""
+    return unicodedata.category(char) in {"Mn", "Me"}

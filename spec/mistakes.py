@@ -1,0 +1,129 @@
+"""Syntax errors in a writer's words: what was likely meant, from what stands at the place.
+
+The habits of other languages are the usual cause, so the rules are examples
+of those.  A rule looks at the text at and before the place of the error and
+may answer with a message and something to try.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    before: str  # the line's text before the error
+    here: str  # the text from the error on
+    found: str
+    expected: frozenset[str]
+
+
+_FOREIGN = {
+    "&&": "`and`",
+    "||": "`or`",
+    "=>": "`implies`",
+    "!": "`not`",
+    "/\\": "`and`",
+    "\\/": "`or`",
+    "'": "`:=` (a statement gives a place its new value)",
+    "#": "`!=` for `differs from`, `//` for a comment",
+    "--": "`//` for a comment",
+    "/*": "`//` for a comment",
+    "|": "`+` for a union of sets, `or` for booleans",
+    "~": "`not`",
+}
+
+
+def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> tuple[str, str]:
+    """A message and a help text for a syntax error at `at`, where `found` stands (nothing at the end)."""
+    line = text.rfind("\n", 0, at.start) + 1
+    place = _Place(text[line : at.start], text[at.start : at.start + 40], found, expected)
+    for rule in _RULES:
+        answer = rule(place)
+        if answer:
+            return answer
+    what = f"`{found}` cannot stand here" if found else "the file ends too early"
+    return what, _listing(expected)
+
+
+def _listing(expected: frozenset[str]) -> str:
+    """What could stand there, when that is few things."""
+    shown = sorted(f"`{e}`" if not e.startswith(("a ", "the ")) else e for e in expected)
+    return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
+
+
+def _unclosed(place: _Place) -> tuple[str, str] | None:
+    if place.found:
+        return None
+    return "the file ends too early", "is a `{`, `(` or `[` left open?"
+
+
+def _foreign_operator(place: _Place) -> tuple[str, str] | None:
+    for sign in sorted(_FOREIGN, key=len, reverse=True):
+        if place.here.startswith(sign):
+            return f"`{sign}` is not an operator of this language", f"write {_FOREIGN[sign]}"
+    return None
+
+
+def _equals_in_expression(place: _Place) -> tuple[str, str] | None:
+    if place.here.startswith("=") and not place.here.startswith("=="):
+        if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
+            return "`=` does not compare", "write `==`"
+        return "`=` does not assign", "write `:=` to give a place its new value, `==` to compare"
+    return None
+
+
+def _colon_after_quantifier(place: _Place) -> tuple[str, str] | None:
+    if place.found in {":", "|"} and re.search(
+        r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
+    ):
+        return (
+            f"`{place.found}` does not end the list of bound names",
+            "write a dot and a space: `forall x in S. P`",
+        )
+    return None
+
+
+def _dot_without_space(place: _Place) -> tuple[str, str] | None:
+    if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
+        return (
+            f"`{place.found}` cannot stand here: the bound names were not ended",
+            "the dot after bound names needs a space behind it: `forall x in S. P`",
+        )
+    return None
+
+
+def _chained_comparison(place: _Place) -> tuple[str, str] | None:
+    if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
+        r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
+    ):
+        return "comparisons do not chain", "write `a < b and b < c`"
+    return None
+
+
+def _missing_protocol(place: _Place) -> tuple[str, str] | None:
+    if place.expected == {"protocol"}:
+        return "a model file starts with its name", "write `protocol NAME` first"
+    return None
+
+
+def _unclosed_string(place: _Place) -> tuple[str, str] | None:
+    if place.here.startswith('"'):
+        return "the quoted text does not end on its line", 'close it with `"`'
+    return None
+
+
+_RULES: tuple[Callable[[_Place], tuple[str, str] | None], ...] = (
+    _unclosed,
+    _missing_protocol,
+    _unclosed_string,
+    _colon_after_quantifier,
+    _foreign_operator,
+    _chained_comparison,
+    _equals_in_expression,
+    _dot_without_space,
+)

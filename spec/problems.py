@@ -1,0 +1,56 @@
+"""Where the passes over a text put what they find wrong with it."""
+
+from __future__ import annotations
+
+from spec.diagnostics import Diagnostic, Note, SpecError
+from spec.source import Source, Span
+
+_SHORT = 30  # characters of a text that is worth repeating
+
+
+class Problems:
+    """A list of diagnostics of one text, each kept once; a pass goes on after adding one."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.variant: tuple[Span, Span, str] | None = (
+            None  # the one looked at: all of it, where it is named, its name
+        )
+        self.too_large = False  # whether it was reported that an expression is
+        self._found: dict[tuple[str, Span], Diagnostic] = {}
+
+    def add(
+        self,
+        code: str,
+        span: Span,
+        message: str,
+        *,
+        label: str = "",
+        help: str = "",  # noqa: A002 - the word users see
+        notes: tuple[tuple[Span, str], ...] = (),
+    ) -> None:
+        """Record a mistake at a place; one of the same code at the same place is the same mistake."""
+        if self.variant is not None and not self.variant[0].start <= span.start < self.variant[0].end:
+            notes = (
+                *notes,
+                (self.variant[1], f"in the variant `{self.variant[2]}`, which changes what stands here"),
+            )
+        others = tuple(Note(self.source, at, what) for at, what in notes)
+        found = Diagnostic(code, self.source, span, message, label, help, others)
+        self._found.setdefault((code, span), found)
+
+    def shown(self, span: Span) -> str:
+        """The text at a place, to be repeated in a help; `…` when it is long."""
+        text = self.source.at(span)
+        return text if len(text) <= _SHORT and "\n" not in text else "…"
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def raise_if_any(self) -> None:
+        """Raise SpecError with all that was found, if anything was."""
+        if self._found:
+            raise SpecError(self._found.values())

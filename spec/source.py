@@ -1,0 +1,47 @@
+"""A text with a name, and places in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a text, as offsets in characters: from `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The stretch from the start of this one to the end of the other."""
+        return Span(self.start, max(self.end, other.end))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text and the name a reader knows it by, usually a path as it was given."""
+
+    name: str
+    text: str
+    _starts: tuple[int, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts = (0, *(found.end() for found in re.finditer("\n", self.text)))
+        object.__setattr__(self, "_starts", starts)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both counted from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line (counted from 1), without its end."""
+        start = self._starts[number - 1]
+        end = self._starts[number] - 1 if number < len(self._starts) else len(self.text)
+        return self.text[start:end].rstrip("\r")
+
+    def at(self, span: Span) -> str:
+        """The text that a span covers."""
+        return self.text[span.start : span.end]

@@ -1,0 +1,245 @@
+"""The types of the language: a closed union of frozen values.
+
+A type says nothing of a scope: how many members a sort has and how far a nat
+goes is given per check.  `Int` is the type of arithmetic and is the one type
+that no state can hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """`bool`."""
+
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """`int`: a whole number of any size, the result of arithmetic; never stored."""
+
+    def __str__(self) -> str:
+        return "int"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`lo..hi`: whole numbers from `lo` to `hi`, both included; outside is an error of the model."""
+
+    lo: int
+    hi: int
+
+    def __str__(self) -> str:
+        return f"{self.lo}..{self.hi}"
+
+
+@dataclass(frozen=True, slots=True)
+class Nat:
+    """A declared `nat`: 0, 1, 2 … up to the scope of the check; a step beyond is cut and counted."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """A fixed list of names, ordered as written."""
+
+    name: str
+    members: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Interchangeable members, as many as the check says; only compared for equality."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`T?`: a value of `of`, or `none`."""
+
+    of: Type
+
+    def __str__(self) -> str:
+        return "none" if isinstance(self.of, Unknown) else f"{self.of}?"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named part of a record or of a case of a union."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Named fields, all present."""
+
+    name: str
+    fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One alternative of a union, with its fields; also the type of a value known to be it."""
+
+    union: str
+    name: str
+    fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """A tagged union: a value is exactly one of the cases."""
+
+    name: str
+    cases: tuple[Case, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """`(A, B)`: ordered lexicographically when its parts are ordered."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many elements a collection may have.
+
+    By number (more is an error of the model) or by the name of a nat or of a
+    network whose scope the check gives (a step that needs more is cut).
+    """
+
+    of: int | str
+
+    def __str__(self) -> str:
+        return str(self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """`set[T]` or `set[T; limit]`."""
+
+    of: Type
+    limit: Limit | None = None
+
+    def __str__(self) -> str:
+        return f"set[{self.of}]" if self.limit is None else f"set[{self.of}; {self.limit}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """`bag[T; limit]`: a set that counts; `limit` bounds the sum of the counts."""
+
+    of: Type
+    limit: Limit | None
+
+    def __str__(self) -> str:
+        return f"bag[{self.of}]" if self.limit is None else f"bag[{self.of}; {self.limit}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """`seq[T; limit]`: a sequence indexed from 0.
+
+    `limit` is None only for the type of an expression whose length nobody
+    declared (`[1, 2]` where nothing says more); such a type is never stored.
+    """
+
+    of: Type
+    limit: Limit | None
+
+    def __str__(self) -> str:
+        return f"seq[{self.of}]" if self.limit is None else f"seq[{self.of}; {self.limit}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """`map[K, V]`: total over the finite type `key`; a partial map has an option for `value`."""
+
+    key: Type
+    value: Type
+
+    def __str__(self) -> str:
+        return f"map[{self.key}, {self.value}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The type of an expression that has been reported as wrong; fits everywhere, so it is reported once."""
+
+    def __str__(self) -> str:
+        return "?"
+
+
+Type = (
+    Bool
+    | Int
+    | Range
+    | Nat
+    | Enum
+    | Sort
+    | Option
+    | Record
+    | Case
+    | Union
+    | Tuple
+    | Set
+    | Bag
+    | Seq
+    | Map
+    | Unknown
+)
+
+BOOL = Bool()
+INT = Int()
+UNKNOWN = Unknown()
+
+
+def is_number(of: Type) -> bool:
+    """Whether values of the type are whole numbers."""
+    return isinstance(of, Int | Range | Nat)
+
+
+def is_scalar(of: Type) -> bool:
+    """Whether the type's values can be listed in order at once: what may index a map."""
+    return isinstance(of, Bool | Range | Nat | Enum | Sort)
+
+
+def is_ordered(of: Type) -> bool:
+    """Whether `<` means something on the type: numbers, enums, bool, and tuples of such."""
+    match of:
+        case Bool() | Int() | Range() | Nat() | Enum():
+            return True
+        case Tuple(items):
+            return all(map(is_ordered, items))
+        case _:
+            return False
