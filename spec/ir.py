@@ -1,0 +1,604 @@
+"""The intermediate representation: all that an engine ever sees of a model.
+
+Names are resolved, types are checked, sugar is gone: functions are inlined,
+a process field `r.log` is a map from the sort, `wipe`, `flush` and networks
+are assignments, a fault that comes with a network is an action like any other.
+Still without bounds: a `Scope` gives those.
+
+Run-time values, by type (see `spec/values.py`): bool → bool; numbers → int;
+enum → its ordinal, an int; sort → its member's number, an int from 0;
+option → None or the value; record, tuple → tuple; union → tuple whose first
+item is the case's ordinal; seq → tuple; set → frozenset; bag → frozenset of
+(value, count); map → tuple, one value for each key in the order of the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum as PyEnum
+from typing import Any
+
+from spec.source import Source, Span
+from spec.types import Case, Enum, Nat, Record, Sort, Type, Union
+
+Value = Any  # see the module's docstring; typed per node by `Expr.type`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Anything that has a place in the text; the place does not change what it is."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+# ------------------------------------------------------------------ expressions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Expr(Node):
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Const(_Expr):
+    """A value written in the text."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Config(_Expr):
+    """The value a check gives to a config entry."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Var(_Expr):
+    """The whole of a state variable, `Model.variables[index]`; in a `step`, after the step."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Local(_Expr):
+    """A parameter or a bound name, by its slot in the frame of its action or property."""
+
+    slot: int
+
+
+class Op(PyEnum):
+    """Strict operations: every argument is evaluated, in order. T stands for any type.
+
+    Errors in brackets are errors of the model (`values.ModelError`).
+    """
+
+    NOT = "not"  # bool
+    ADD = "+"  # int, int
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"  # rounds towards minus infinity [R0603 by zero]
+    MOD = "%"  # has the sign of the divisor [R0603 by zero]
+    NEG = "negate"
+    EQ = "=="  # T, T
+    NE = "!="
+    LT = "<"  # ordered T, T
+    LE = "<="
+    MIN2 = "min2"  # ordered T, T: min(a, b)
+    MAX2 = "max2"
+    IN = "in"  # T, set or bag or option or seq
+    SUBSET = "subset"  # set, set
+    UNION = "union"  # set, set; bag, bag (counts are added)
+    MINUS = "minus"  # set, set; bag, bag (counts are subtracted, not below 0)
+    INTERSECT = "intersect"  # set, set
+    SIZE = "size"  # set, bag (sum of counts), seq, option (0 or 1) → int
+    CONCAT = "concat"  # seq, seq
+    TAKE = "take"  # seq, int: entries at offsets below n: s[..n]
+    DROP = "drop"  # seq, int: entries at offsets n and above: s[n..]
+    INDEX = "index"  # seq, int [R0602 outside]
+    AT = "at"  # seq, int → option: the entry, or none outside
+    LAST = "last"  # seq [R0604 empty]
+    COMMON = "common_prefix"  # seq, seq → the length of the longest common prefix
+    STARTS = "starts_with"  # seq, seq: the second is a prefix of the first
+    ELEMENTS = "elements"  # seq or bag or option → set
+    COUNT = "count"  # T, bag → int
+    LOOKUP = "lookup"  # map, key [R0602 for a number outside the keys]
+    THE = "the"  # option, or set of one [R0605 otherwise]
+    LEAST = "least"  # set of ordered T [R0604 empty]: min(S)
+    GREATEST = "greatest"  # set of ordered T [R0604 empty]
+    SUBSETS = "subsets"  # set → set of sets
+    RANGE = "range"  # int, int → set of int: lo..hi, both included
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(_Expr):
+    """A strict operation on its arguments."""
+
+    op: Op
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And(_Expr):
+    """True when all parts are; evaluated in order, only as far as needed."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(_Expr):
+    """True when some part is; evaluated in order, only as far as needed."""
+
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Implies(_Expr):
+    """False only when `left` is true and `right` is not; `right` is evaluated only if needed."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If(_Expr):
+    """`if c then a else b`; one branch is evaluated."""
+
+    test: Expr
+    then: Expr
+    other: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Let(_Expr):
+    """`body` with `value` in `slot`."""
+
+    slot: int
+    name: str
+    value: Expr
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Members(_Expr):
+    """All values of a scalar type (`of`), as a set."""
+
+    of: Type
+
+
+class Quantifier(PyEnum):
+    """What a `Bind` makes of its body's values over the domain."""
+
+    FORALL = "forall"
+    EXISTS = "exists"
+    SUM = "sum"
+    MAX = "max"  # greatest value of the body [R0604 empty]
+    MIN = "min"
+    ARGMAX = "argmax"  # the member with the greatest body [R0604 empty; R0606 a tie on a sort]
+    ARGMIN = "argmin"
+    SET = "set"  # the set of the body's values
+
+
+@dataclass(frozen=True, slots=True)
+class Bind(_Expr):
+    """A quantifier, fold or comprehension over a finite domain, in the canonical order of its members.
+
+    `domain` is a set, bag (its distinct members), seq (its entries), or
+    option (its value, if any); `where` of None keeps everything.
+    `name` is for people.  `case` narrows a union: members of other cases are
+    passed over.
+    """
+
+    quantifier: Quantifier
+    slot: int
+    name: str
+    domain: Expr
+    where: Expr | None
+    body: Expr
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf(_Expr):
+    """`[k: K -> body]`: a map built key by key; `type` is the map's."""
+
+    slot: int
+    name: str
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Make(_Expr):
+    """A record, tuple, seq, set, bag or case of a union from its parts (`type` says which).
+
+    For a case, `type` is the `Union` and `case` its ordinal.
+    """
+
+    parts: tuple[Expr, ...]
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part(_Expr):
+    """A field of a record, an item of a tuple, by position.
+
+    For a union, `case` says which case the value must be [R0607 when it is another];
+    None when all cases have the field at this position.
+    """
+
+    of: Expr
+    index: int
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Is(_Expr):
+    """Whether a union's value is the case with that ordinal."""
+
+    of: Expr
+    case: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(_Expr):
+    """`of`, checked on its way into something stored of type `type`.
+
+    Beyond a scope (nat, limit by name) the step is cut; outside a declared
+    range or a limit by number it is an error of the model [R0601].
+    Checks numbers, options of them, and the lengths and elements of
+    collections, however deep.
+    """
+
+    of: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Old(_Expr):
+    """In a `step` property: `of` evaluated before the step."""
+
+    of: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Did(_Expr):
+    """In a `step` property: whether the step is this action, with these first arguments."""
+
+    action: str
+    args: tuple[Expr, ...]
+
+
+Expr = (
+    Const | Config | Var | Local | Apply | And | Or | Implies | If | Let | Members | Bind | MapOf | Make
+    | Part | Is | Fit | Old | Did
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A step of a path into a map: the entry of that key."""
+
+    key: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A step of a path into a record or tuple: the part at that position."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Node):
+    """The part of state variable `var` at `path` becomes `value` (already a `Fit`)."""
+
+    var: int
+    path: tuple[Key | At, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Node):
+    """`let`: `slot` holds `value` from here on."""
+
+    slot: int
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Node):
+    """`if` as a statement."""
+
+    test: Expr
+    then: tuple[Stmt, ...]
+    other: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Each(Node):
+    """`for`: the body once for each member, in canonical order; the domain is evaluated once, before."""
+
+    slot: int
+    name: str
+    domain: Expr
+    body: tuple[Stmt, ...]
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Node):
+    """`choose`: one branch of the step for each member of `domain` that passes `where`.
+
+    No member, no step.  The chosen value is part of the step's name.
+    """
+
+    slot: int
+    name: str
+    domain: Expr
+    where: Expr | None
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assert(Node):
+    """A property of the moment: when false, the step violates the property named `name`."""
+
+    name: str
+    test: Expr
+
+
+Stmt = Assign | Bound | Branch | Each | Choose | Assert
+
+
+# ------------------------------------------------------------------ the model
+
+
+class Storage(PyEnum):
+    """What a crash does to a variable of a process."""
+
+    DURABLE = "durable"
+    VOLATILE = "volatile"
+    CACHED = "cached"
+    NONE = "state"  # not of a process
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """A state variable. `name` is `leader`, or `Replica.log` for a process field: a map from the sort."""
+
+    name: str
+    type: Type
+    init: Expr
+    storage: Storage
+    ghost: bool
+    owner: str | None  # the sort of its process
+    network: str | None = None  # "set", "bag", "fifo" when declared as a network
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Node):
+    """A parameter of an action: ranges over the members of `domain`, as a `Bind` does."""
+
+    name: str
+    slot: int
+    type: Type
+    domain: Expr
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(Node):
+    """A condition for a step. `name` is None when the text gives none."""
+
+    name: str | None
+    test: Expr
+
+
+class Kind(PyEnum):
+    """Steps the protocol takes, steps that go wrong (and cost), steps that mend (and never cost)."""
+
+    ACTION = "action"
+    FAULT = "fault"
+    REPAIR = "repair"
+
+
+class Fairness(PyEnum):
+    """What may not be put off for ever."""
+
+    NONE = "none"
+    WEAK = "fair"
+    STRONG = "strong fair"
+
+
+Says = tuple["str | Expr", ...]
+"""A sentence with values in it, evaluated before the step (property: in the state)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action(Node):
+    """Parameters × guards × a body run in order, atomically.
+
+    Locals live in a frame of `slots` slots: parameters first, then what `head`
+    and `body` bind.  `says` may read the parameters and the state.
+    """
+
+    name: str
+    kind: Kind
+    fairness: Fairness
+    params: tuple[Param, ...]
+    head: tuple[Guard | Bound, ...]
+    body: tuple[Stmt, ...]
+    slots: int
+    says: Says | None
+
+
+class PropertyKind(PyEnum):
+    """What a property claims; `lemma` is an invariant that exists to help a proof."""
+
+    INVARIANT = "invariant"
+    LEMMA = "lemma"
+    STEP = "step"
+    REACHABLE = "reachable"
+    RECOVERABLE = "recoverable"
+    LEADSTO = "leadsto"
+    ALWAYS_EVENTUALLY = "always eventually"
+    DEADLOCK_FREE = "deadlock free"
+    ASSERT = "assert"  # made by `assert` statements of that name
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Node):
+    """A named claim. `expr` is None for deadlock free and assert; `goal` is leadsto's right side."""
+
+    name: str
+    kind: PropertyKind
+    expr: Expr | None
+    goal: Expr | None
+    slots: int
+    says: Says | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry(Node):
+    """A switch of the model: its type, default, and the real key it stands for.
+
+    `defaults` are pairs (first version, value), ascending; `key` and `note` are for people.
+    """
+
+    name: str
+    type: Type
+    default: Value
+    key: str | None = None
+    note: str | None = None
+    defaults: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assume(Node):
+    """A condition on configs and sizes without which the model means nothing."""
+
+    name: str
+    test: Expr
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What makes a model finite, and its switches.
+
+    `sorts` gives the members' names (for people), so their number; `nats` the
+    greatest value; `networks` how many messages may be under way at once (in
+    each channel); `config` a value for every config entry.
+    """
+
+    sorts: Mapping[str, tuple[str, ...]]
+    nats: Mapping[str, int]
+    networks: Mapping[str, int]
+    config: Mapping[str, Value]
+
+    def limit(self, name: str) -> int:
+        """The bound that goes by that name: of a nat or of a network."""
+        return self.nats[name] if name in self.nats else self.networks[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many faults a run may have. None: any number.
+
+    `total` bounds all together; `kinds`, when not None, lists the only faults
+    allowed and the most of each.
+    """
+
+    total: int | None
+    kinds: Mapping[str, int | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectVerdict(Node):
+    """`expect P holds [for any number of faults]`, or `violated [with k faults] [in n steps]`."""
+
+    property: str
+    holds: bool
+    any_faults: bool = False
+    faults: int | None = None
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectCount(Node):
+    """`expect states 353 [within k faults]`, transitions, levels, cut."""
+
+    what: str
+    count: int
+    faults: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectTaken(Node):
+    """`expect taken write 3996`: how many transitions are steps of that action."""
+
+    action: str
+    count: int
+
+
+Expect = ExpectVerdict | ExpectCount | ExpectTaken
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Node):
+    """A question with its bounds, and the answer it is expected to have."""
+
+    name: str
+    scope: Scope
+    budget: Budget
+    only: tuple[str, ...] | None  # properties to look at; None: all
+    expect: tuple[Expect, ...]
+    says: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A protocol (or a variant of one), ready for an engine."""
+
+    name: str
+    source: Source
+    sorts: tuple[Sort, ...]
+    nats: tuple[Nat, ...]
+    enums: tuple[Enum, ...]
+    records: tuple[Record, ...]
+    unions: tuple[Union, ...]
+    configs: tuple[ConfigEntry, ...]
+    assumes: tuple[Assume, ...]
+    variables: tuple[Variable, ...]
+    init: tuple[Stmt, ...]  # run on the variables' `init` values; more than one start by `choose`
+    init_slots: int  # enough for `init` and for every variable's first value
+    actions: tuple[Action, ...]
+    properties: tuple[Property, ...]
+    checks: tuple[Check, ...]
+
+    def action(self, name: str) -> Action:
+        """The action of that name. KeyError when there is none."""
+        for found in self.actions:
+            if found.name == name:
+                return found
+        raise KeyError(name)
+
+    def property(self, name: str) -> Property:
+        """The property of that name. KeyError when there is none."""
+        for found in self.properties:
+            if found.name == name:
+                return found
+        raise KeyError(name)
+
+    def case(self, union: str, name: str) -> tuple[int, Case]:
+        """A case of a union and its ordinal. KeyError when there is none."""
+        for found in self.unions:
+            if found.name == union:
+                for ordinal, case in enumerate(found.cases):
+                    if case.name == name:
+                        return ordinal, case
+        raise KeyError(name)

@@ -1,0 +1,108 @@
+"""Text → models: the whole pipeline, in order.
+
+parse → variants → declarations, expressions, statements, checks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import spec.ir as ir
+import spec.syntax as s
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.elaborate import elaborate
+from spec.parser import LARGEST, parse
+from spec.problems import Problems
+from spec.source import Source
+from spec.variants import expand
+
+
+def load(path: str | Path) -> tuple[ir.Model, ...]:
+    """The models of a file: the base protocol first, then its variants in the order of the text.
+
+    Raises SpecError with every mistake found (syntax errors: the first), or
+    with one diagnostic when the file cannot be read.
+    """
+    return loads(read(path), str(path))
+
+
+def loads(text: str, name: str = "<text>") -> tuple[ir.Model, ...]:
+    """The models of a text; `name` is what diagnostics call it."""
+    source = Source(name, text)
+    try:
+        return _models(source)
+    except RecursionError:  # every pass goes down into what it reads
+        what, help_ = "something in the file is nested too deep", "give names to parts of it"
+        raise SpecError([Diagnostic("R0104", source, None, what, help=help_)]) from None
+
+
+def _models(source: Source) -> tuple[ir.Model, ...]:
+    protocol = parse(source)
+    problems = Problems(source)
+    protocols = expand(protocol, problems)
+    checks = _checks(protocol, protocols, problems)
+    models = []
+    for of, expanded in protocols.items():
+        if of != protocol.name.text:
+            problems.variant = (expanded.span, expanded.name.span, of)
+        models.append(elaborate(expanded, checks.get(of, ()), source, problems))
+    problems.raise_if_any()
+    return tuple(models)
+
+
+def read(path: str | Path) -> str:
+    """The text of a file; raises SpecError (R0103) when it cannot be read as one."""
+    source = Source(str(path), "")
+
+    def refuse(what: str, help_: str = "") -> SpecError:
+        return SpecError([Diagnostic("R0103", source, None, what, help=help_)])
+
+    try:
+        if Path(path).is_dir():
+            raise refuse("this is a folder, not a file", _inside(Path(path)))
+        if Path(path).stat().st_size > 4 * LARGEST:
+            raise refuse("the file is far larger than any model", "is this a model file?")
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        near = suggest(Path(path).name, [p.name for p in Path(path).parent.glob("*.rsm")])
+        raise refuse("there is no such file", near) from None
+    except OSError as error:
+        raise refuse(f"the file cannot be read: {error.strerror}") from None
+    if b"\0" in data:
+        raise refuse("the file is binary, not text", "a model file is text in UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refuse(f"the file is not UTF-8: byte {error.start} is not part of a character") from None
+
+
+def _inside(folder: Path) -> str:
+    found = sorted(p.name for p in folder.glob("*.rsm"))
+    return f"did you mean `{folder / found[0]}`?" if found else ""
+
+
+def _checks(
+    protocol: s.Protocol, protocols: dict[str, s.Protocol], problems: Problems
+) -> dict[str, tuple[s.CheckDecl, ...]]:
+    """The checks of each protocol, by its name; a check without `of` is the base's."""
+    found: dict[str, tuple[s.CheckDecl, ...]] = {}
+    seen: dict[str, s.CheckDecl] = {}
+    for item in protocol.items:
+        if not isinstance(item, s.CheckDecl):
+            continue
+        of = item.of.text if item.of else protocol.name.text
+        if of not in protocols and item.of is not None:
+            help_ = suggest(of, protocols) or "a check is of the protocol, or of a variant of it"
+            problems.add("R0208", item.of.span, f"there is no variant `{of}`", help=help_)
+        if item.name.text in seen:
+            first = (seen[item.name.text].name.span, "the first is here")
+            problems.add(
+                "R0201",
+                item.name.span,
+                f"two checks are called `{item.name.text}`",
+                help="rename one",
+                notes=(first,),
+            )
+        seen.setdefault(item.name.text, item)
+        found[of] = (*found.get(of, ()), item)
+    return found

@@ -1,0 +1,93 @@
+"""Bound names while an action, a property or a function is read: slots, types, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum as PyEnum
+
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A bound name: usually a slot of a type; `value` when it stands for an expression that needs no slot."""
+
+    type: t.Type
+    slot: int
+    value: ir.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """Names in reach, and facts: expressions whose type is narrower here than declared.
+
+    After `m is Vote` the name `m` is a Vote; after `leader != none` the
+    expression `leader` is a member.  Facts are keyed by syntax, which is
+    equal wherever it stands.
+    """
+
+    names: Mapping[str, Binding] = field(default_factory=dict)
+    facts: Mapping[s.Expr, t.Type] = field(default_factory=dict)
+
+    def bind(self, name: str, binding: Binding) -> Env:
+        """With one more name; facts that mention an outer name of that spelling are forgotten."""
+        kept = {expr: of for expr, of in self.facts.items() if not mentions(expr, name)}
+        return Env({**self.names, name: binding}, kept)
+
+    def knowing(self, facts: Mapping[s.Expr, t.Type]) -> Env:
+        """With more facts."""
+        return replace(self, facts={**self.facts, **facts}) if facts else self
+
+    def settled(self) -> Env:
+        """Without facts about the state: those end when a statement changes it."""
+        return replace(self, facts={expr: of for expr, of in self.facts.items() if self._is_bound(expr)})
+
+    def _is_bound(self, expr: s.Expr) -> bool:
+        return isinstance(expr, s.Name) and expr.name in self.names
+
+
+def mentions(node: object, name: str) -> bool:
+    """Whether a path (`x`, `x.f`, `x[i]`) mentions a name."""
+    match node:
+        case s.Name(found):
+            return found == name
+        case s.Get(of):
+            return mentions(of, name)
+        case s.Index(of, index):
+            return mentions(of, name) or mentions(index, name)
+        case _:
+            return False
+
+
+class Use(PyEnum):
+    """What an expression reads beyond its arguments; places differ in what they allow."""
+
+    STATE = "state"
+    GHOST = "ghost"
+    OLD = "old"  # old(…) and did(…)
+    ENABLED = "enabled"
+
+
+@dataclass(slots=True)
+class Frame:
+    """The slots of one action or property, and what its expressions turned out to use."""
+
+    slots: int = 0
+    uses: list[tuple[Use, Span, str]] = field(default_factory=list)
+    inlining: list[tuple[str, Span]] = field(
+        default_factory=list
+    )  # functions put in place now: name and call
+    size: int = 0  # how many expressions were elaborated
+
+    def slot(self) -> int:
+        """A fresh slot."""
+        self.slots += 1
+        return self.slots - 1
+
+    def use(self, what: Use, span: Span, name: str) -> None:
+        """Note a use, at the outermost call when it happens inside functions."""
+        self.uses.append((what, self.inlining[0][1] if self.inlining else span, name))

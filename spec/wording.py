@@ -1,0 +1,25 @@
+"""Small words for messages: articles and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def an(thing: object) -> str:
+    """The thing with its article: `a Replica`, `an Epoch`, `an int`, `a number 0..9`, `one of {a, b}`."""
+    word = str(thing)
+    if word[:1] in "-0123456789":
+        return f"a number {word}"
+    if word[:1] == "{":
+        return f"one of {word}"
+    return f"an {word}" if word[:1] in set("AEIOaeio") else f"a {word}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes with commas between them; nothing when there are none."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things: `no arguments`, `1 argument`, `2 arguments`."""
+    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
