@@ -1,0 +1,323 @@
+"""What a model means: its initial states, its steps, when its properties hold.
+
+This is the definition of the language, to be read beside the manual: expressions
+are in `spec/evaluate.py`, statements in `spec/execute.py`.  Every engine is
+compared with it and every counterexample is replayed by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from spec.evaluate import Evaluator, Frame, Layout, compiled, walked
+from spec.execute import BROKEN, CHOICES, ENDED, Choice, body, fresh
+from spec.ir import (
+    Action,
+    Assume,
+    Bound,
+    Expr,
+    Guard,
+    Model,
+    Property,
+    PropertyKind,
+    Says,
+    Scope,
+    Value,
+)
+from spec.source import Span
+from spec.values import Cut, ModelError, encode, reader, show
+
+State = tuple[Value, ...]
+MEMO = 100_000  # values of one variable whose bytes are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One way for the model to go on: an action, its parameters, and what was chosen on the way."""
+
+    action: str
+    args: tuple[Value, ...]
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step and the state after it; `broken` names the properties whose asserts are false on the way."""
+
+    step: Step
+    state: State
+    broken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """A step that would leave the scope, and the limit it would exceed; it is not taken."""
+
+    step: Step
+    limit: str
+
+
+class Machine:
+    """A model within a scope, ready to run.
+
+    Building one compiles the model to closures, which costs about as much as
+    a few hundred states; a machine is never changed by use.
+    """
+
+    def __init__(self, model: Model, scope: Scope) -> None:
+        self.model = model
+        self.scope = scope
+        self._count = len(model.variables)
+        self._encoders = [_Memo(encode(variable.type, scope)) for variable in model.variables]
+        self._readers = [reader(variable.type, scope) for variable in model.variables]
+        self._actions = {action.name: _Action(action, model, scope) for action in model.actions}
+        self._properties = {prop.name: _Claim(prop, model, scope) for prop in model.properties}
+
+    def initial(self) -> tuple[State, ...]:
+        """The distinct states a run may start in, in the order of the choices made.
+
+        Raises ModelError, also when a start is beyond the scope.
+        """
+        layout = Layout(self.scope, self._count)
+        frame = fresh([None] * self._count, self.model.init_slots)
+        for index, variable in enumerate(self.model.variables):
+            frame[index] = _within_scope(compiled(variable.init, layout), frame, variable.init)
+        run = body(self.model.init, layout, [variable.type for variable in self.model.variables])
+        ends = run(frame)
+        for end in ends:
+            if isinstance(end[ENDED], ModelError):
+                raise end[ENDED]
+            if isinstance(end[ENDED], Cut):
+                raise _start_is_cut(end[ENDED], self.model.init[0].span)
+        return tuple(dict.fromkeys(tuple(end[: self._count]) for end in ends))
+
+    def steps(
+        self,
+        state: State,
+        refused: set[tuple[str, int]] | None = None,
+        actions: Collection[str] | None = None,
+    ) -> Iterator[Taken | CutOff]:
+        """Every step from a state: actions as in the model, parameters and choices in canonical order.
+
+        `actions` limits it to some actions; `refused` collects the guards that
+        said no, as (action, index in its head).  Costs one evaluation of the
+        guards for each binding of an action's parameters.  A ModelError carries
+        its step.
+        """
+        for name, action in self._actions.items():
+            if actions is None or name in actions:
+                yield from action.steps(state, refused)
+
+    def holds(self, prop: Property, state: State) -> bool:
+        """Whether a property's (left) expression is true; of deadlock free: whether anything can happen."""
+        if prop.kind is PropertyKind.DEADLOCK_FREE:
+            return next(self.steps(state), None) is not None
+        return self._properties[prop.name].holds(state)
+
+    def goal(self, prop: Property, state: State) -> bool:
+        """Whether the right side of a `leadsto` is true in a state."""
+        return self._properties[prop.name].reached(state)
+
+    def step_holds(self, prop: Property, before: State, step: Step, after: State) -> bool:
+        """Whether a `step` property is true of a step."""
+        return self._properties[prop.name].holds_of(before, step, after)
+
+    def encode(self, state: State) -> bytes:
+        """The canonical bytes of a state, which are its identity."""
+        return b"".join([memo[value] for memo, value in zip(self._encoders, state, strict=True)])
+
+    def decode(self, data: bytes) -> State:
+        """The state of which those are the canonical bytes."""
+        values = []
+        at = 0
+        for read in self._readers:
+            value, at = read(data, at)
+            values.append(value)
+        return tuple(values)
+
+    def says(self, action: Action, step: Step, state: State) -> str:
+        """An action's sentence, with its values in the state before; its name where it has none."""
+        sentence = self._actions[action.name].says(step, state) if action.says else None
+        return self.name(step) if sentence is None else sentence
+
+    def name(self, step: Step) -> str:
+        """A step as people name it: `crash(b1)`, `deliver | m = Vote(term = 1)`."""
+        action = self._actions[step.action].action
+        args = ", ".join(show(p.type, v, self.scope) for p, v in zip(action.params, step.args, strict=True))
+        choices = ", ".join(f"{c.name} = {show(c.type, c.value, self.scope)}" for c in step.choices)
+        return action.name + (f"({args})" if args else "") + (f" | {choices}" if choices else "")
+
+    def why_not(self, action: str, args: Sequence[Value], state: State) -> Guard | None:
+        """The first guard that refuses an action in a state; None when none does."""
+        return self._actions[action].why_not(args, state)
+
+    def assumption_failures(self) -> tuple[Assume, ...]:
+        """The assumptions that the configuration and sizes do not meet."""
+        layout = Layout(self.scope, 0)
+        return tuple(a for a in self.model.assumes if not compiled(a.test, layout)([None] * a.slots))
+
+
+class _Memo(dict[Value, bytes]):
+    """The bytes of values seen before; states share most of theirs."""
+
+    def __init__(self, function: Callable[[Value], bytes]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, value: Value) -> bytes:
+        if len(self) >= MEMO:
+            self.clear()
+        found = self[value] = self._function(value)
+        return found
+
+
+def _within_scope(evaluate: Evaluator, frame: Frame, expr: Expr) -> Value:
+    try:
+        return evaluate(frame)
+    except Cut as cut:
+        raise _start_is_cut(cut, expr.span) from None
+
+
+def _start_is_cut(cut: Cut, span: Span) -> ModelError:
+    return ModelError("R0601", f"the initial state is already beyond the scope of {cut.limit}", span)
+
+
+# --------------------------------------------------------------------- actions
+
+
+class _Action:
+    """One action, compiled."""
+
+    def __init__(self, action: Action, model: Model, scope: Scope) -> None:
+        self.action = action
+        self._scope = scope
+        self._count = len(model.variables)
+        self._layout = layout = Layout(scope, self._count)
+        self._params = [(self._count + p.slot, walked(p.domain, p.case, layout)) for p in action.params]
+        self._head = [_head(part, layout, self._count) for part in action.head]
+        self._body = body(action.body, layout, [variable.type for variable in model.variables])
+
+    def steps(self, state: State, refused: set[tuple[str, int]] | None) -> Iterator[Taken | CutOff]:
+        """All steps of this action: parameters × guards × choices."""
+        start = fresh(state, self.action.slots)
+        for args in self._bindings(start, 0, ()):
+            if self._is_ready(start, args, refused):
+                for frame in self._body(start.copy()):
+                    yield self._result(frame, args)
+
+    def _bindings(self, frame: Frame, index: int, args: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+        """Every choice of parameters, each put into its slot while it is looked at."""
+        if index == len(self._params):
+            yield args
+            return
+        slot, walk = self._params[index]
+        for value in self._of_step(walk, frame, args):
+            frame[slot] = value
+            yield from self._bindings(frame, index + 1, (*args, value))
+
+    def _is_ready(self, frame: Frame, args: tuple[Value, ...], refused: set[tuple[str, int]] | None) -> bool:
+        try:
+            for index, (slot, evaluate) in enumerate(self._head):
+                value = evaluate(frame)
+                if slot >= 0:
+                    frame[slot] = value
+                elif not value:
+                    if refused is not None:
+                        refused.add((self.action.name, index))
+                    return False
+        except ModelError as error:
+            error.step = Step(self.action.name, args)
+            raise
+        return True
+
+    def _of_step(
+        self, walk: Callable[[Frame], Iterable[Value]], frame: Frame, args: tuple[Value, ...]
+    ) -> Iterable[Value]:
+        try:
+            return walk(frame)
+        except ModelError as error:
+            error.step = Step(self.action.name, args)
+            raise
+
+    def _result(self, frame: Frame, args: tuple[Value, ...]) -> Taken | CutOff:
+        step = Step(self.action.name, args, frame[CHOICES])
+        match frame[ENDED]:
+            case None:
+                return Taken(step, tuple(frame[: self._count]), frame[BROKEN])
+            case Cut(limit=limit):
+                return CutOff(step, limit)
+            case error:
+                error.step = step
+                raise error
+
+    def why_not(self, args: Sequence[Value], state: State) -> Guard | None:
+        """The first guard that is false for these parameters."""
+        frame = self._with(args, state)
+        for part, (slot, evaluate) in zip(self.action.head, self._head, strict=True):
+            value = evaluate(frame)
+            if slot >= 0:
+                frame[slot] = value
+            elif not value and isinstance(part, Guard):
+                return part
+        return None
+
+    def says(self, step: Step, state: State) -> str | None:
+        """The sentence with the values of the state and the parameters; None where one cannot be had."""
+        try:
+            return sentence(self.action.says or (), self._layout, self._with(step.args, state))
+        except ModelError:
+            return None
+
+    def _with(self, args: Sequence[Value], state: State) -> Frame:
+        frame = fresh(state, self.action.slots)
+        for (slot, _), value in zip(self._params, args, strict=True):
+            frame[slot] = value
+        return frame
+
+
+def _head(part: Guard | Bound, layout: Layout, count: int) -> tuple[int, Evaluator]:
+    """A `let`'s place in the frame and its value; -1 and its condition for a guard."""
+    if isinstance(part, Bound):
+        return count + part.slot, compiled(part.value, layout)
+    return -1, compiled(part.test, layout)
+
+
+def sentence(says: Says, layout: Layout, frame: Frame) -> str:
+    """The text of a sentence with its values. Raises ModelError when a value cannot be had."""
+    return "".join(
+        part if isinstance(part, str) else show(part.type, compiled(part, layout)(frame), layout.scope)
+        for part in says
+    )
+
+
+# ------------------------------------------------------------------ properties
+
+
+class _Claim:
+    """One property, compiled."""
+
+    def __init__(self, prop: Property, model: Model, scope: Scope) -> None:
+        count = len(model.variables)
+        before = (
+            count + prop.slots
+        )  # behind the state and the slots: the state before the step, then the step
+        self._slots: list[Value] = [None] * prop.slots
+        layout = Layout(scope, count, old=before, step=before + count)
+        self._expr = None if prop.expr is None else compiled(prop.expr, layout)
+        self._goal = None if prop.goal is None else compiled(prop.goal, layout)
+
+    def holds(self, state: State) -> bool:
+        return bool(_asked(self._expr)([*state, *self._slots]))
+
+    def reached(self, state: State) -> bool:
+        return bool(_asked(self._goal)([*state, *self._slots]))
+
+    def holds_of(self, before: State, step: Step, after: State) -> bool:
+        return bool(_asked(self._expr)([*after, *self._slots, *before, step]))
+
+
+def _asked(expr: Evaluator | None) -> Evaluator:
+    if expr is None:
+        raise TypeError("such a property is not asked of a state")
+    return expr
