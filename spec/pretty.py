@@ -1,0 +1,124 @@
+"""Documents that know where they may be broken, laid out within a width.
+
+After Wadler 2003, "A prettier printer".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of a line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A place to break: `flat` (a space, or nothing) when its group stays on one line."""
+
+    flat: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Cat:
+    """One document after the other."""
+
+    parts: tuple[Doc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Lines that begin in here are indented further."""
+
+    by: int
+    of: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All on one line if that fits, else broken at each of its own places."""
+
+    of: Doc
+
+
+Doc = Text | Line | Cat | Nest | Group
+
+LINE = Line()
+SOFT = Line("")
+
+
+def cat(*parts: Doc | str) -> Doc:
+    """Documents and plain texts one after the other."""
+    return Cat(tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def joined(between: Iterable[Doc | str], parts: Iterable[Doc]) -> Doc:
+    """Documents with something between each two."""
+    made: list[Doc | str] = []
+    for part in parts:
+        if made:
+            made += between
+        made.append(part)
+    return cat(*made)
+
+
+def flat(doc: Doc) -> str:
+    """The document on one line, however long."""
+    match doc:
+        case Text(text) | Line(text):
+            return text
+        case Cat(parts):
+            return "".join(map(flat, parts))
+        case Nest(_, of) | Group(of):
+            return flat(of)
+
+
+def layout(doc: Doc, *, width: int, column: int = 0, indent: int = 0) -> str:
+    """The document as text that starts at a column, whose further lines start at `indent`."""
+    made: list[str] = []
+    todo: list[tuple[int, bool, Doc]] = [(indent, False, doc)]
+    while todo:
+        at, on_one_line, part = todo.pop()
+        match part:
+            case Text(text):
+                made.append(text)
+                column += len(text)
+            case Line(text) if on_one_line:
+                made.append(text)
+                column += len(text)
+            case Line():
+                made.append("\n" + " " * at)
+                column = at
+            case Cat(parts):
+                todo += [(at, on_one_line, piece) for piece in reversed(parts)]
+            case Nest(by, of):
+                todo.append((at + by, on_one_line, of))
+            case Group(of):
+                todo.append((at, on_one_line or _fits(of, width - column, todo), of))
+    return "".join(made)
+
+
+def _fits(doc: Doc, room: int, after: list[tuple[int, bool, Doc]]) -> bool:
+    """Whether a group fits on the line, with what follows it up to the next possible break."""
+    todo: list[tuple[bool, Doc]] = [(not_broken, part) for _, not_broken, part in after[-1:-4:-1]][::-1]
+    todo.append((True, doc))
+    while todo and room >= 0:
+        on_one_line, part = todo.pop()
+        match part:
+            case Text(text):
+                room -= len(text)
+            case Line(text) if on_one_line:
+                room -= len(text)
+            case Line():
+                return True
+            case Cat(parts):
+                todo += [(on_one_line, piece) for piece in reversed(parts)]
+            case Nest(_, of):
+                todo.append((on_one_line, of))
+            case Group(of):
+                todo.append((on_one_line, of))
+    return room >= 0
