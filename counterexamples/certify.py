@@ -1,0 +1,240 @@
+"""The judge: replays a trace by the meaning of the language alone, before anybody is shown it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from counterexamples.diff import changes
+from counterexamples.trace import (
+    BadAssert,
+    BadState,
+    BadStep,
+    Deadlocked,
+    Erred,
+    Example,
+    Lasso,
+    Stops,
+    Trace,
+    Trapped,
+)
+from spec.ir import Guard, Kind, Property, PropertyKind
+from spec.semantics import CutOff, Machine, State, Step, Taken
+from spec.values import ModelError, show
+
+CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A trace that the semantics can replay; `trusted` says what was not looked at, empty when nothing."""
+
+    trace: Trace
+    trusted: str = ""
+
+
+class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
+    """The trace is not a run of the model, or does not show what it says.
+
+    `at` is the number of the step that is wrong, counted from 1; 0 is the
+    initial state, None the ending.
+    """
+
+    def __init__(self, at: int | None, reason: str) -> None:
+        self.at = at
+        self.reason = reason
+        place = "the ending" if at is None else f"step {at}" if at else "the initial state"
+        super().__init__(f"{place}: {reason}")
+
+
+def certify(trace: Trace) -> Certified:
+    """The trace, replayed: its start is the model's, so is every step, and the end is as it says.
+
+    Costs the enumeration of all steps of each state of the trace. Raises NotReplayable.
+    """
+    machine = Machine(trace.model, trace.scope)
+    _starts(machine, trace)
+    taken: Taken | None = None
+    for number, step in enumerate(trace.steps, 1):
+        before, after = trace.states[number - 1 : number + 1]
+        taken = _takes(machine, number, before, step, after)
+    return Certified(trace, _ends(machine, trace, taken))
+
+
+def _starts(machine: Machine, trace: Trace) -> None:
+    if len(trace.states) != len(trace.steps) + 1:
+        raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
+    starts = machine.initial()
+    if trace.states[0] in starts:
+        return
+    if len(starts) == 1:
+        raise NotReplayable(0, _other_state(trace, starts[0], trace.states[0]))
+    raise NotReplayable(0, f"it is none of the model's {len(starts)} initial states")
+
+
+def _takes(machine: Machine, number: int, before: State, step: Step, after: State) -> Taken:
+    """The model's own step of that name. Raises NotReplayable when there is none or it leads elsewhere."""
+    other: State | None = None
+    try:
+        for found in machine.steps(before, actions=(step.action,)):
+            if found.step != step:
+                continue
+            if isinstance(found, CutOff):
+                raise NotReplayable(number, f"{machine.name(step)} goes beyond the scope of {found.limit}")
+            if found.state == after:
+                return found
+            other = found.state
+    except ModelError as error:
+        raise NotReplayable(number, f"the model makes an error here: {error.message}") from error
+    if other is not None:
+        reason = _differs(machine, other, after)
+        raise NotReplayable(number, f"{machine.name(step)} does not lead to this state: {reason}")
+    raise NotReplayable(number, _refusal(machine, before, step))
+
+
+def _refusal(machine: Machine, state: State, step: Step) -> str:
+    """Why the model has no such step."""
+    action = next((action for action in machine.model.actions if action.name == step.action), None)
+    if action is None:
+        return f"the model has no action `{step.action}`"
+    if len(step.args) != len(action.params):
+        return f"{action.name} has {len(action.params)} parameters, not {len(step.args)}"
+    name = machine.name(step)
+    guard = machine.why_not(step.action, step.args, state)
+    if guard is None:
+        return f"{name} cannot happen here: no choice or parameter of this kind is offered"
+    return f"{name} cannot happen here: {guard_text(machine, guard)} is false"
+
+
+def guard_text(machine: Machine, guard: Guard) -> str:
+    """A guard as its model names it, and its text: "guard `up` (r.up)"."""
+    text = " ".join(machine.model.source.at(guard.span).split())
+    return f"guard `{guard.name}` ({text})" if guard.name else f"guard `{text}`"
+
+
+def _other_state(trace: Trace, expected: State, found: State) -> str:
+    return _differs(Machine(trace.model, trace.scope), expected, found)
+
+
+def _differs(machine: Machine, expected: State, found: State) -> str:
+    """The first places where the trace's state is not the model's."""
+    scope = machine.scope
+    parts = [
+        f"{c.path} is {show(c.type, c.after, scope)}, the model has {show(c.type, c.before, scope)}"
+        for c in changes(machine.model, scope, expected, found)
+    ]
+    return "; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "")
+
+
+# --------------------------------------------------------------------- endings
+
+
+def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
+    """What had to be taken on trust about the ending. Raises NotReplayable when it is not as said."""
+    last = trace.states[-1]
+    trusted = ""
+    match trace.ending:
+        case BadState():
+            _claim(not _evaluate(machine, trace, last), f"`{trace.property}` is true in the last state")
+        case Example():
+            _claim(_evaluate(machine, trace, last), f"`{trace.property}` is false in the last state")
+        case BadStep():
+            _claim(bool(trace.steps), "there is no step")
+            holds = machine.step_holds(_property(trace), trace.states[-2], trace.steps[-1], last)
+            _claim(not holds, f"`{trace.property}` is true of the last step")
+        case BadAssert():
+            broken = taken.broken if taken else ()
+            _claim(trace.property in broken, f"no assert of `{trace.property}` is false in the last step")
+        case Erred() as ending:
+            _errs(machine, trace, ending)
+        case Deadlocked():
+            found = next(iter(machine.steps(last)), None)
+            _claim(found is None, f"{machine.name(found.step) if found else ''} can happen in the last state")
+        case Lasso(loop):
+            _loops(machine, trace, loop)
+        case Trapped():
+            trusted = _is_trapped(machine, _property(trace), last)
+        case Stops():
+            pass
+        case _:
+            assert_never(trace.ending)
+    return trusted
+
+
+def _claim(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - an assertion reads best so
+    if not holds:
+        raise NotReplayable(None, otherwise)
+
+
+def _property(trace: Trace) -> Property:
+    if trace.property is None:
+        raise NotReplayable(None, "no property is named")
+    try:
+        return trace.model.property(trace.property)
+    except KeyError:
+        raise NotReplayable(None, f"the model has no property `{trace.property}`") from None
+
+
+def _evaluate(machine: Machine, trace: Trace, state: State) -> bool:
+    try:
+        return machine.holds(_property(trace), state)
+    except ModelError as error:
+        raise NotReplayable(None, f"the property makes an error: {error.message}") from error
+
+
+def _errs(machine: Machine, trace: Trace, ending: Erred) -> None:
+    """The model makes that error in the last state: by the step named, or when the property is asked."""
+    last = trace.states[-1]
+    try:
+        if trace.property is not None:
+            _ask(machine, trace)
+        for _ in machine.steps(last, actions=None if ending.step is None else (ending.step.action,)):
+            pass
+    except ModelError as error:
+        _claim(error.code == ending.code, f"the error is {error.code}, not {ending.code}")
+        _claim(ending.step in {None, error.step}, "another step makes the error")
+        return
+    raise NotReplayable(None, f"no error {ending.code} happens in the last state")
+
+
+def _ask(machine: Machine, trace: Trace) -> None:
+    """Look at the property as an engine does, for the error it may make."""
+    prop = _property(trace)
+    if prop.kind is not PropertyKind.STEP:
+        machine.holds(prop, trace.states[-1])
+    elif trace.steps:
+        machine.step_holds(prop, trace.states[-2], trace.steps[-1], trace.states[-1])
+
+
+def _loops(machine: Machine, trace: Trace, loop: int) -> None:
+    """The run comes back to where it says, and the property is never satisfied on the way round."""
+    _claim(0 <= loop < len(trace.states), f"there is no state {loop} to come back to")
+    _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
+    prop = _property(trace)
+    if prop.kind is PropertyKind.LEADSTO:
+        waits = [i for i, state in enumerate(trace.states) if machine.holds(prop, state)]
+        _claim(bool(waits), "what should lead to the goal never happens")
+        pending = trace.states[min(waits[-1], loop) :]
+        reached = any(machine.goal(prop, state) for state in pending)
+    else:
+        reached = any(machine.holds(prop, state) for state in trace.states[loop:])
+    _claim(not reached, f"the goal of `{prop.name}` is reached")
+
+
+def _is_trapped(machine: Machine, prop: Property, last: State) -> str:
+    """Nothing that can be reached without a fault satisfies the property; looks at CLOSURE states at most."""
+    mending = {action.name for action in machine.model.actions if action.kind is not Kind.FAULT}
+    seen, stack = {last}, [last]
+    while stack:
+        state = stack.pop()
+        _claim(not machine.holds(prop, state), f"a state where `{prop.name}` is true can still be reached")
+        for found in machine.steps(state, actions=mending):
+            if isinstance(found, CutOff):
+                raise NotReplayable(None, f"a way that may lead there leaves the scope at {found.limit}")
+            if found.state in seen:
+                continue
+            if len(seen) >= CLOSURE:
+                return f"that none of the states beyond the first {CLOSURE:,} leads back"
+            seen.add(found.state)
+            stack.append(found.state)
+    return ""

@@ -1,0 +1,142 @@
+"""The last lines of a trace's story: what is wrong, in the words and the text of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import assert_never
+
+from counterexamples.lines import Line, Piece, Role, line, wrapped
+from counterexamples.trace import (
+    BadAssert,
+    BadState,
+    BadStep,
+    Deadlocked,
+    Erred,
+    Example,
+    Lasso,
+    Stops,
+    Trace,
+    Trapped,
+)
+from spec.blame import Failure, failing, failing_step
+from spec.evaluate import Layout
+from spec.ir import Property
+from spec.semantics import Machine, State, sentence
+from spec.source import Span
+from spec.values import ModelError, show
+
+BAD = Piece("✗ ", Role.BAD)
+GOOD = Piece("✓ ", Role.GOOD)
+
+
+def ending(machine: Machine, trace: Trace, width: int) -> Iterator[Line]:
+    """What the end of a trace shows, and why: the smallest part of the property that is false."""
+    prop = None if trace.property is None else trace.model.property(trace.property)
+    match trace.ending:
+        case BadState():
+            yield from _verdict(machine, trace, prop, "is false in this state", width)
+        case BadStep():
+            yield from _verdict(machine, trace, prop, "is false of this last step", width)
+        case BadAssert():
+            yield from _verdict(machine, trace, prop, "is asserted by this last step, and false", width)
+        case Erred() as erred:
+            yield from _error(machine, trace, erred, width)
+        case Deadlocked():
+            yield from _verdict(machine, trace, prop, "is violated: no step is possible from here", width)
+        case Lasso(loop):
+            if loop == len(trace.steps):
+                what = "is violated: the run may stay here for ever"
+            else:
+                what = f"is violated: this is the state after step {loop} again, and so it goes on for ever"
+            yield from _verdict(machine, trace, prop, what, width)
+        case Trapped():
+            yield from _verdict(machine, trace, prop, "cannot be reached from here any more", width)
+        case Example():
+            yield line(GOOD, Piece(f"{trace.property} is true in this state", Role.GOOD))
+        case Stops():
+            yield line(Piece("the run stops here; nothing is claimed about it", Role.DIM))
+        case _:
+            assert_never(trace.ending)
+
+
+def _verdict(machine: Machine, trace: Trace, prop: Property | None, what: str, width: int) -> Iterator[Line]:
+    yield from wrapped(line(BAD), f"{trace.property} {what}", width, Role.BAD)
+    if prop is None:
+        return
+    if said := property_says(machine, prop, trace.states[-1]):
+        yield from wrapped(line("  "), said, width)
+    yield from _blame(trace, _failures(trace, prop), width)
+
+
+def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
+    """The smallest parts of the property that are false at the end."""
+    match trace.ending:
+        case BadState():
+            return failing(trace.model, trace.scope, prop, trace.states[-1])
+        case BadStep():
+            *_, before, after = trace.states
+            return failing_step(trace.model, trace.scope, prop, before, trace.steps[-1], after)
+        case _:
+            return ()
+
+
+def _blame(trace: Trace, failures: tuple[Failure, ...], width: int) -> Iterator[Line]:
+    """The failing parts: for whom they fail, their text, and the values in them."""
+    for (names, wanted), group in groupby(failures, key=lambda failure: (failure.names, failure.wanted)):
+        parts = list(group)
+        are = ("false" if wanted else "true") if len(parts) > 1 else ("False" if wanted else "True")
+        all_ = "All of these are " if len(parts) > 1 else ""
+        bound = ", ".join(f"{each.name} = {show(each.type, each.value, trace.scope)}" for each in names)
+        for_ = (" for ", Piece(bound, Role.PLACE)) if bound else ()
+        yield line("  ", all_ + are, *for_, ":" if wanted else ", and should not be:")
+        for failure in parts:
+            yield from _part(trace, failure, width)
+
+
+def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
+    """A failing part, where it stands, and what the parts of it are worth."""
+    source, scope = trace.model.source, trace.scope
+    number, column = source.position(failure.span.start)
+    place = Piece(f"   {source.name}:{number}:{column}", Role.DIM)
+    whole = _one_line(source.at(failure.span))
+    *others, last = wrapped(line("    "), whole, width, Role.STRONG)
+    yield from others
+    yield (*last, place)
+    operands = {_one_line(source.at(each.span)): each for each in failure.operands}
+    longest = min(max(map(len, operands), default=0), width // 2)
+    for text, operand in operands.items():
+        if text != whole:
+            label = line("      ", Piece(f"{text:<{longest}}", Role.PLACE), Piece(" = ", Role.DIM))
+            yield from wrapped(label, show(operand.type, operand.value, scope), width)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def property_says(machine: Machine, prop: Property, state: State) -> str:
+    """A property's sentence with its values in a state; empty when it has none or they cannot be had."""
+    layout = Layout(machine.scope, len(state))
+    try:
+        return sentence(prop.says or (), layout, [*state, *[None] * prop.slots])
+    except ModelError:
+        return ""
+
+
+def _error(machine: Machine, trace: Trace, erred: Erred, width: int) -> Iterator[Line]:
+    """What the model did wrong, where in its text, and with which step."""
+    doing = f"taking {machine.name(erred.step)}" if erred.step else "evaluating a guard or a property"
+    yield from wrapped(line(BAD), f"{erred.message} [{erred.code}], while {doing}", width, Role.BAD)
+    yield from quoted(trace, erred.span)
+
+
+def quoted(trace: Trace, span: Span, indent: int = 4) -> Iterator[Line]:
+    """The model's text at a span, its place first, laid out as it stands there."""
+    source = trace.model.source
+    number, column = source.position(span.start)
+    yield line("  ", Piece(f"{source.name}:{number}:{column}", Role.DIM))
+    rows = source.at(span).expandtabs(2).split("\n")
+    margin = min((len(row) - len(row.lstrip()) for row in rows[1:] if row.strip()), default=0)
+    for row in (rows[0], *(row[margin:] for row in rows[1:])):
+        yield line(" " * indent, Piece(row.rstrip(), Role.STRONG))

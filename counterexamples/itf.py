@@ -1,0 +1,124 @@
+"""Traces in the Informal Trace Format, which the tools of Apalache and Quint read too.
+
+The format is Apalache's ADR 015 (https://apalache-mc.org/docs/adr/015adr-trace.html).
+What it has no place for stands in `#meta`: of the trace, the model, the scope
+and what is shown; of a state, the step that led to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from counterexamples.itf_values import Json, encode
+from counterexamples.trace import (
+    BadAssert,
+    BadState,
+    BadStep,
+    Deadlocked,
+    Ending,
+    Erred,
+    Example,
+    Lasso,
+    Stops,
+    Trace,
+    Trapped,
+)
+from spec.semantics import Step
+from spec.source import Source
+
+FORMAT = 1  # of our own part, `#meta.modelcheck`
+
+KINDS: dict[str, type] = {
+    "state": BadState,
+    "step": BadStep,
+    "assert": BadAssert,
+    "error": Erred,
+    "deadlock": Deadlocked,
+    "lasso": Lasso,
+    "trapped": Trapped,
+    "example": Example,
+    "stops": Stops,
+}
+
+
+def write(trace: Trace) -> str:
+    """A trace as JSON, a state to a line; the same trace gives the same text."""
+    names = [variable.name for variable in trace.model.variables]
+    head: dict[str, Json] = {"#meta": _about(trace), "vars": names}
+    if isinstance(trace.ending, Lasso):
+        head["loop"] = trace.ending.loop
+    body = json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}")
+    states = ",\n".join("    " + json.dumps(state, ensure_ascii=False) for state in _states(trace))
+    return f'{body},\n  "states": [\n{states}\n  ]\n}}\n'
+
+
+def digest(source: Source) -> str:
+    """The first 16 hexadecimal digits of the text's SHA-256: which text a trace or a verdict is about."""
+    return hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _states(trace: Trace) -> list[dict[str, Json]]:
+    faults = trace.faults_before()
+    found = []
+    for index, state in enumerate(trace.states):
+        step = _step(trace, trace.steps[index - 1]) if index else {}
+        values = {
+            variable.name: encode(variable.type, value, trace.scope)
+            for variable, value in zip(trace.model.variables, state, strict=True)
+        }
+        found.append({"#meta": {"index": index, **step, "faults": faults[index]}, **values})
+    return found
+
+
+def _step(trace: Trace, step: Step) -> dict[str, Json]:
+    params = trace.model.action(step.action).params
+    return {
+        "action": step.action,
+        "params": {
+            p.name: encode(p.type, arg, trace.scope) for p, arg in zip(params, step.args, strict=True)
+        },
+        "choices": [
+            {"name": choice.name, "value": encode(choice.type, choice.value, trace.scope)}
+            for choice in step.choices
+        ],
+    }
+
+
+def _about(trace: Trace) -> dict[str, Json]:
+    model, scope = trace.model, trace.scope
+    types = {entry.name: entry.type for entry in model.configs}
+    return {
+        "format": "ITF",
+        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "source": model.source.name,
+        "modelcheck": {
+            "format": FORMAT,
+            "model": model.name,
+            "text": digest(model.source),
+            "check": trace.check,
+            "scope": {
+                "sorts": {name: list(names) for name, names in scope.sorts.items()},
+                "nats": dict(scope.nats),
+                "networks": dict(scope.networks),
+            },
+            "config": {name: encode(types[name], value, scope) for name, value in scope.config.items()},
+            "property": trace.property,
+            "ending": _ending(trace),
+            "faults": trace.faults,
+        },
+    }
+
+
+def _ending(trace: Trace) -> dict[str, Json]:
+    ending: Ending = trace.ending
+    kind = next(name for name, of in KINDS.items() if isinstance(ending, of))
+    if not isinstance(ending, Erred):
+        return {"kind": kind}
+    return {
+        "kind": kind,
+        "code": ending.code,
+        "message": ending.message,
+        "span": [ending.span.start, ending.span.end],
+        "step": None if ending.step is None else _step(trace, ending.step),
+    }

@@ -1,0 +1,103 @@
+"""Lines of text whose pieces have a role: laid out once, then printed plain or in colour."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+ASCII = str.maketrans(
+    {
+        "→": "->",
+        "·": ";",
+        "−": "-",
+        "×": "x",
+        "…": "...",
+        "✓": "ok",
+        "✗": "x",
+        "⚡": "! ",
+        "✚": "+",
+        "↻": "@",
+        "—": "--",
+    }
+)
+_MOVES = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that would move the cursor or hide text
+
+
+class Role(Enum):
+    """What a piece of text is; the value is its style in rich's words, used where there is colour."""
+
+    PLAIN = ""
+    DIM = "dim"
+    STRONG = "bold"
+    PLACE = "cyan"
+    FAULT = "bold red"
+    REPAIR = "green"
+    BAD = "bold bright_red"
+    GOOD = "bold green"
+    UNSURE = "bold yellow"
+
+
+class Piece(NamedTuple):
+    """A stretch of a line."""
+
+    text: str
+    role: Role = Role.PLAIN
+
+
+Line = tuple[Piece, ...]
+BETWEEN = Piece(" · ", Role.DIM)  # what stands between the items of a line
+
+
+def count(number: int, noun: str) -> str:
+    """A number and what it counts: "1 step", "10,000 steps"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def line(*parts: str | Piece) -> Line:
+    """A line from plain texts and pieces."""
+    return tuple(Piece(part) if isinstance(part, str) else part for part in parts)
+
+
+def plain(lines: Iterable[Line], *, ascii_only: bool = False) -> str:
+    """The lines as one text without colour, every line with its end; see `clean` for what is replaced."""
+    return "".join(
+        clean("".join(piece.text for piece in each), ascii_only=ascii_only).rstrip() + "\n" for each in lines
+    )
+
+
+def clean(text: str, *, ascii_only: bool = False) -> str:
+    """A text that is safe to print: nothing in it moves the cursor, and, on demand, all of it is ASCII."""
+    if not text.isprintable():
+        text = "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _MOVES else c for c in text)
+    if ascii_only and not text.isascii():
+        text = text.translate(ASCII).encode("ascii", "backslashreplace").decode()
+    return text
+
+
+def size(of: Iterable[Piece]) -> int:
+    """How many characters the pieces have together."""
+    return sum(len(piece.text) for piece in of)
+
+
+def packed(label: Line, items: Sequence[Line], width: int, between: Piece) -> Iterator[Line]:
+    """The items behind a label, as many to a line as fit; further lines start under the first item."""
+    indent = Piece(" " * size(label))
+    current: Line = label
+    empty = True
+    for item in items:
+        if not empty and size(current) + len(between.text) + size(item) > width:
+            yield current
+            current, empty = (indent,), True
+        current += item if empty else (between, *item)
+        empty = False
+    yield current
+
+
+def wrapped(label: Line, text: str, width: int, role: Role = Role.PLAIN) -> Iterator[Line]:
+    """A text behind a label, broken between words; further lines start under the first word."""
+    indent = size(label)
+    for number, part in enumerate(textwrap.wrap(text, max(20, width - indent)) or [""]):
+        yield (*(label if number == 0 else (Piece(" " * indent),)), Piece(part, role))

@@ -1,0 +1,259 @@
+"""A trace as a story for a terminal: what happened, what each step changed, what is wrong at the end.
+
+The story is lines whose pieces have roles; `put` gives them the colours of a terminal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from typing import TextIO, assert_never
+
+from rich.console import Console
+from rich.text import Text
+
+from counterexamples.diff import Became, Change, Exchanged, Place, Spliced, changes, places
+from counterexamples.ending import ending
+from counterexamples.lines import BETWEEN, Line, Piece, Role, clean, count, line, packed, plain, size, wrapped
+from counterexamples.trace import (
+    BadAssert,
+    BadState,
+    BadStep,
+    Deadlocked,
+    Erred,
+    Example,
+    Lasso,
+    Stops,
+    Trace,
+    Trapped,
+)
+from spec.ir import Action, Kind, Scope, Value
+from spec.semantics import Machine, State, Step
+from spec.types import BOOL, Bag, Set, Type
+from spec.values import show
+
+WIDTH = 100  # wider lines are harder to read, however wide the terminal
+SHORT = 40  # a whole value this long may be repeated after a change of a part
+BATCH = 200  # lines handed to the console at once
+MARKS = {Kind.ACTION: Piece("  "), Kind.FAULT: Piece("⚡", Role.FAULT), Kind.REPAIR: Piece("✚ ", Role.REPAIR)}
+ARROW = Piece(" → ", Role.DIM)
+MARGIN = 8  # columns before what a step changed
+
+
+def put(lines: Iterable[Line], stream: TextIO) -> None:
+    """Print lines to a terminal, in the colours that it has, in ASCII where it has no more."""
+    console = Console(file=stream, highlight=False)
+    ascii_only = not console.encoding.lower().startswith("utf")
+    rest = iter(lines)
+    while batch := list(islice(rest, BATCH)):
+        text = Text(no_wrap=True, end="")
+        for pieces in batch:
+            for piece in pieces:
+                text.append(clean(piece.text, ascii_only=ascii_only), piece.role.value)
+            text.append("\n")
+        console.print(text, soft_wrap=True, end="")
+
+
+def text(trace: Trace, *, width: int = WIDTH, ascii_only: bool = False) -> str:
+    """The story of a trace without colour. Costs a comparison of two states for each step."""
+    return plain(story(trace, width=width), ascii_only=ascii_only)
+
+
+def story(trace: Trace, *, width: int = WIDTH, bounds_told: bool = False) -> Iterator[Line]:
+    """The lines of a trace's story: what it shows, the start, the steps, the end.
+
+    `bounds_told` leaves out the model, scope and configuration, where a card has just told them.
+    """
+    machine = Machine(trace.model, trace.scope)
+    actions = {action.name: action for action in trace.model.actions}
+    role = Role.GOOD if isinstance(trace.ending, Example | Stops) else Role.BAD
+    yield from wrapped((), headline(trace), width, role)
+    if not bounds_told:
+        yield from bounds(trace, width)
+    yield ()
+    yield from _start(trace, width)
+    loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
+    digits = len(str(len(trace.steps)))
+    for number, step in enumerate(trace.steps, 1):
+        if loop == number - 1:
+            yield line(Piece(f"{'':>{max(digits, 3)}} ↻  from here on, for ever", Role.UNSURE))
+        before, after = trace.states[number - 1 : number + 1]
+        label = line(Piece(f"{number:>{max(digits, 3)}} ", Role.DIM), MARKS[actions[step.action].kind], " ")
+        yield from _step(machine, actions[step.action], step, before, label, width)
+        yield from _changed(changes(trace.model, trace.scope, before, after), trace.scope, width)
+    yield ()
+    yield from ending(machine, trace, width)
+
+
+# ---------------------------------------------------------------------- header
+
+
+def bounds(trace: Trace, width: int = WIDTH) -> Iterator[Line]:
+    """The model, the scope and the configuration that the trace is a run of."""
+    scope = trace.scope
+    items = [line("model ", Piece(trace.model.name, Role.STRONG))]
+    if trace.check:
+        items.append(line(f"check {trace.check}"))
+    items += [line(f"{name} = {len(members)}") for name, members in scope.sorts.items()]
+    items += [line(f"{name} = {limit}") for name, limit in (*scope.nats.items(), *scope.networks.items())]
+    types = {entry.name: entry.type for entry in trace.model.configs}
+    items += [line(f"{name} = {show(types[name], value, scope)}") for name, value in scope.config.items()]
+    yield from packed((), items, width, BETWEEN)
+
+
+def headline(trace: Trace) -> str:
+    """The trace in a sentence: "strong_isr is violated in 5 steps, with 2 faults (crash, isolate)"."""
+    name = trace.property or trace.model.name
+    match trace.ending:
+        case BadState() | BadStep() | BadAssert() | Lasso() | Trapped():
+            what = f"{name} is violated"
+        case Deadlocked():
+            what = f"{name} is violated: nothing can happen any more"
+        case Erred(code):
+            what = f"the model makes an error ({code})"
+        case Example():
+            what = f"{name} is reached"
+        case Stops():
+            what = f"a run of {trace.model.name}"
+            return f"{what}: {count(len(trace.steps), 'step')}, {_faults(trace)}"
+        case _:
+            assert_never(trace.ending)
+    return f"{what} in {count(len(trace.steps), 'step')}, {_faults(trace)}"
+
+
+def _faults(trace: Trace) -> str:
+    counts = trace.fault_counts()
+    if not counts:
+        return "with no faults"
+    kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
+    return f"with {count(sum(counts.values()), 'fault')} ({kinds})"
+
+
+# ----------------------------------------------------------------- start, steps
+
+
+def _start(trace: Trace, width: int) -> Iterator[Line]:
+    """The initial state; members that start alike stand on one line."""
+    yield line(Piece("  0 ", Role.DIM), "   the start")
+    found = list(places(trace.model, trace.scope, trace.states[0]))
+    for label, group in _grouped([place for place in found if place.member is None]):
+        yield from packed(label, [_is(place, trace.scope) for place in group], width, BETWEEN)
+    alike: dict[tuple[object, ...], list[str]] = {}
+    rows: dict[tuple[object, ...], list[Place]] = {}
+    for member, fields in groupby((p for p in found if p.member is not None), key=lambda p: p.member):
+        row = list(fields)
+        key = (row[0].variable.owner, *(place.value for place in row))
+        alike.setdefault(key, []).append(member or "")
+        rows[key] = row
+    for key, members in alike.items():
+        label = line(" " * MARGIN, Piece(", ".join(members), Role.PLACE), "  ")
+        yield from packed(label, [_is(place, trace.scope) for place in rows[key]], width, BETWEEN)
+
+
+def _is(place: Place, scope: Scope) -> Line:
+    return line(Piece(_short(place.path, place) + " ", Role.PLACE), show(place.type, place.value, scope))
+
+
+def _step(
+    machine: Machine, action: Action, step: Step, before: State, label: Line, width: int
+) -> Iterator[Line]:
+    """What was done: the action's sentence, if it has one, and its name with parameters and choices."""
+    name = machine.name(step)
+    role = {Kind.ACTION: Role.STRONG, Kind.FAULT: Role.FAULT, Kind.REPAIR: Role.REPAIR}[action.kind]
+    sentence = machine.says(action, step, before) if action.says else ""
+    if not sentence:
+        yield (*label, Piece(name, role))
+        return
+    *others, last = wrapped(label, sentence, width, role)
+    yield from others
+    if size(last) + 3 + len(name) <= width:
+        yield (*last, Piece(f"   {name}", Role.DIM))
+    else:
+        yield last
+        yield line(" " * size(label), Piece(name, Role.DIM))
+
+
+def _changed(found: tuple[Change, ...], scope: Scope, width: int) -> Iterator[Line]:
+    if not found:
+        yield line(" " * MARGIN, Piece("nothing changes", Role.DIM))
+    for label, group in _grouped([change.place for change in found]):
+        mine = [change for change in found if change.place in group]
+        yield from packed(label, [_change(change, scope) for change in mine], width, BETWEEN)
+
+
+def _grouped(found: list[Place]) -> Iterator[tuple[Line, list[Place]]]:
+    """Places that share a line, and what stands before it: the member, `ghost`, or nothing."""
+    for title, group in groupby(found, key=_title):
+        role = Role.DIM if title == "ghost" else Role.PLACE
+        yield line(" " * MARGIN, *((Piece(title, role), "  ") if title else ())), list(group)
+
+
+def _title(place: Place) -> str:
+    return place.member or ("ghost" if place.variable.ghost else "")
+
+
+def _short(path: str, place: Place) -> str:
+    """A path without the member, which stands at the start of the line."""
+    return path.removeprefix(f"{place.member}.") if place.member else path
+
+
+# --------------------------------------------------------------------- changes
+
+
+def _change(change: Change, scope: Scope) -> Line:
+    """One change: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`."""
+    of, before, after = change.type, change.before, change.after
+    place = Piece(_short(change.path, change.place) + " ", Role.PLACE)
+    match change.how:
+        case Became():
+            if of == BOOL:
+                return line(place, Piece("is now ", Role.DIM), Piece(show(of, after, scope), Role.STRONG))
+            return line(place, show(of, before, scope), ARROW, Piece(show(of, after, scope), Role.STRONG))
+        case Spliced() as how:
+            return line(place, *_spliced(how, of, before, after, scope))
+        case Exchanged(added, removed):
+            return line(place, *_exchanged(added, removed, of, after, scope))
+        case _:
+            assert_never(change.how)
+
+
+def _spliced(how: Spliced, of: Type, before: Value, after: Value, scope: Scope) -> Iterator[Piece]:
+    """How a sequence changed, told from its front to its end."""
+    parts: list[list[Piece]] = []
+    if how.dropped:
+        parts.append([Piece("took "), Piece(show(of, before[: how.dropped], scope), Role.STRONG)])
+    if how.cut is not None:
+        lost = Piece(f" (lost {show(of, before[how.cut :], scope)})")
+        left = count(how.cut, "entry").replace("entrys", "entries") if how.cut else "nothing"
+        parts.append([Piece(f"cut to {left}", Role.STRONG), lost])
+    if how.added:
+        parts.append([Piece("+= "), Piece(show(of, how.added, scope), Role.STRONG)])
+    for number, part in enumerate(parts):
+        yield from ([Piece(", then "), *part] if number else part)
+    if how.added and len(after) > len(how.added):
+        yield from _now(of, after, scope)
+
+
+def _exchanged(
+    added: tuple[Value, ...], removed: tuple[Value, ...], of: Type, after: Value, scope: Scope
+) -> Iterator[Piece]:
+    """What a set or bag lost and got, and what it is now when that is short."""
+    one = of.of if isinstance(of, Set | Bag) else of
+    parts = [*_counted("−", removed, one, scope), *_counted("+", added, one, scope)]
+    yield Piece(" ".join(parts), Role.STRONG)
+    if len(after) != len(added):
+        yield from _now(of, after, scope)
+
+
+def _counted(sign: str, values: tuple[Value, ...], of: Type, scope: Scope) -> Iterator[str]:
+    """Each of the values once, with how often it stands there: `−r3`, `+2 × Ack(to: r1)`."""
+    for value, copies in Counter(values).items():
+        yield f"{sign}{f'{copies} × ' if copies > 1 else ''}{show(of, value, scope)}"
+
+
+def _now(of: Type, after: Value, scope: Scope) -> Iterator[Piece]:
+    """The whole value after a change of a part, when it is short."""
+    shown = show(of, after, scope)
+    if len(shown) <= SHORT:
+        yield Piece(f", now {shown}", Role.DIM)

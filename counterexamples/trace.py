@@ -1,0 +1,108 @@
+"""A run of a model as data: the waist between engines and everything that shows or checks a run."""
+
+from __future__ import annotations
+
+import builtins
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spec.ir import Kind, Model, Scope
+from spec.semantics import State, Step
+from spec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class BadState:
+    """The property is false in the last state."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadStep:
+    """The property is false of the last step."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadAssert:
+    """An `assert` of the property's name is false in the last step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erred:
+    """The model makes an error in the last state.
+
+    `step` is what was being taken, None when a guard or a property was being evaluated.
+    """
+
+    code: str
+    message: str
+    span: Span
+    step: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlocked:
+    """Nothing can happen in the last state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """The last state is `states[loop]` again, and the steps from there repeat for ever.
+
+    When `loop` is the last state itself, the run stays there for ever.
+    """
+
+    loop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trapped:
+    """From the last state, no state that the property asks for can be reached any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The property is true in the last state: a witness, nothing is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """Nothing is claimed: a run to look at, such as a random one or another tool's."""
+
+
+Ending = BadState | BadStep | BadAssert | Erred | Deadlocked | Lasso | Trapped | Example | Stops
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run from an initial state, and what it shows.
+
+    There is one state more than there are steps: `steps[i]` leads from
+    `states[i]` to `states[i + 1]`.  Nothing is checked here: `certify` does that.
+    """
+
+    model: Model
+    scope: Scope
+    states: tuple[State, ...]
+    steps: tuple[Step, ...]
+    ending: Ending
+    property: str | None = None
+    check: str | None = None
+
+    @builtins.property  # the plain name is the field's here
+    def faults(self) -> int:
+        """How many steps are faults."""
+        return sum(self.fault_counts().values())
+
+    def fault_counts(self) -> Mapping[str, int]:
+        """How many steps are a fault of each name; only those that happen."""
+        names = {action.name for action in self.model.actions if action.kind is Kind.FAULT}
+        return Counter(step.action for step in self.steps if step.action in names)
+
+    def faults_before(self) -> tuple[int, ...]:
+        """For each state, how many faults led to it."""
+        names = {action.name for action in self.model.actions if action.kind is Kind.FAULT}
+        counts = [0]
+        for step in self.steps:
+            counts.append(counts[-1] + (step.action in names))
+        return tuple(counts)

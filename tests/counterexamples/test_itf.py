@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterexamples.certify import certify
+from counterexamples.itf import digest, write
+from counterexamples.itf_read import find, is_of, read, written_for
+from counterexamples.itf_values import Mismatch, decode, encode
+from counterexamples.trace import BadStep, Deadlocked, Ending, Erred, Example, Lasso, Stops, Trapped
+from spec.diagnostics import SpecError, render
+from spec.ir import Scope
+from spec.source import Source, Span
+from spec.types import (
+    BOOL,
+    INT,
+    Bag,
+    Case,
+    Enum,
+    Field,
+    Limit,
+    Map,
+    Nat,
+    Option,
+    Range,
+    Record,
+    Seq,
+    Set,
+    Sort,
+    Tuple,
+    Type,
+    Union,
+)
+from spec.values import members
+from tests.counterexamples.runs import divergence, scope, toy, walk
+
+SCOPE = Scope({"Replica": ("r1", "r2", "r3")}, {"Epoch": 3}, {"net": 2}, {})
+SCALARS: st.SearchStrategy[Type] = st.sampled_from(
+    [BOOL, Range(-1, 2), Nat("Epoch"), Enum("E", ("x", "y")), Sort("Replica")]
+)
+
+
+def types() -> st.SearchStrategy[Type]:
+    def larger(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+        fields = st.lists(inner, max_size=3).map(
+            lambda all_: tuple(Field(f"f{i}", of) for i, of in enumerate(all_))
+        )
+        case = fields.map(lambda found: Case("U", "one", found))
+        return st.one_of(
+            inner.map(Option),
+            inner.map(Set),
+            inner.map(lambda of: Bag(of, Limit(3))),
+            inner.map(lambda of: Seq(of, Limit(3))),
+            fields.map(lambda found: Record("R", found)),
+            st.lists(inner, min_size=2, max_size=3).map(lambda items: Tuple(tuple(items))),
+            case.map(lambda one: Union("U", (one, Case("U", "two", ())))),
+            st.builds(Map, SCALARS, inner),
+        )
+
+    return st.recursive(SCALARS | st.just(INT), larger, max_leaves=5)
+
+
+def values(of: Type) -> st.SearchStrategy[Any]:
+    match of:
+        case Option(inner):
+            return st.none() | values(inner)
+        case Set(inner):
+            return st.frozensets(values(inner), max_size=3)
+        case Bag(inner):
+            return st.dictionaries(values(inner), st.integers(1, 3), max_size=3).map(
+                lambda found: frozenset(found.items())
+            )
+        case Seq(inner):
+            return st.lists(values(inner), max_size=3).map(tuple)
+        case Record(_, fields):
+            return st.tuples(*(values(field.type) for field in fields))
+        case Tuple(items):
+            return st.tuples(*map(values, items))
+        case Union(_, cases):
+            return st.one_of(
+                *(
+                    st.tuples(st.just(i), *(values(field.type) for field in case.fields))
+                    for i, case in enumerate(cases)
+                )
+            )
+        case Map(key, inner):
+            return st.tuples(*[values(inner)] * len(members(key, SCOPE)))
+        case _:
+            return st.integers() if of == INT else st.sampled_from(members(of, SCOPE))
+
+
+@given(st.data())
+def test_every_value_comes_back(data: st.DataObject) -> None:
+    of = data.draw(types())
+    value = data.draw(values(of))
+
+    text = json.dumps(encode(of, value, SCOPE))
+
+    assert decode(of, json.loads(text), SCOPE) == value
+
+
+def test_values_are_written_as_the_format_has_them() -> None:
+    ask = Case("Msg", "Ask", (Field("at", Nat("Epoch")),))
+
+    assert encode(INT, 2**60, SCOPE) == {"#bigint": str(2**60)}
+    assert encode(INT, -5, SCOPE) == -5
+    assert encode(Sort("Replica"), 1, SCOPE) == "r2"
+    assert encode(Set(INT), frozenset({3, 1}), SCOPE) == {"#set": [1, 3]}
+    assert encode(Tuple((INT, BOOL)), (1, True), SCOPE) == {"#tup": [1, True]}
+    assert encode(Map(BOOL, INT), (7, 8), SCOPE) == {"#map": [[False, 7], [True, 8]]}
+    assert encode(Union("Msg", (ask,)), (0, 2), SCOPE) == {"tag": "Ask", "value": {"at": 2}}
+    assert encode(Option(INT), None, SCOPE) == {"tag": "None", "value": {"#tup": []}}
+    assert encode(Record("P", (Field("x", INT),)), (1,), SCOPE) == {"x": 1}
+    assert encode(Seq(INT, None), (1, 1), SCOPE) == [1, 1]
+    assert encode(Bag(INT, None), frozenset({(4, 2)}), SCOPE) == {"#map": [[4, 2]]}
+
+
+@pytest.mark.parametrize(
+    ("of", "found", "path"),
+    [
+        (BOOL, 1, ()),
+        (INT, True, ()),
+        (INT, "1", ()),
+        (INT, {"#bigint": "1x"}, ("#bigint",)),
+        (INT, {"#bigint": "9" * 5000}, ("#bigint",)),
+        (INT, 1.5, ()),
+        (Range(0, 3), 4, ()),
+        (Nat("Epoch"), 4, ()),
+        (Nat("Epoch"), -1, ()),
+        (Sort("Replica"), "r9", ()),
+        (Sort("Replica"), ["r1"], ()),
+        (Seq(INT, None), [1, "x"], (1,)),
+        (Set(INT), [1], ()),
+        (Set(INT), {"#set": [1, None]}, ("#set", 1)),
+        (Map(BOOL, INT), {"#map": [[False, 1]]}, ()),
+        (Map(BOOL, INT), {"#map": [[False, 1], [True]]}, ("#map", 1)),
+        (Tuple((INT, INT)), {"#tup": [1]}, ()),
+        (Option(INT), {"tag": "Some", "value": None}, ("value",)),
+        (Option(INT), {"tag": [], "value": None}, ("tag",)),
+        (Record("P", (Field("x", INT),)), {}, ()),
+        (Record("P", (Field("x", INT),)), 3, ()),
+        (Union("U", (Case("U", "A", ()),)), {"tag": "B", "value": {}}, ("tag",)),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_place(of: Type, found: object, path: tuple[object, ...]) -> None:
+    with pytest.raises(Mismatch) as caught:
+        decode(of, found, SCOPE)
+
+    assert caught.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("ending", "prop"),
+    [
+        (Stops(), None),
+        (BadStep(), "steady"),
+        (Example(), "third"),
+        (Deadlocked(), None),
+        (Trapped(), None),
+        (Lasso(2), None),
+        (Erred("R0603", "division by zero", Span(3, 5)), None),
+    ],
+)
+def test_a_trace_comes_back_as_it_was(ending: Ending, prop: str | None) -> None:
+    trace = replace(divergence(), ending=ending, property=prop)
+
+    assert read(write(trace), toy()) == trace
+
+
+def test_an_error_keeps_the_step_that_made_it() -> None:
+    trace = divergence()
+    erred = replace(trace, ending=Erred("R0603", "division by zero", Span(3, 5), trace.steps[2]))
+
+    assert read(write(erred), toy()) == erred
+
+
+def test_a_choice_comes_back() -> None:
+    trace = walk("elect(a)", "ask(b)", "answer | m = Fetch(from = b, at = 0)")
+
+    assert read(write(trace), toy()) == trace
+
+
+def test_a_trace_says_what_it_is_of() -> None:
+    text = write(divergence())
+    whole = json.loads(text)
+    about = whole["#meta"]["modelcheck"]
+
+    assert whole["#meta"]["format"] == "ITF"
+    assert about["text"] == digest(toy().source)
+    assert about["property"] == "alone"
+    assert [state["#meta"]["index"] for state in whole["states"]] == list(range(8))
+    assert whole["states"][4]["#meta"] | {"index": 4} == {
+        "index": 4, "action": "crash", "params": {"r": "a"}, "choices": [], "faults": 1
+    }  # fmt: skip
+    assert set(whole["vars"]) == set(whole["states"][0]) - {"#meta"}
+    assert is_of(text, toy())
+    assert not is_of(text, replace(toy(), source=Source("toy.rsm", "another text")))
+    assert written_for(text) == "toy"
+
+
+def test_a_trace_of_another_tool_gets_its_steps_from_the_model() -> None:
+    trace = divergence()
+    foreign = json.loads(write(trace))
+    del foreign["#meta"]
+    for state in foreign["states"]:
+        del state["#meta"]
+        state["mbt::actionTaken"] = "whatever"
+
+    found = read(json.dumps(foreign), toy(), scope=scope(toy()))
+
+    assert found.states == trace.states
+    assert found.steps[:5] == trace.steps[:5]  # the sixth may be `answer` as well as `net.drop`
+    assert found.ending == Stops()
+    assert certify(found).trusted == ""
+
+
+def change(*hows: Callable[[Any], None]) -> Callable[[], str]:
+    def changed() -> str:
+        whole = json.loads(write(divergence()))
+        for how in hows:
+            how(whole)
+        return json.dumps(whole, indent=1)
+
+    return changed
+
+
+def put(*path: str | int, value: object) -> Callable[[Any], None]:
+    def at(whole: Any) -> None:  # noqa: ANN401 - JSON
+        for key in path[:-1]:
+            whole = whole[key]
+        whole[path[-1]] = value
+
+    return at
+
+
+def drop(*path: str | int) -> Callable[[Any], None]:
+    def at(whole: Any) -> None:  # noqa: ANN401 - JSON
+        for key in path[:-1]:
+            whole = whole[key]
+        del whole[path[-1]]
+
+    return at
+
+
+ABOUT = ("#meta", "modelcheck")
+
+MISTAKES: dict[str, tuple[str, Callable[[], str]]] = {
+    "empty": ("R0801", lambda: ""),
+    "not-json": ("R0801", lambda: "states: [1, 2]"),
+    "truncated": ("R0801", lambda: write(divergence())[:900]),
+    "nested": ("R0801", lambda: "[" * 100_000),
+    "long-number": ("R0801", lambda: '{"vars": ' + "9" * 10_000 + "}"),
+    "a-list": ("R0802", lambda: "[]"),
+    "no-states": ("R0802", change(drop("states"))),
+    "zero-states": ("R0802", change(put("states", value=[]))),
+    "a-state-is-a-number": ("R0802", change(put("states", 2, value=7))),
+    "a-variable-missing": ("R0802", change(drop("states", 2, "isr"))),
+    "a-parameter-missing": ("R0802", change(put("states", 1, "#meta", "params", value={}))),
+    "loop-outside": ("R0802", change(put("loop", value=99))),
+    "unknown-ending": ("R0802", change(put(*ABOUT, "ending", "kind", value="party"))),
+    "ending-is-a-list": ("R0802", change(put(*ABOUT, "ending", "kind", value=["state"]))),
+    "wrong-type": ("R0803", change(put("states", 3, "epoch", value="three"))),
+    "wrong-inside": ("R0803", change(put("states", 3, "isr", value={"#set": ["a", "z"]}))),
+    "wrong-config": ("R0803", change(put(*ABOUT, "config", "unclean", value="yes"))),
+    "another-model": ("R0804", change(put("vars", value=["x", "y"]))),
+    "unknown-action": ("R0804", change(put("states", 1, "#meta", "action", value="elekt"))),
+    "action-is-a-list": ("R0804", change(put("states", 1, "#meta", "action", value=[]))),
+    "unknown-property": ("R0804", change(put(*ABOUT, "property", value="alon"))),
+    "no-scope": ("R0805", change(drop(*ABOUT, "scope"))),
+    "scope-of-nothing": ("R0805", change(put(*ABOUT, "scope", "nats", value={}))),
+    "members-twice": ("R0805", change(put(*ABOUT, "scope", "sorts", "Replica", value=["a", "a"]))),
+    "members-are-numbers": ("R0805", change(put(*ABOUT, "scope", "sorts", "Replica", value=[1, 2]))),
+    "no-such-step": ("R0806", change(drop("states", 2, "#meta"), put("states", 2, "epoch", value=3))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_with_its_place(name: str, golden: Callable[[str, str], None]) -> None:
+    code, text = MISTAKES[name]
+
+    with pytest.raises(SpecError) as caught:
+        read(text(), toy(), name=f"{name}.itf.json")
+
+    assert [diagnostic.code for diagnostic in caught.value.diagnostics] == [code]
+    golden(f"traces/mistakes/{name}.txt", "\n".join(map(render, caught.value.diagnostics)) + "\n")
+
+
+def larger(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+
+
+@given(st.recursive(st.integers() | st.text(max_size=3), larger, max_leaves=8), st.sampled_from([None, 1]))
+def test_a_place_is_found_in_any_layout(value: Any, indent: int | None) -> None:  # noqa: ANN401 - JSON
+    text = json.dumps(value, indent=indent)
+
+    def visit(part: Any, path: tuple[str | int, ...]) -> None:  # noqa: ANN401 - JSON
+        span = find(text, path)
+        assert json.loads(text[span.start : span.end]) == part
+        pairs = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+        for key, inner in pairs:
+            visit(inner, (*path, key))
+
+    visit(value, ())
