@@ -1,0 +1,1 @@
+"""Does the property hold?  Engines, what runs on them, and the command line; begin with `modelcheck.api`."""

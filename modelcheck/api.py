@@ -1,0 +1,104 @@
+"""One check, from the question to the answer: choose an engine, run it, certify what it shows, compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from counterexamples.certify import certify
+from counterexamples.trace import Trace
+from modelcheck.engine import Limits, Refusal, Task
+from modelcheck.expected import mismatches, needs_counts
+from modelcheck.memory import available, resident
+from modelcheck.registry import engine as engine_of
+from modelcheck.report import Reporter, Silent
+from modelcheck.result import Findings, Holds, Outcome, Violated
+from modelcheck.symmetry import symmetric_sorts
+from spec.ir import Assume, Check, Model, Property
+from spec.semantics import Machine
+
+SHARE = 0.8  # of the memory that is free, to leave room for the answer
+
+
+@dataclass
+class Unsupported(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """The engine cannot do what the check asks; nothing was run."""
+
+    engine: str
+    refusals: tuple[Refusal, ...]
+
+    def __str__(self) -> str:
+        each = [r.what + (f" (use {r.instead})" if r.instead else "") for r in self.refusals]
+        return f"the engine {self.engine} cannot do: {', '.join(each)}"
+
+
+@dataclass
+class Unmet(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """The configuration or the sizes break assumptions of the model; nothing was run."""
+
+    model: Model
+    assumes: tuple[Assume, ...]
+
+    def __str__(self) -> str:
+        return f"assumptions that do not hold: {', '.join(assume.name for assume in self.assumes)}"
+
+
+def check(
+    model: Model,
+    check: Check,
+    *,
+    engine: str = "reference",
+    limits: Limits | None = None,
+    reporter: Reporter | None = None,
+    symmetry: bool = False,
+) -> Outcome:
+    """The outcome of a check; every trace in it has been replayed by the semantics.
+
+    With `symmetry`, states that differ by a renaming of interchangeable members
+    count as one.  Stops with a partial outcome before memory runs out, or on Ctrl-C. Raises
+    KeyError (no such engine), Unsupported, Unmet, or ModelError when the model
+    cannot even start; NotReplayable is a bug of the engine.
+    """
+    chosen = engine_of(engine)
+    task = Task(
+        model,
+        check.scope,
+        check.budget,
+        properties(model, check),
+        _careful(limits or Limits()),
+        check.name,
+        stop_early=not needs_counts(check),
+        symmetry=symmetric_sorts(model) if symmetry else (),
+    )
+    if refusals := chosen.refusals(task):
+        raise Unsupported(engine, refusals)
+    if assumes := Machine(model, check.scope).assumption_failures():
+        raise Unmet(model, assumes)
+    findings = chosen.run(task, reporter or Silent())
+    for trace in traces(findings):
+        certify(trace)
+    return Outcome(model, check, findings, mismatches(check, findings))
+
+
+def properties(model: Model, check: Check) -> tuple[Property, ...]:
+    """The properties a check looks at, in the order of the model."""
+    return tuple(p for p in model.properties if check.only is None or p.name in check.only)
+
+
+def traces(findings: Findings) -> tuple[Trace, ...]:
+    """Every run that findings show."""
+    shown = [findings.error]
+    for result in findings.results:
+        match result.verdict:
+            case Holds(example=trace) | Violated(trace=trace):
+                shown.append(trace)
+            case _:
+                pass
+    return tuple(trace for trace in shown if trace is not None)
+
+
+def _careful(limits: Limits) -> Limits:
+    """The limits, with one for memory where none is given and the machine says how much is free."""
+    free = available()
+    if limits.memory is not None or free is None:
+        return limits
+    return replace(limits, memory=resident() + int(SHARE * free))

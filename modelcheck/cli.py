@@ -1,0 +1,123 @@
+"""The command line: reads arguments, runs the command they name, and returns an exit code.
+
+The one module that prints.  For the exit codes see `modelcheck.exits`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from modelcheck.exits import Exit
+from modelcheck.output import Output
+from modelcheck.version import version
+from spec.diagnostics import SpecError, as_json, render
+
+# What each command does, and the module whose `add_arguments` and `run` do it.  A module is
+# loaded only for the command that was given, so that `--help` answers at once.
+COMMANDS = {
+    "check": ("run the checks of model files", "modelcheck.commands.check"),
+    "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
+    "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
+    "fmt": ("format model files", "modelcheck.commands.fmt"),
+    "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
+}
+EXITS = (
+    "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown, 70 a bug of ours"
+)
+
+
+class _Quit(Exception):  # noqa: N818 - not an error
+    """The parser of arguments has said all there is to say."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that returns to `main` where argparse would leave the program."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Say a last word, and quit."""
+        if message:
+            print(message, end="", file=sys.stderr)
+        raise _Quit(status)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of a command line; nothing that a user types shows a traceback."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(given, Output(sys.stdout, sys.stderr))
+        sys.stdout.flush()
+    except _Quit as quit_:
+        return quit_.code
+    except SpecError as error:
+        _tell_mistakes(error, as_data="--json" in given)
+        return Exit.WRONG
+    except KeyboardInterrupt:
+        print("modelcheck: interrupted", file=sys.stderr)
+        return Exit.UNKNOWN
+    except MemoryError:
+        print("modelcheck: out of memory; no verdict", file=sys.stderr)
+        return Exit.UNKNOWN
+    except BrokenPipeError:
+        _forget_output()
+        return Exit.UNKNOWN
+    except Exception:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
+        traceback.print_exc()
+        print("modelcheck: this is a bug of ours, please report it with the text above", file=sys.stderr)
+        return Exit.BUG
+    return code
+
+
+def _run(given: list[str], output: Output) -> int:
+    """The exit code of the command that the arguments name."""
+    top = _Parser(prog="modelcheck", description=_about(), epilog=EXITS, formatter_class=_Raw, usage=_usage())
+    top.add_argument("--version", action="version", version=f"modelcheck {version()}")
+    top.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
+    top.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    if not given:
+        top.print_help(sys.stderr)
+        return Exit.WRONG
+    named = top.parse_args(given[:1])
+    summary, module_name = COMMANDS[named.command]
+    module = import_module(module_name)
+    parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_args(given[1:]), output))
+
+
+_Raw = argparse.RawDescriptionHelpFormatter
+
+
+def _usage() -> str:
+    return "modelcheck COMMAND ...   (modelcheck COMMAND --help tells more)"
+
+
+def _about() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {summary}" for name, (summary, _) in COMMANDS.items())
+    return f"Model checking for replicated logs.\n\ncommands:\n{commands}"
+
+
+def _tell_mistakes(error: SpecError, *, as_data: bool) -> None:
+    """What is wrong with the input: as JSON on the output, or for people beside it."""
+    if as_data:
+        Output(sys.stdout, sys.stderr).json({"errors": [as_json(d) for d in error.diagnostics]})
+        return
+    for diagnostic in error.diagnostics:
+        print(render(diagnostic), file=sys.stderr)
+    if len(error.diagnostics) > 1:
+        print(f"{len(error.diagnostics)} errors", file=sys.stderr)
+
+
+def _forget_output() -> None:
+    """Nobody reads the output any more; keep Python from complaining when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,255 @@
+"""`modelcheck check FILE…`: the checks of model files, each with its verdict card and its stories."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from counterexamples.itf import write
+from counterexamples.lines import count
+from counterexamples.text import story
+from counterexamples.trace import Trace
+from modelcheck.api import Unmet, Unsupported
+from modelcheck.api import check as run_check
+from modelcheck.card import brief, card
+from modelcheck.engine import Limits
+from modelcheck.exits import Exit
+from modelcheck.files import save_text
+from modelcheck.models import pick_checks, pick_model, pick_property
+from modelcheck.outcome_json import as_json
+from modelcheck.output import Output
+from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.progress import ProgressLine
+from modelcheck.registry import ENGINES
+from modelcheck.result import End, Holds, Outcome, Violated
+from modelcheck.standing import standing, surprises
+from spec.diagnostics import Diagnostic, SpecError
+from spec.ir import Check, Model
+from spec.load import load
+from spec.values import ModelError
+
+UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
+WORST_FIRST = (Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="model files (.rsm)")
+    what = parser.add_argument_group("what to check")
+    what.add_argument(
+        "--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated"
+    )
+    what.add_argument("--of", metavar="NAME", help="on this protocol or variant of the file")
+    what.add_argument("--property", action="append", default=[], metavar="NAME", help="only this property")
+    what.add_argument(
+        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
+    )
+    what.add_argument(
+        "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
+    )
+    what.add_argument(
+        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
+    )
+    what.add_argument("--strict", action="store_true", help="mind actions and guards that are never used")
+    how = parser.add_argument_group("how far to go")
+    how.add_argument("--engine", choices=ENGINES, default="reference", help="which engine searches")
+    how.add_argument(
+        "--max-states", type=_count, metavar="N", help="give up beyond so many states (2000, 5M)"
+    )
+    how.add_argument("--max-time", type=_seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
+    how.add_argument(
+        "--max-memory", type=_bytes, metavar="M", help="give up beyond so much memory (800M, 4G)"
+    )
+    out = parser.add_argument_group("what to show")
+    out.add_argument(
+        "-v", "--trace", action="store_true", help="show expected violations and examples as stories too"
+    )
+    out.add_argument("-q", "--quiet", action="store_true", help="one line for each check")
+    out.add_argument("--json", action="store_true", help="everything as JSON")
+    out.add_argument(
+        "--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder"
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Run the checks in the order of the files; the exit code is the worst of theirs."""
+    outcomes: list[Outcome] = []
+    refused = False
+    for model, check in _questions(args):
+        try:
+            outcome = _ask(args, output, model, check)
+        except Unsupported as unsupported:
+            output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
+            refused = True
+            continue
+        outcomes.append(outcome)
+        if not args.json:
+            _tell(args, output, outcome, first=len(outcomes) == 1)
+        if outcome.findings.end is End.INTERRUPTED:
+            break
+    if args.json:
+        output.json([as_json(outcome, strict=args.strict) for outcome in outcomes])
+    elif len(outcomes) > 1:
+        output.write(_summary(outcomes, strict=args.strict))
+    if args.itf is not None:
+        _save(args.itf, outcomes, output)
+    exits = {standing(outcome, strict=args.strict).exit for outcome in outcomes}
+    exits |= {Exit.UNKNOWN} if refused else set()
+    return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
+
+
+# ------------------------------------------------------------------- questions
+
+
+def _questions(args: argparse.Namespace) -> list[tuple[Model, Check]]:
+    """All that is to be checked; every file is read, and every mistake told, before the first search."""
+    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    found = []
+    for name in args.files:
+        models = load(name)
+        if not any(model.checks for model in models):
+            model = pick_model(models, args.of)
+            found.append((model, free_check(model, given)))
+            continue
+        for model, check in pick_checks(models, args.check):
+            asked = model if args.of is None else pick_model(models, args.of)
+            own = check if asked is model else _moved(check, asked)
+            found.append((asked, _only(asked, apply(asked, own, given), args.property)))
+    return found
+
+
+def _moved(check: Check, model: Model) -> Check:
+    """A check put to another variant, whose answer nobody has foretold."""
+    known = {entry.name: entry.default for entry in model.configs}
+    config = known | {name: value for name, value in check.scope.config.items() if name in known}
+    return replace(check, scope=replace(check.scope, config=config), expect=())
+
+
+def _only(model: Model, check: Check, names: list[str]) -> Check:
+    """The check of only some properties."""
+    if not names:
+        return check
+    for name in names:
+        pick_property(model, name)
+    return replace(check, only=tuple(names), expect=())
+
+
+def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -> Outcome:
+    """Run one check, with a line of progress where somebody watches."""
+    columns = shutil.get_terminal_size().columns
+    progress = ProgressLine(output.err, f"{model.name} · {check.name}", columns=columns)
+    limits = Limits(args.max_states, args.max_time, args.max_memory)
+    try:
+        return run_check(model, check, engine=args.engine, limits=limits, reporter=progress)
+    except Unmet as unmet:
+        raise _broken(model, check, unmet) from None
+    except ModelError as error:
+        message = f"the model cannot start: {error.message}"
+        raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
+    finally:
+        progress.clear()
+
+
+def _broken(model: Model, check: Check, unmet: Unmet) -> SpecError:
+    """Assumptions that do not hold, each where it stands in the model."""
+    return SpecError(
+        Diagnostic(
+            "R0907",
+            model.source,
+            assume.span,
+            f"{check.name}: the assumption `{assume.name}` does not hold with this scope and configuration",
+        )
+        for assume in unmet.assumes
+    )
+
+
+# --------------------------------------------------------------------- answers
+
+
+def _tell(args: argparse.Namespace, output: Output, outcome: Outcome, *, first: bool) -> None:
+    if args.quiet:
+        output.lines([brief(outcome, strict=args.strict)])
+        return
+    if not first:
+        output.write("\n")
+    remarks = [UNFORETOLD] if _is_changed(outcome) else []
+    output.lines(card(outcome, width=output.width, strict=args.strict, remarks=remarks))
+    for trace in _shown(outcome, everything=args.trace):
+        output.write("\n")
+        output.lines(story(trace, width=output.width, bounds_told=True))
+
+
+def _is_changed(outcome: Outcome) -> bool:
+    """Whether the command line made another question of a check that says what to expect."""
+    written = next((check for check in outcome.model.checks if check.name == outcome.check.name), None)
+    return written is not None and written.expect != outcome.check.expect
+
+
+def _shown(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
+    """The traces to tell: of what is wrong, or of all that has one."""
+    if outcome.findings.error is not None:
+        yield outcome.findings.error
+    wrong = surprises(outcome)
+    for result in outcome.findings.results:
+        match result.verdict:
+            case Violated(_, trace) if trace is not None and (everything or result in wrong):
+                yield trace
+            case Holds(_, _, example) if example is not None and everything:
+                yield example
+            case _:
+                pass
+
+
+def _summary(outcomes: list[Outcome], *, strict: bool) -> str:
+    """How many checks came to what."""
+    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
+    parts = [f"{codes.count(code)} {told}" for code, told in words.items() if code in codes]
+    return f"\n{count(len(outcomes), 'check')}: {', '.join(parts)}\n"
+
+
+def _save(path: Path, outcomes: list[Outcome], output: Output) -> None:
+    """Write the traces: one to the very file, several beside it with their check and property in the name."""
+    traces = [trace for outcome in outcomes for trace in _shown(outcome, everything=True)]
+    if not traces:
+        output.tell("modelcheck: there is no trace to write")
+    for trace in traces:
+        target = path
+        if path.is_dir() or len(traces) > 1:
+            name = f"{trace.model.name}.{trace.check or 'run'}.{trace.property or 'error'}.itf.json"
+            stem = path.name.removesuffix(".json").removesuffix(".itf")
+            target = path / name if path.is_dir() else path.with_name(f"{stem}.{name}")
+        save_text(target, write(trace))
+        output.tell(f"modelcheck: wrote {target}")
+
+
+# ------------------------------------------------------------------- arguments
+
+
+def _scaled(text: str, units: dict[str, float], what: str) -> float:
+    """A number with a unit behind it, in the smallest unit."""
+    number = text.rstrip("".join(units) + "".join(units).upper())
+    unit = text[len(number) :].lower()
+    try:
+        value = float(number) * units.get(unit, float("nan"))
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < 1e18:
+        raise argparse.ArgumentTypeError(f"`{text}` is not {what}")
+    return value
+
+
+def _count(text: str) -> int:
+    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number such as 20000 or 5M"))
+
+
+def _seconds(text: str) -> float:
+    return _scaled(text, {"": 1, "s": 1, "m": 60, "h": 3600}, "a time such as 90, 90s, 5m or 2h")
+
+
+def _bytes(text: str) -> int:
+    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "an amount such as 800M or 4G"))

@@ -1,0 +1,52 @@
+"""`modelcheck fmt FILE…`: model files in the one canonical layout."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from modelcheck.exits import Exit
+from modelcheck.files import read_text, save_text
+from modelcheck.output import Output
+from spec.diagnostics import SpecError
+from spec.format import format_text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="model files (.rsm); `-` is the standard input"
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--check", action="store_true", help="change nothing; exit 1 when a file is not formatted"
+    )
+    how.add_argument(
+        "--stdout", action="store_true", help="print the formatted text instead of rewriting the file"
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Format each file; one with mistakes is told and left alone, the others are still done."""
+    worst: int = Exit.EXPECTED
+    wrong: list[SpecError] = []
+    for name in args.files:
+        try:
+            text = read_text(name)
+            formatted = format_text(text, name)
+        except SpecError as error:
+            wrong.append(error)
+            continue
+        if args.stdout or (name == "-" and not args.check):
+            output.write(formatted)
+        elif formatted == text:
+            continue
+        elif args.check:
+            output.tell(f"{name}: not formatted")
+            worst = Exit.VIOLATED
+        else:
+            save_text(Path(name), formatted)
+            output.tell(f"{name}: formatted")
+    if wrong:
+        raise SpecError(diagnostic for error in wrong for diagnostic in error.diagnostics)
+    return worst

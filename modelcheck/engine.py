@@ -1,0 +1,67 @@
+"""What an engine is: it takes a task and answers with findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from modelcheck.report import Reporter
+from modelcheck.result import Findings
+from spec.ir import Budget, Model, Property, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to give up and say so: so many states, seconds, bytes of memory in use. None: never."""
+
+    states: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question to an engine: a whole run is this value and nothing else.
+
+    `stop_early` allows to stop when every property is decided; without it the
+    search goes on, so that all counts are of the whole extent.  `symmetry` are the
+    sorts up to whose renamings states count as one (see `modelcheck.symmetry`):
+    verdicts, faults and steps are the same, counts are of orbits.
+    """
+
+    model: Model
+    scope: Scope
+    budget: Budget
+    properties: tuple[Property, ...]
+    limits: Limits = Limits()
+    check: str | None = None
+    stop_early: bool = True
+    symmetry: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something an engine cannot do, and the engine that can, if any."""
+
+    what: str
+    instead: str | None = None
+
+
+class Engine(Protocol):
+    """Decides the properties of one model within one scope and budget.
+
+    An engine is deterministic for a given task (but for limits of time and
+    memory), never prints, and answers Unknown rather than guess.  Every
+    Violated carries a trace of the fewest faults and then the fewest steps.
+    What it cannot do it refuses before it starts; it never ignores a property.
+    """
+
+    name: ClassVar[str]
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """What the engine cannot do of a task; empty when it can do all of it. Costs nothing."""
+        ...
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """The findings; partial, with all that was found so far, when a limit or Ctrl-C ends the search."""
+        ...

@@ -1,0 +1,15 @@
+"""The exit codes of the command line."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What a run came to, as scripts see it."""
+
+    EXPECTED = 0  # everything is as expected
+    VIOLATED = 1  # a property is violated, or an expectation is not met
+    WRONG = 2  # the input is wrong
+    UNKNOWN = 3  # unknown, out of budget, or interrupted
+    BUG = 70  # a bug of ours

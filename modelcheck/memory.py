@@ -1,0 +1,42 @@
+"""How much memory this process uses, and how much the machine has left."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+
+def resident() -> int:
+    """The bytes of memory this process has in use; the most it ever had where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def available() -> int | None:
+    """The bytes that could be taken without swapping, or up to this container's limit; None where unknown."""
+    known = [free for free in (_of_machine(), _of_container()) if free is not None]
+    return min(known, default=None)
+
+
+def _of_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _of_container() -> int | None:
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+        used = (folder / "memory.current").read_text(encoding="ascii").strip()
+        return int(limit) - int(used)
+    except (OSError, ValueError):
+        return None

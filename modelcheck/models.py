@@ -1,0 +1,48 @@
+"""Finding by name what a file holds: one of its models, one of a model's checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.ir import Check, Model, Property
+from spec.source import Source, Span
+
+
+def pick_model(models: tuple[Model, ...], name: str | None) -> Model:
+    """The model of that name, the base protocol without one. Raises SpecError when there is none."""
+    if name is None:
+        return models[0]
+    found = next((model for model in models if model.name == name), None)
+    return found or _unknown("--of", f"{models[0].source.name} has no protocol or variant", name, models)
+
+
+def pick_check(model: Model, name: str) -> Check:
+    """The check of that name. Raises SpecError when the model has none."""
+    found = next((check for check in model.checks if check.name == name), None)
+    return found or _unknown("--check", f"{model.name} has no check", name, model.checks)
+
+
+def pick_property(model: Model, name: str) -> Property:
+    """The property of that name. Raises SpecError when the model has none."""
+    found = next((prop for prop in model.properties if prop.name == name), None)
+    return found or _unknown("--property", f"{model.name} has no property", name, model.properties)
+
+
+def pick_checks(models: tuple[Model, ...], names: list[str]) -> list[tuple[Model, Check]]:
+    """Every check of the models with one of the names, all checks without names, in the order of the text."""
+    found = [(model, check) for model in models for check in model.checks]
+    found.sort(key=lambda pair: pair[1].span.start)
+    for name in names:
+        if name not in {check.name for _, check in found}:
+            what = f"{models[0].source.name} has no check"
+            _unknown("--check", what, name, tuple(check for _, check in found))
+    return [(model, check) for model, check in found if not names or check.name in names]
+
+
+def _unknown(option: str, what: str, name: str, known: Sequence[Model | Check | Property]) -> NoReturn:
+    names = [each.name for each in known]
+    help_ = suggest(name, names) or (f"it has {', '.join(names)}" if names else "")
+    where = Source(option, name)
+    raise SpecError([Diagnostic("R0902", where, Span(0, len(name)), f"{what} `{name}`", help=help_)])

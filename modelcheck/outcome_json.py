@@ -1,0 +1,109 @@
+"""The outcome of a check for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from counterexamples.itf import digest, write
+from counterexamples.itf_values import encode
+from counterexamples.trace import Trace
+from modelcheck.result import Extent, Holds, Outcome, Result, Unknown, Violated
+from modelcheck.standing import is_expected, standing
+from modelcheck.version import version
+from modelcheck.wording import verdict_name, verdict_words
+
+FORMAT = 1
+
+Json = dict[str, Any]
+
+
+def as_json(outcome: Outcome, *, strict: bool = False) -> Json:
+    """An outcome as plain values; traces are in the Informal Trace Format."""
+    model, check, findings = outcome.model, outcome.check, outcome.findings
+    found = standing(outcome, strict=strict)
+    types = {entry.name: entry.type for entry in model.configs}
+    return {
+        "format": FORMAT,
+        "version": version(),
+        "file": model.source.name,
+        "text": digest(model.source),
+        "model": model.name,
+        "check": check.name,
+        "scope": {
+            "sorts": {name: list(members) for name, members in check.scope.sorts.items()},
+            "nats": dict(check.scope.nats),
+            "networks": dict(check.scope.networks),
+        },
+        "config": {name: encode(types[name], v, check.scope) for name, v in check.scope.config.items()},
+        "faults": _faults(check.budget.total, check.budget.kinds),
+        "exit": int(found.exit),
+        "summary": found.words,
+        "partial": findings.end.partial,
+        "end": findings.end.name.lower(),
+        "properties": [_result(outcome, result) for result in findings.results],
+        "error": None if findings.error is None else _trace(findings.error),
+        "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
+        "engine": findings.engine,
+        "exact": True,
+        "stats": _stats(outcome),
+    }
+
+
+def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None
+    """How many faults; null stands for any number."""
+    return {"total": total, "kinds": None if kinds is None else dict(kinds)}
+
+
+def _result(outcome: Outcome, result: Result) -> Json:
+    told: Json = {
+        "name": result.property,
+        "kind": result.kind.value,
+        "verdict": verdict_name(result.verdict),
+        "words": verdict_words(outcome.model, result),
+        "expected": is_expected(outcome, result),
+        "by_faults": list(result.by_faults),
+    }
+    match result.verdict:
+        case Holds(extent, beyond, example):
+            return told | {"extent": _extent(extent), "beyond": beyond, "trace": _trace(example)}
+        case Violated(extent, trace):
+            counts = {} if trace is None else {"faults": trace.faults, "steps": len(trace.steps)}
+            return told | {"extent": _extent(extent), **counts, "trace": _trace(trace)}
+        case Unknown(reason, extent):
+            return told | {"extent": None if extent is None else _extent(extent), "reason": reason}
+
+
+def _extent(extent: Extent) -> Json:
+    return {"faults": _faults(extent.faults, extent.kinds)}
+
+
+def _trace(trace: Trace | None) -> Json | None:
+    return None if trace is None else dict(json.loads(write(trace)))
+
+
+def _stats(outcome: Outcome) -> Json:
+    stats = outcome.findings.stats
+    layers = [
+        {
+            "faults": layer.faults,
+            "new": layer.new,
+            "states": layer.states,
+            "transitions": layer.transitions,
+            "levels": layer.levels,
+            "cut": layer.cut,
+        }
+        for layer in stats.layers
+    ]
+    return {
+        "states": stats.states,
+        "transitions": stats.transitions,
+        "levels": stats.levels,
+        "layers": layers,
+        "taken": dict(stats.taken),
+        "cut": dict(stats.cut),
+        "unused": list(stats.unused),
+        "unrefused": [{"action": action, "guard": guard} for action, guard in stats.unrefused],
+        "seconds": round(stats.seconds, 3),
+        "memory": stats.memory,
+    }

@@ -1,0 +1,64 @@
+"""Where commands put what they have to say: results on one stream, everything else on another."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from counterexamples.lines import Line, plain
+
+WIDTH = 100  # wider lines are harder to read, however wide the terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The two streams of a command, written to as text, as lines with colour, or as JSON."""
+
+    out: TextIO
+    err: TextIO
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def write(self, text: str) -> None:
+        """Put a text on the output as it is, for files and pipes."""
+        self.out.write(text)
+
+    def json(self, value: object) -> None:
+        """Put a value on the output as JSON; in ASCII, so that no encoding loses anything."""
+        self.out.write(json.dumps(value, indent=2) + "\n")
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        """Put lines on the output, in colour where that is a terminal that has it."""
+        self._put(self.out, lines)
+
+    def tell(self, text: str) -> None:
+        """Say something to the person at the terminal, beside the output."""
+        self.err.write(text + "\n")
+
+    def tell_lines(self, lines: Iterable[Line]) -> None:
+        """Say something in lines, beside the output."""
+        self._put(self.err, lines)
+
+    @property
+    def width(self) -> int:
+        """How many columns a line of the output may have; the terminal's, or what `COLUMNS` says."""
+        known = self.out.isatty() or "COLUMNS" in self.environment
+        return max(40, min(WIDTH, shutil.get_terminal_size().columns)) if known else WIDTH
+
+    def _put(self, stream: TextIO, lines: Iterable[Line]) -> None:
+        if self._has_colour(stream):
+            from counterexamples.text import put  # noqa: PLC0415 - rich is loaded only where there is colour
+
+            put(lines, stream)
+            return
+        ascii_only = not (stream.encoding or "ascii").lower().startswith("utf")
+        stream.writelines(plain([each], ascii_only=ascii_only) for each in lines)
+
+    def _has_colour(self, stream: TextIO) -> bool:
+        """Whether to try colour: see https://no-color.org and https://force-color.org."""
+        if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
+            return False
+        return stream.isatty() or bool(self.environment.get("FORCE_COLOR"))

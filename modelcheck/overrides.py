@@ -1,0 +1,165 @@
+"""What a command line changes of a check: its scope, its configuration, its budget of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from spec.checks import LARGEST_NAT, LARGEST_SORT, member_names
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.ir import Budget, Check, Kind, Model, Scope, Value
+from spec.source import Source, Span
+from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Settings as typed: `k=v` texts for scope and configuration, a text for faults."""
+
+    scope: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+    faults: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.scope or self.config or self.faults is not None)
+
+
+def apply(model: Model, check: Check, given: Overrides) -> Check:
+    """The check with what was typed in place of its own; without expectations when anything differs.
+
+    Raises SpecError for a name the model does not have and a value that does not fit.
+    """
+    changed = replace(
+        check,
+        scope=_config(model, _scope(model, check.scope, given.scope), given.config),
+        budget=check.budget if given.faults is None else _budget(model, given.faults),
+    )
+    return check if changed == check else replace(changed, expect=())
+
+
+def free_check(model: Model, given: Overrides) -> Check:
+    """A check made of nothing but what was typed, for a model that has none.
+
+    Raises SpecError when a sort, a nat or a network has no bound.
+    """
+    scope = _scope(model, Scope({s.name: () for s in model.sorts}, {}, {}, {}), given.scope)
+    networks = [variable.name for variable in model.variables if variable.network]
+    missing = [name for name, members in scope.sorts.items() if not members]
+    missing += [nat.name for nat in model.nats if nat.name not in scope.nats]
+    missing += [name for name in networks if name not in scope.networks]
+    if missing:
+        message = f"{model.name} has no check, and nothing says how far {', '.join(missing)} may go"
+        help_ = f"add `--scope {' '.join(f'{name}=3' for name in missing)}`"
+        raise SpecError([Diagnostic("R0901", model.source, None, message, help=help_)])
+    defaults = {entry.name: entry.default for entry in model.configs}
+    scope = _config(model, replace(scope, config=defaults), given.config)
+    budget = Budget(None) if given.faults is None else _budget(model, given.faults)
+    return Check("command line", scope, budget, None, (), None, span=Span(0, 0))
+
+
+def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
+    sorts, nats, networks = dict(base.sorts), dict(base.nats), dict(base.networks)
+    names = {variable.name for variable in model.variables if variable.network}
+    for option, name, text in _pairs("--scope", given):
+        if name in {sort.name for sort in model.sorts}:
+            sorts[name] = _members(name, _number(option, text, 1, LARGEST_SORT), sorts.get(name, ()))
+        elif name in {nat.name for nat in model.nats}:
+            nats[name] = _number(option, text, 0, LARGEST_NAT)
+        elif name in names:
+            networks[name] = _number(option, text, 0, LARGEST_NAT)
+        else:
+            known = (*sorts, *(nat.name for nat in model.nats), *names)
+            _unknown(option, f"{model.name} has no sort, nat or network `{name}`", name, known)
+    return Scope(sorts, nats, networks, base.config)
+
+
+def _members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The first so many names, and further ones made in their likeness."""
+    further = member_names(sort, count + len(names))
+    return (*names, *(name for name in further if name not in names))[:count]
+
+
+def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:
+    types = {entry.name: entry.type for entry in model.configs}
+    config = dict(scope.config)
+    for option, name, text in _pairs("--config", given):
+        if name not in types:
+            _unknown(option, f"{model.name} has no config entry `{name}`", name, types)
+        config[name] = _value(option, types[name], text, scope)
+    return replace(scope, config=config)
+
+
+def _value(option: Source, of: Type, text: str, scope: Scope) -> Value:
+    """The value of a scalar type, or of an option of one, that a text names."""
+    match of:
+        case Bool():
+            return _one_of(option, ("false", "true"), text) == 1
+        case Enum(_, members):
+            return _one_of(option, members, text)
+        case Sort(name):
+            return _one_of(option, scope.sorts[name], text)
+        case Range(lo, hi):
+            return _number(option, text, lo, hi)
+        case Nat(name):
+            return _number(option, text, 0, scope.limit(name))
+        case Int():
+            return _number(option, text, -(2**63), 2**63)
+        case Option(inner):
+            return None if text == "none" else _value(option, inner, text, scope)
+        case _:
+            return _wrong(option, f"a value of type {of} cannot be given here; write it in a check")
+
+
+def _budget(model: Model, text: str) -> Budget:
+    """`any`, a number, or `crash=1,isolate=any`: which faults, and how many."""
+    option = Source("--faults", text)
+    if "=" not in text:
+        return Budget(None if text == "any" else _number(option, text, 0, 2**31))
+    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
+    kinds: dict[str, int | None] = {}
+    for _, name, most in _pairs("--faults", text.split(",")):
+        if name not in faults:
+            _unknown(option, f"{model.name} has no fault `{name}`", name, faults)
+        kinds[name] = None if most == "any" else _number(option, most, 0, 2**31)
+    return Budget(None, kinds)
+
+
+def _pairs(option: str, given: Iterable[str]) -> Iterable[tuple[Source, str, str]]:
+    """The sides of each `k=v`; several may stand in one text, with commas between."""
+    for text in given:
+        source = Source(option, text)
+        for part in text.split(","):
+            name, sign, value = (side.strip() for side in part.partition("="))
+            if not sign or not name or not value:
+                _wrong(source, f"`{part.strip()}` is not of the form name=value")
+            yield source, name, value
+
+
+def _one_of(option: Source, names: Sequence[str], text: str) -> int:
+    if text not in names:
+        _wrong(option, f"`{text}` is none of {', '.join(names)}", suggest(text, names))
+    return names.index(text)
+
+
+def _number(option: Source, text: str, least: int, most: int) -> int:
+    if not (text.removeprefix("-").isdecimal() and len(text) < 20 and least <= int(text) <= most):
+        _wrong(option, f"`{text}` is not a whole number from {least} to {most}")
+    return int(text)
+
+
+def _unknown(
+    option: Source, message: str, name: str, known: Iterable[str] | Mapping[str, object]
+) -> NoReturn:
+    names = sorted(known)
+    help_ = suggest(name, names) or (f"known are {', '.join(names)}" if names else "")
+    raise SpecError([Diagnostic("R0902", option, _find(option, name), message, help=help_)])
+
+
+def _wrong(option: Source, message: str, help_: str = "") -> NoReturn:
+    raise SpecError([Diagnostic("R0903", option, Span(0, len(option.text)), message, help=help_)])
+
+
+def _find(option: Source, name: str) -> Span:
+    at = max(0, option.text.find(name))
+    return Span(at, at + len(name))

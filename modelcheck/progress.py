@@ -1,0 +1,62 @@
+"""How a search goes, as one line of a terminal that is written over and over."""
+
+from __future__ import annotations
+
+from typing import TextIO, assert_never
+
+from counterexamples.lines import count
+from modelcheck.report import Event, Found, LayerDone, Progress
+from modelcheck.wording import seconds_words
+
+CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
+
+
+class ProgressLine:
+    """A reporter for a terminal; on anything else it says nothing. Call `clear` before other output."""
+
+    def __init__(self, stream: TextIO, title: str, *, columns: int) -> None:
+        self._stream = stream
+        self._title = title
+        self._columns = columns
+        self._is_terminal = stream.isatty()
+        self._violated: list[str] = []
+
+    def tell(self, event: Event) -> None:
+        """Write the line anew."""
+        match event:
+            case Progress():
+                self._draw(self._words(event))
+            case Found(name):
+                self._violated.append(name)
+            case LayerDone():
+                pass
+            case _:
+                assert_never(event)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._is_terminal:
+            self._stream.write(CLEAR)
+            self._stream.flush()
+
+    def _words(self, event: Progress) -> str:
+        rate = event.states / event.seconds if event.seconds > 0 else 0
+        parts = [
+            self._title,
+            count(event.faults, "fault"),
+            f"depth {event.depth}",
+            count(event.states, "state"),
+            f"{rate:,.0f}/s",
+            f"{event.waiting:,} waiting",
+            seconds_words(event.seconds),
+        ]
+        if self._violated:
+            parts.append(f"decided: {', '.join(self._violated)}")
+        return " · ".join(parts)
+
+    def _draw(self, words: str) -> None:
+        if self._is_terminal:
+            ascii_only = not (self._stream.encoding or "").lower().startswith("utf")
+            shown = words.replace("·", "-") if ascii_only else words
+            self._stream.write(CLEAR + shown[: self._columns - 1])
+            self._stream.flush()

@@ -1,0 +1,86 @@
+"""Whether every state can still get to where a property holds: AG EF, over actions and repairs alone."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from modelcheck.layers import Edges
+from modelcheck.space import Space
+from spec.ir import Property
+from spec.semantics import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """The first state from which nothing that is wanted can be reached, by fewest faults, then steps."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Every state has a way; from `beyond` of them the only one leaves the scope."""
+
+    beyond: int
+
+
+def trap(prop: Property, machine: Machine, space: Space, edges: Edges) -> Trap | Open:
+    """The first trapped state, if any. Costs one look at every state and two at every edge.
+
+    A state from which a step beyond the scope can be reached is not called
+    trapped: nobody has looked there.
+    """
+    wanted = [number for number in range(len(space)) if machine.holds(prop, space.node(number)[1])]
+    back = _backwards(edges, len(space))
+    fine = _closure(wanted, back, len(space))
+    inside = sum(fine)
+    _extend(fine, (number for number in range(len(space)) if edges.cut[number]), back)
+    caught = fine.find(0)
+    return Trap(caught) if caught >= 0 else Open(len(space) - inside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """The edges turned round: the sources of a target stand together."""
+
+    starts: array[int]
+    sources: array[int]
+
+
+def _backwards(edges: Edges, count: int) -> _Back:
+    """Counting sort of the edges by target."""
+    starts = array("q", bytes(8 * (count + 1)))
+    for target in edges.targets:
+        starts[target + 1] += 1
+    for number in range(count):
+        starts[number + 1] += starts[number]
+    free = array("q", starts)
+    sources = array("q", bytes(8 * len(edges.targets)))
+    for number in range(count):
+        end = edges.starts[number + 1] if number + 1 < count else len(edges.targets)
+        for at in range(edges.starts[number], end):
+            target = edges.targets[at]
+            sources[free[target]] = number
+            free[target] += 1
+    return _Back(starts, sources)
+
+
+def _closure(wanted: Iterable[int], back: _Back, count: int) -> bytearray:
+    reached = bytearray(count)
+    _extend(reached, wanted, back)
+    return reached
+
+
+def _extend(reached: bytearray, more: Iterable[int], back: _Back) -> None:
+    """Mark some states, and all that can get to them."""
+    stack = [number for number in more if not reached[number]]
+    for number in stack:
+        reached[number] = 1
+    while stack:
+        number = stack.pop()
+        for source in back.sources[back.starts[number] : back.starts[number + 1]]:
+            if not reached[source]:
+                reached[source] = 1
+                stack.append(source)

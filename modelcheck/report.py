@@ -1,0 +1,54 @@
+"""What an engine tells while it runs, and to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from modelcheck.result import Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is; told about twice a second."""
+
+    faults: int
+    depth: int
+    states: int
+    transitions: int
+    waiting: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayerDone:
+    """Everything with so many faults has been searched."""
+
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A property is decided by a run: violated, or (a `reachable`) reached."""
+
+    property: str
+    faults: int
+    steps: int
+
+
+Event = Progress | LayerDone | Found
+
+
+class Reporter(Protocol):
+    """Someone who is told how a search goes; must be quick, the search waits."""
+
+    def tell(self, event: Event) -> None:
+        """Take note of an event."""
+        ...
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def tell(self, event: Event) -> None:
+        """Ignore an event."""

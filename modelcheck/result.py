@@ -1,0 +1,159 @@
+"""What a check found: verdicts that say what they are for, counts, and what was not as expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from counterexamples.trace import Trace
+from spec.ir import Check, Model, PropertyKind, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a verdict is for: the scope, and how many faults a run may have; `faults` of None: any number.
+
+    `kinds`, when not None, are the only faults that were allowed and the most
+    of each; then `faults` counts them together.
+    """
+
+    scope: Scope
+    faults: int | None
+    kinds: Mapping[str, int | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """True for all of the extent.
+
+    `beyond` counts the states from which the only way to what a `recoverable`
+    asks for leaves the scope; `example` is the shortest run to a `reachable`.
+    """
+
+    extent: Extent
+    beyond: int = 0
+    example: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Violated:
+    """False, and `trace` shows it with the fewest faults and then the fewest steps.
+
+    Only a `reachable` that the whole extent does not have is violated without a trace.
+    """
+
+    extent: Extent
+    trace: Trace | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Not decided, and why; `extent` is the part that was searched to the end without a violation, if any."""
+
+    reason: str
+    extent: Extent | None = None
+
+
+Verdict = Holds | Violated | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The verdict on one property; `by_faults` tells it for runs with at most 0, 1, 2 … faults."""
+
+    property: str
+    kind: PropertyKind
+    verdict: Verdict
+    by_faults: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The states whose cheapest path has `faults` faults, and the counts of everything up to them."""
+
+    faults: int
+    new: int
+    states: int
+    transitions: int
+    levels: int
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a search saw.
+
+    `states` are distinct; `transitions` are the steps enabled in them, summed;
+    `levels` counts the initial one; `cut` counts steps beyond the scope by the
+    limit they would exceed.  `unused` actions were never taken and `unrefused`
+    guards (action, guard) never said no: both only where the search is complete.
+    """
+
+    states: int
+    transitions: int
+    levels: int
+    layers: tuple[Layer, ...]
+    taken: Mapping[str, int]
+    cut: Mapping[str, int]
+    unused: tuple[str, ...]
+    unrefused: tuple[tuple[str, str], ...]
+    seconds: float
+    memory: int
+
+
+class End(Enum):
+    """Why a search ended."""
+
+    COMPLETE = "the whole extent was searched"
+    DECIDED = "every property is decided"
+    ERROR = "the model makes an error"
+    INTERRUPTED = "interrupted"
+    STATES = "the limit of states is reached"
+    SECONDS = "the limit of time is reached"
+    MEMORY = "the limit of memory is reached"
+
+    @property
+    def partial(self) -> bool:
+        """Whether more could have been found with more patience."""
+        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY}
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that an engine found; `error` is the run to an error of the model, if it makes one."""
+
+    engine: str
+    end: End
+    results: tuple[Result, ...]
+    stats: Stats
+    error: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """An expectation of the check that was not met: what was expected, what was found instead."""
+
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A check, its findings, and where they are not what the check expects."""
+
+    model: Model
+    check: Check
+    findings: Findings
+    mismatches: tuple[Mismatch, ...]
+
+    def result(self, name: str) -> Result:
+        """The result for a property. Raises KeyError when it was not looked at."""
+        for result in self.findings.results:
+            if result.property == name:
+                return result
+        raise KeyError(name)
+
+    def verdict(self, name: str) -> Verdict:
+        """The verdict on a property. Raises KeyError when it was not looked at."""
+        return self.result(name).verdict

@@ -1,0 +1,290 @@
+"""Renaming the members of a sort: when that is sound, and one representative of each orbit of states.
+
+A sort has no order and no named members, so a run with its members renamed is
+a run again (Ip and Dill 1996, "Better verification through symmetry").  What
+could still tell members apart is the order in which a `for` visits them;
+such a sort is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby, permutations, product
+
+import spec.ir as ir
+import spec.types as t
+from spec.semantics import Machine, State
+from spec.values import encode
+
+Renaming = tuple[int, ...]  # the new number of each member
+_Rename = Callable[[ir.Value, Renaming], ir.Value]
+_Signature = Callable[[ir.Value, int], object]
+
+
+def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
+    """The sorts whose members may be renamed.
+
+    Not those whose order a `for` statement could show, those whose members a
+    configuration names, and those inside the keys of a map.
+    """
+    kept = {name for action in model.actions for name in _told_apart(action.body)}
+    kept.update(_told_apart(model.init))
+    kept.update(name for entry in model.configs for name in _mentioned(entry.type))
+    kept.update(name for variable in model.variables for name in _in_keys(variable.type))
+    return tuple(sort.name for sort in model.sorts if sort.name not in kept)
+
+
+class Orbits:
+    """The representative of each state under the renamings of some sorts.
+
+    The least of the canonical bytes over those renamings that sort the members
+    by what can be said of each without naming any; so a handful are tried,
+    not all.
+    """
+
+    def __init__(self, machine: Machine, sorts: tuple[str, ...]) -> None:
+        self._machine = machine
+        variables = machine.model.variables
+        self._sorts = [(name, len(machine.scope.sorts[name])) for name in sorts]
+        self._renames = {name: [_rename(v.type, name) for v in variables] for name, _ in self._sorts}
+        self._signatures = {
+            name: [
+                (index, made)
+                for index, v in enumerate(variables)
+                if (made := _signature(v.type, name, machine.scope)) is not None
+            ]
+            for name, _ in self._sorts
+        }
+
+    def key(self, state: State) -> bytes:
+        """The canonical bytes of the state's representative."""
+        choices = [
+            [(name, renaming) for renaming in self._renamings(state, name, size)]
+            for name, size in self._sorts
+        ]
+        return min(self._machine.encode(self._renamed(state, chosen)) for chosen in product(*choices))
+
+    def _renamed(self, state: State, chosen: tuple[tuple[str, Renaming], ...]) -> State:
+        for name, renaming in chosen:
+            state = tuple(
+                value if rename is None else rename(value, renaming)
+                for value, rename in zip(state, self._renames[name], strict=True)
+            )
+        return state
+
+    def _renamings(self, state: State, name: str, size: int) -> Iterator[Renaming]:
+        """The renamings that sort the members by their signatures; ties are tried in every order."""
+        parts = [(state[index], made) for index, made in self._signatures[name]]
+        signatures = [tuple([made(value, member) for value, made in parts]) for member in range(size)]
+        ordered = sorted(range(size), key=signatures.__getitem__)
+        tied = [list(group) for _, group in groupby(ordered, key=signatures.__getitem__)]
+        for arranged in product(*map(permutations, tied)):
+            renaming = [0] * size
+            for new, old in enumerate(member for group in arranged for member in group):
+                renaming[old] = new
+            yield tuple(renaming)
+
+
+# ------------------------------------------------------------------ renaming values
+
+
+def _rename(of: t.Type, sort: str) -> _Rename | None:
+    """How values of a type change under a renaming; None when they do not."""
+    match of:
+        case t.Sort(name):
+            return (lambda value, renaming: renaming[value]) if name == sort else None
+        case t.Option(inner) | t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _):
+            one = _rename(inner, sort)
+            return None if one is None else _rename_inside(of, one)
+        case t.Map(key, inner):
+            return _rename_map(key, _rename(inner, sort), sort)
+        case t.Record(_, fields):
+            return _rename_parts([_rename(f.type, sort) for f in fields])
+        case t.Tuple(items):
+            return _rename_parts([_rename(item, sort) for item in items])
+        case t.Union(_, cases):
+            return _rename_union(
+                [_rename_parts([None, *(_rename(f.type, sort) for f in c.fields)]) for c in cases]
+            )
+        case _:
+            return None
+
+
+def _rename_inside(of: t.Type, one: _Rename) -> _Rename:
+    """How the values of an option, set, bag or sequence change with what is in them."""
+    match of:
+        case t.Option():
+            return lambda value, renaming: None if value is None else one(value, renaming)
+        case t.Set():
+            return lambda value, renaming: frozenset([one(v, renaming) for v in value])
+        case t.Bag():
+            return lambda value, renaming: frozenset([(one(v, renaming), n) for v, n in value])
+        case _:
+            return lambda value, renaming: tuple([one(v, renaming) for v in value])
+
+
+def _rename_map(key: t.Type, one: _Rename | None, sort: str) -> _Rename | None:
+    if key != t.Sort(sort):
+        return None if one is None else lambda value, renaming: tuple([one(v, renaming) for v in value])
+
+    def rename(value: ir.Value, renaming: Renaming) -> ir.Value:
+        moved = [None] * len(value)
+        for old, new in enumerate(renaming):
+            moved[new] = value[old] if one is None else one(value[old], renaming)
+        return tuple(moved)
+
+    return rename
+
+
+def _rename_parts(parts: list[_Rename | None]) -> _Rename | None:
+    if not any(parts):
+        return None
+    return lambda value, renaming: tuple(
+        [v if one is None else one(v, renaming) for v, one in zip(value, parts, strict=True)]
+    )
+
+
+def _rename_union(cases: list[_Rename | None]) -> _Rename | None:
+    if not any(cases):
+        return None
+
+    def rename(value: ir.Value, renaming: Renaming) -> ir.Value:
+        one = cases[value[0]]
+        return value if one is None else one(value, renaming)
+
+    return rename
+
+
+# ------------------------------------------------------------------ what can be said of a member
+
+
+def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
+    """Something that can be compared and that renaming a member and the value together does not change.
+
+    None where nothing cheap can be said; that costs ties, never soundness.
+    """
+    match of:
+        case t.Sort(name) if name == sort:
+            return lambda value, member: value == member
+        case t.Option(t.Sort(name)) if name == sort:
+            return lambda value, member: 0 if value is None else 1 if value == member else 2
+        case t.Set(t.Sort(name)) if name == sort:
+            return lambda value, member: (member in value, len(value))
+        case t.Map(t.Sort(name), inner) if name == sort:
+            one = _of_own(inner, sort, scope)
+            return None if one is None else lambda value, member: one(value[member], member)
+        case _:
+            return None
+
+
+def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
+    """The same for a field of the member itself, which also tells members apart when it names none."""
+    if _rename(of, sort) is not None:
+        return _signature(of, sort, scope)
+    if isinstance(of, t.Bool | t.Range | t.Nat | t.Enum | t.Sort):
+        return lambda value, _: value
+    return _memoised(encode(of, scope))
+
+
+def _memoised(of: Callable[[ir.Value], bytes]) -> _Signature:
+    known: dict[ir.Value, bytes] = {}
+
+    def signature(value: ir.Value, _member: int) -> bytes:
+        if value not in known:
+            known[value] = of(value)
+        return known[value]
+
+    return signature
+
+
+# ------------------------------------------------------------------ when it is sound
+
+
+def _told_apart(statements: tuple[ir.Stmt, ...]) -> Iterator[str]:
+    """Sorts whose members a `for` may treat differently by visiting one before another."""
+    for statement in statements:
+        match statement:
+            case ir.Each(slot, _, domain, body):
+                if not isinstance(domain.type, t.Option) and not _any_order(slot, body):
+                    yield from _mentioned(domain.type)
+                yield from _told_apart(body)
+            case ir.Branch(_, then, other):
+                yield from _told_apart(then)
+                yield from _told_apart(other)
+            case _:
+                pass
+
+
+def _any_order(slot: int, body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether each round writes places of its own and reads nothing that another writes."""
+    written: set[int] = set()
+    for statement in body:
+        match statement:
+            case ir.Assign(var, (ir.Key(ir.Local(key)), *_), _) if key == slot:
+                written.add(var)
+            case _:
+                return False
+    assigned = [statement for statement in body if isinstance(statement, ir.Assign)]
+    read = {node.index for each in assigned for node in _variables((each.value, each.path))}
+    return not written & read
+
+
+def _variables(node: object) -> Iterator[ir.Var]:
+    """Every variable that an expression reads."""
+    if isinstance(node, ir.Var):
+        yield node
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _variables(part)
+    elif hasattr(node, "__slots__") and not isinstance(node, t.Bool | t.Sort):
+        for name in _fields(node):
+            yield from _variables(getattr(node, name))
+
+
+def _fields(node: object) -> Iterator[str]:
+    for cls in type(node).__mro__:
+        yield from (name for name in getattr(cls, "__slots__", ()) if name not in {"span", "type"})
+
+
+def _in_keys(of: t.Type) -> Iterator[str]:
+    """The sorts inside the keys of maps, where a key is more than a member."""
+    match of:
+        case t.Map(key, inner):
+            yield from () if isinstance(key, t.Sort) else _mentioned(key)
+            yield from _in_keys(inner)
+        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
+            yield from _in_keys(inner)
+        case t.Tuple(items):
+            for item in items:
+                yield from _in_keys(item)
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            for field in fields:
+                yield from _in_keys(field.type)
+        case t.Union(_, cases):
+            for case in cases:
+                yield from _in_keys(case)
+        case _:
+            return
+
+
+def _mentioned(of: t.Type) -> Iterator[str]:
+    """The sorts in a type."""
+    match of:
+        case t.Sort(name):
+            yield name
+        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
+            yield from _mentioned(inner)
+        case t.Map(key, inner):
+            yield from _mentioned(key)
+            yield from _mentioned(inner)
+        case t.Tuple(items):
+            for item in items:
+                yield from _mentioned(item)
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            for field in fields:
+                yield from _mentioned(field.type)
+        case t.Union(_, cases):
+            for case in cases:
+                yield from _mentioned(case)
+        case _:
+            return

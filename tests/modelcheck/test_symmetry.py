@@ -1,0 +1,122 @@
+"""Symmetry changes counts and nothing else: not the verdicts, not the faults, not the steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations, product
+from pathlib import Path
+
+import pytest
+
+from counterexamples.trace import Trace
+from modelcheck.api import check, properties
+from modelcheck.engine import Limits, Task
+from modelcheck.layers import Search
+from modelcheck.report import Silent
+from modelcheck.result import Holds, Unknown, Verdict, Violated
+from modelcheck.symmetry import Orbits, symmetric_sorts
+from spec import ir
+from spec.load import load
+from spec.semantics import Machine
+
+PROTOCOLS = Path(__file__).parents[2] / "spec/protocols"
+SMALL = 1500  # states of a check without symmetry
+LARGER = {"kisr.rsm": 20_000}  # where no check is as small
+ENOUGH = 12  # checks of a file
+OF_STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
+OF_RUNS = {ir.PropertyKind.LEADSTO, ir.PropertyKind.ALWAYS_EVENTUALLY}
+
+
+def asked(model: ir.Model, given: ir.Check) -> ir.Check | None:
+    """The check without what cannot be asked up to symmetry, and without expectations about counts."""
+    names = tuple(p.name for p in properties(model, given) if p.kind not in OF_STEPS | OF_RUNS)
+    return replace(given, only=names, expect=()) if names else None
+
+
+def told(verdict: Verdict) -> tuple[object, ...]:
+    match verdict:
+        case Holds(extent, _, example):
+            return "holds", extent.faults, length(example)
+        case Violated(_, trace):
+            return "violated", length(trace)
+        case Unknown(reason):
+            return "unknown", reason
+
+
+def length(trace: Trace | None) -> tuple[int, int] | None:
+    return None if trace is None else (trace.faults, len(trace.steps))
+
+
+TOO_LARGE = {"figure8.rsm", "raft.rsm"}  # no check of theirs is small enough to be run twice
+
+
+def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]]]:
+    """The checks of a file that need few states, and their verdicts without symmetry."""
+    found: list[tuple[ir.Model, ir.Check, dict[str, Verdict]]] = []
+    pairs = [(one, given) for one in load(PROTOCOLS / name) for given in one.checks]
+    for model, given in pairs:
+        question = asked(model, given) if symmetric_sorts(model) else None
+        if question is None or len(found) == (1 if name in LARGER else ENOUGH):
+            continue
+        outcome = check(model, question, limits=Limits(states=LARGER.get(name, SMALL)))
+        if not outcome.findings.end.partial:
+            found.append(
+                (model, question, {each.property: each.verdict for each in outcome.findings.results})
+            )
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({path.name for path in PROTOCOLS.glob("*.rsm")} - TOO_LARGE))
+def test_verdicts_faults_and_steps_are_the_same(name: str) -> None:
+    compared = small_checks(name)
+    for model, question, verdicts in compared:
+        outcome = check(model, question, symmetry=True)
+        up_to = {each.property: told(each.verdict) for each in outcome.findings.results}
+
+        assert {prop: told(verdict) for prop, verdict in verdicts.items()} == up_to, question.name
+
+    assert compared
+
+
+def orbits(model: ir.Model, question: ir.Check) -> tuple[int, int]:
+    """How many states and orbits there are, by trying every renaming on every state."""
+    machine = Machine(model, question.scope)
+    task = Task(model, question.scope, ir.Budget(question.budget.total), (), stop_early=False)
+    search = Search(task, machine, Silent(), keep_edges=False)
+    search.run()
+    sorts = symmetric_sorts(model)
+    rename = Orbits(machine, sorts)._renamed
+    choices = [[(sort, r) for r in permutations(range(len(question.scope.sorts[sort])))] for sort in sorts]
+    least = set()
+    for number in range(len(search.space)):
+        _, state = search.space.node(number)
+        least.add(min(machine.encode(rename(state, chosen)) for chosen in product(*choices)))
+    return len(search.space), len(least)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "sizes", "faults"),
+    [
+        ("kafka.rsm", {"Broker": 3, "Epoch": 2, "Offset": 1, "Record": 1}, 1),
+        ("two_phase_commit.rsm", {}, 0),
+    ],
+)
+def test_the_states_are_one_of_each_orbit(name: str, sizes: dict[str, int], faults: int) -> None:
+    model = next(model for model in load(PROTOCOLS / name) if model.checks)
+    scope = model.checks[0].scope
+    sorts = {
+        sort: tuple(f"m{number}" for number in range(sizes[sort])) if sort in sizes else members
+        for sort, members in scope.sorts.items()
+    }
+    nats = {nat: sizes.get(nat, limit) for nat, limit in scope.nats.items()}
+    scope = ir.Scope(sorts, nats, scope.networks, scope.config)
+    question = replace(model.checks[0], scope=scope, budget=ir.Budget(faults))
+    states, classes = orbits(model, question)
+    task = Task(model, scope, question.budget, (), stop_early=False, symmetry=symmetric_sorts(model))
+    search = Search(task, Machine(model, scope), Silent(), keep_edges=False)
+    search.run()
+
+    assert len(search.space) == classes
+    assert classes < states
