@@ -1,0 +1,1 @@
+"""Reviewing a Kafka configuration: what its files say, and what that makes Kafka do."""

@@ -1,0 +1,192 @@
+"""The keys that decide what a Kafka partition may lose, and those that matter beside the model.
+
+Defaults and first releases are those of apache/kafka's sources: the classes
+KafkaConfig, ProducerConfig, TopicConfig and their successors, tags 0.8.0 to 4.x.
+"""
+
+from __future__ import annotations
+
+from modelcheck.review.irrelevant import IRRELEVANT, IRRELEVANT_PREFIXES
+from modelcheck.review.keys import NEVER, Default, Key, Reader, Standing, Type, is_near
+from modelcheck.review.outside import OUTSIDE
+from modelcheck.review.versions import OLDEST, of
+
+BOTH = (Reader.TOPIC, Reader.BROKER)
+BROKER = (Reader.BROKER,)
+
+# How long a name was read, where that differs from the key's own time: the Scala
+# producer's name went with that producer, and the Java producer came with 0.8.2.
+NAME_LIFETIMES = {"request.required.acks": (OLDEST, of(1, 1)), "acks": (of(0, 8, 2), None)}
+
+MODELLED: tuple[Key, ...] = (
+    Key(
+        "acks",
+        Standing.MODELLED,
+        Type.ACKS,
+        (Reader.PRODUCER,),
+        "how many replicas must have a record before the producer is told that it is safe",
+        other_names=("request.required.acks",),
+        defaults=(Default(OLDEST, "0"), Default(of(0, 8, 2), "1"), Default(of(3, 0), "all")),
+    ),
+    Key(
+        "enable.idempotence",
+        Standing.MODELLED,
+        Type.BOOLEAN,
+        (Reader.PRODUCER,),
+        "makes retries write a record once; it needs acks=all, so it decides acks where that is not given",
+        first=of(0, 11, 0),
+        defaults=(Default(of(0, 11, 0), "false"), Default(of(3, 0), "true")),
+    ),
+    Key(
+        "unclean.leader.election.enable",
+        Standing.MODELLED,
+        Type.BOOLEAN,
+        BOTH,
+        "whether a replica outside the in-sync set may become leader when no other is left",
+        first=of(0, 8, 2),
+        defaults=(Default(of(0, 8, 2), "true"), Default(of(0, 11, 0), "false")),
+        absent="any replica alive becomes leader when no in-sync one is left",
+    ),
+    Key(
+        "min.insync.replicas",
+        Standing.MODELLED,
+        Type.INT,
+        BOTH,
+        "how many in-sync replicas there must be for a write with acks=all to be accepted",
+        first=of(0, 8, 2),
+        defaults=(Default(of(0, 8, 2), "1"),),
+        low=1,
+        absent="one in-sync replica, the leader, is enough for every write",
+    ),
+    Key(
+        "default.replication.factor",
+        Standing.MODELLED,
+        Type.INT,
+        BROKER,
+        "how many replicas a topic gets that is created without saying how many",
+        defaults=(Default(OLDEST, "1"),),
+        low=1,
+    ),
+    Key(
+        "log.flush.interval.messages",
+        Standing.MODELLED,
+        Type.LONG,
+        BOTH,
+        "after how many records the log is forced to the disk; later ones may be lost with the machine",
+        topic_name="flush.messages",
+        defaults=(Default(OLDEST, "10000"), Default(of(0, 8, 1), NEVER)),
+        low=0,
+    ),
+    Key(
+        "process.roles",
+        Standing.MODELLED,
+        Type.ROLES,
+        BROKER,
+        "makes the process a KRaft broker, controller or both; without it the broker needs ZooKeeper",
+        first=of(2, 8),
+    ),
+    Key(
+        "zookeeper.connect",
+        Standing.MODELLED,
+        Type.TEXT,
+        BROKER,
+        "the ZooKeeper ensemble that elects the controller and keeps in-sync sets",
+        last=of(3, 9),
+    ),
+    Key(
+        "inter.broker.protocol.version",
+        Standing.MODELLED,
+        Type.PROTOCOL,
+        BROKER,
+        "what brokers speak among themselves; an old one keeps the old truncation rule alive",
+        first=of(0, 9, 0),
+        last=of(3, 9),
+    ),
+    Key(
+        "metadata.version",
+        Standing.MODELLED,
+        Type.PROTOCOL,
+        BROKER,
+        "the finalized feature level of a KRaft cluster: what its brokers and controllers may rely on",
+        first=of(3, 3),
+    ),
+    Key(
+        "log.message.format.version",
+        Standing.MODELLED,
+        Type.PROTOCOL,
+        BOTH,
+        "the format on disk; before 0.11.0 it has no leader epochs, so truncation falls back to the old rule",
+        topic_name="message.format.version",
+        first=of(0, 10, 0),
+        last=of(3, 9),
+    ),
+    Key(
+        "eligible.leader.replicas.version",
+        Standing.MODELLED,
+        Type.INT,
+        BROKER,
+        "the feature that remembers who left the in-sync set complete (KIP-966): 1 is on",
+        first=of(4, 0),
+        defaults=(Default(of(4, 0), "0"), Default(of(4, 1), "1")),
+        low=0,
+    ),
+    Key(
+        "eligible.leader.replicas.enable",
+        Standing.MODELLED,
+        Type.BOOLEAN,
+        BROKER,
+        "the preview of KIP-966 as a static switch of the controller",
+        first=of(3, 8),
+        last=of(3, 9),
+        defaults=(Default(of(3, 8), "false"),),
+    ),
+)
+
+_KNOWN = {name: key for key in MODELLED + OUTSIDE for name in key.names}
+
+
+def find(name: str) -> Key | None:
+    """The modelled or outside key of this name, by any of its names."""
+    return _KNOWN.get(name)
+
+
+def known(name: str) -> Key:
+    """The modelled or outside key of this name; asking for another is a mistake of ours."""
+    return _KNOWN[name]
+
+
+def is_irrelevant(name: str) -> bool:
+    """Whether it is a key of Kafka that has no part in durability or availability here."""
+    return name in IRRELEVANT or name.startswith(IRRELEVANT_PREFIXES)
+
+
+def meant(name: str) -> str:
+    """The name of a modelled or outside key that `name` looks like a slip for, or nothing.
+
+    Costs one comparison with each key of the catalogue.
+    """
+    if name in IRRELEVANT or len(name) > _LONGEST:
+        return ""
+    if name in _SLIPS:
+        return _SLIPS[name]
+    return next((candidate for candidate in _KNOWN if is_near(name, candidate)), "")
+
+
+_LONGEST = 2 * max(map(len, _KNOWN))  # nobody slips that far
+# What people write from memory and no spelling rule finds.
+_SLIPS = {
+    "min.isr": "min.insync.replicas",
+    "min.replicas": "min.insync.replicas",
+    "required.acks": "request.required.acks",
+    "producer.required.acks": "request.required.acks",
+    "unclean.election.enable": "unclean.leader.election.enable",
+    "allow.unclean.leader.election": "unclean.leader.election.enable",
+    "idempotence": "enable.idempotence",
+    # Kafka 0.7 had these, and configurations of old carry them on.
+    "zk.connect": "zookeeper.connect",
+    "zk.sessiontimeout.ms": "zookeeper.session.timeout.ms",
+    "zk.connectiontimeout.ms": "zookeeper.connection.timeout.ms",
+    "log.flush.interval": "log.flush.interval.messages",
+    "log.default.flush.interval.ms": "log.flush.interval.ms",
+    "log.default.flush.scheduler.interval.ms": "log.flush.scheduler.interval.ms",
+}

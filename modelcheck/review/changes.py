@@ -1,0 +1,134 @@
+"""Changes of a configuration: as switches of the model, and in the words of Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from modelcheck.review.catalogue import known
+from modelcheck.review.partition import MOST_BROKERS, Partition
+from modelcheck.review.versions import Version, of
+
+REPLICAS = "replicas"
+Setting = str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One switch of the model at another value; `switch` is its name, or `replicas`."""
+
+    switch: str
+    before: Setting
+    after: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A change as somebody makes it, and what it takes besides; `upgrade` when that is another Kafka."""
+
+    what: str
+    needs: str
+    upgrade: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Newer:
+    """What a release brings: from which on, what it is, and what comes with it in any case."""
+
+    first: Version
+    what: str
+    along: Mapping[str, Setting]
+
+
+_KEYS = {
+    "acks": "acks",
+    "min_isr": "min.insync.replicas",
+    "unclean": "unclean.leader.election.enable",
+    "flush": "log.flush.interval.messages",
+}
+_EPOCHS: Mapping[str, Setting] = {"truncation": "leader_epoch"}
+_STRICT: Mapping[str, Setting] = {**_EPOCHS, "strict_min_isr": True}
+_NEWER = {
+    "truncation": _Newer(
+        of(0, 11, 0),
+        "inter.broker.protocol.version=0.11.0 or later (followers cut their logs by leader epoch)",
+        {},
+    ),
+    "controller": _Newer(of(3, 3, 0), "the KRaft controller instead of ZooKeeper", _EPOCHS),
+    "strict_min_isr": _Newer(
+        of(3, 7, 0), "that nothing is committed below min.insync.replicas (KAFKA-15583)", _EPOCHS
+    ),
+    "elr": _Newer(
+        of(4, 0, 0), "eligible.leader.replicas.version=1 (KIP-966)", {**_STRICT, "controller": "kraft"}
+    ),
+}
+_ACKS: tuple[Setting, ...] = ("zero", "one", "all")
+
+
+def single_changes(partition: Partition) -> Iterator[Change]:
+    """Every change of one switch that somebody might want, those that promise most for least first.
+
+    Nobody goes back to an older Kafka, or makes the producer wait for less, to lose less.
+    """
+    config = partition.config
+    yield from (Change("acks", config["acks"], after) for after in _ACKS[_ACKS.index(config["acks"]) + 1 :])
+    least = int(config["min_isr"])
+    yield from (Change("min_isr", least, after) for after in range(least + 1, partition.replicas + 1))
+    if config["unclean"]:
+        yield Change("unclean", before=True, after=False)
+    if config["flush"] != "every_message":
+        yield Change("flush", config["flush"], "every_message")
+    if partition.replicas < MOST_BROKERS:
+        yield Change(REPLICAS, partition.replicas, partition.replicas + 1)
+    for switch, after in (("truncation", "leader_epoch"), ("controller", "kraft")):
+        if config[switch] != after:
+            yield Change(switch, config[switch], after)
+    yield from (
+        Change(switch, before=False, after=True) for switch in ("strict_min_isr", "elr") if not config[switch]
+    )
+
+
+def changed(partition: Partition, changes: tuple[Change, ...]) -> Partition:
+    """The configuration with the changes made, and with all that the releases they need bring along."""
+    config = dict(partition.config)
+    names = partition.names
+    for change in changes:
+        if change.switch == REPLICAS:
+            names = (*names, _another(names))
+            continue
+        config[change.switch] = change.after
+        if change.switch in _NEWER:
+            config |= _NEWER[change.switch].along
+    return replace(partition, names=names, config=config)
+
+
+def _another(names: tuple[str, ...]) -> str:
+    """A broker beside those there are."""
+    return next(name for number in range(1, len(names) + 2) if (name := f"broker{number}") not in names)
+
+
+def in_words(change: Change, release: Version, brokers: int) -> Words:
+    """A change as it is written in a configuration of a release, and what it takes besides."""
+    if change.switch == REPLICAS:
+        more = int(change.after) > brokers
+        return Words(
+            f"replication factor {change.after}", f"{change.after} brokers" if more else "", upgrade=False
+        )
+    if change.switch in _NEWER:
+        newer = _NEWER[change.switch]
+        upgrade = release < newer.first
+        return Words(newer.what, f"Kafka {newer.first} or later" if upgrade else "", upgrade)
+    key = known(_KEYS[change.switch])
+    upgrade = key.first > release
+    name, value = _written(change, release)
+    return Words(f"{name}={value}", f"Kafka {key.first} or later" if upgrade else "", upgrade)
+
+
+def _written(change: Change, release: Version) -> tuple[str, str]:
+    """A key and its value, as a release reads them."""
+    if change.switch == "acks":
+        old = release < of(0, 8, 2)
+        number = {"zero": "0", "one": "1", "all": "-1" if old else "all"}[str(change.after)]
+        return ("request.required.acks" if old else "acks"), number
+    value = "1" if change.switch == "flush" else str(change.after).lower()
+    return _KEYS[change.switch], value

@@ -1,0 +1,231 @@
+"""Which Kafka, which topic and how many brokers the settings are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from modelcheck.review.catalogue import NAME_LIFETIMES, find
+from modelcheck.review.found import About, Fact, Given, Layer, Reading, Topic
+from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.versions import (
+    NEWEST,
+    OLDEST,
+    BadVersionError,
+    Version,
+    is_newer_than_known,
+    protocol,
+    version,
+)
+from spec.diagnostics import Diagnostic, suggest
+from spec.source import Source, Span
+
+_SHOWN = 12  # names in a message; more are counted
+
+
+# --- the version
+
+
+def stated_version(readings: Sequence[Reading], asked: str | None, findings: Findings) -> Stated[Version]:
+    """The release to review for: the one asked for, else the one the files show, else the newest.
+
+    A release newer than every known one is reviewed as the newest known (R0711).
+    """
+    found = _asked_version(asked, findings) or _shown_version(readings, findings)
+    if found is None:
+        return _possible_version(readings)
+    if is_newer_than_known(found.value):
+        reason = f"{found.reason}; nothing after {NEWEST} is known here, so it is taken as {NEWEST}"
+        return Stated(NEWEST, reason, assumed=True)
+    return found
+
+
+def _asked_version(asked: str | None, findings: Findings) -> Stated[Version] | None:
+    if asked is None:
+        return None
+    source = Source("--kafka", asked)
+    found = _parsed(asked, source, Span(0, len(asked)), findings)
+    return Stated(found or NEWEST, "as asked for")
+
+
+def _parsed(text: str, source: Source, span: Span, findings: Findings) -> Version | None:
+    try:
+        found = version(text)
+    except BadVersionError as error:
+        findings.errors.append(Diagnostic("R0710", source, span, error.message, help=error.advice))
+        return None
+    if is_newer_than_known(found):
+        message = f"Kafka {found} is newer than {NEWEST}, the newest known here"
+        advice = f"the review takes it as {NEWEST}; what changed since then is not in the answer"
+        findings.warnings.append(Diagnostic("R0711", source, span, message, help=advice))
+    return found
+
+
+def _shown_version(readings: Sequence[Reading], findings: Findings) -> Stated[Version] | None:
+    for fact in facts_about(readings, About.VERSION):
+        found = _parsed(fact.value, fact.source, fact.span, findings)
+        if found is not None:
+            return Stated(found, f"{fact.words} at {fact.place}")
+    for name in ("metadata.version", "inter.broker.protocol.version"):
+        for given in (g for reading in readings for g in reading.given if g.key == name):
+            try:
+                release = protocol(given.value).release
+            except BadVersionError:
+                continue  # reported when the setting itself is read
+            reason = f"{name}={given.value.strip()} at {given.place} needs at least that release"
+            return Stated(release, reason, assumed=True)
+    return None
+
+
+def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
+    """The newest release that still has every setting given."""
+    newest, reason = NEWEST, "no file says which Kafka; the newest known is assumed"
+    for given in (g for reading in readings for g in reading.given):
+        key = find(given.key)
+        last = NAME_LIFETIMES.get(given.key, (OLDEST, key.last if key else None))[1]
+        if last is not None and last < newest and not _has_roles(readings):
+            newest = last
+            reason = (
+                f"no file says which Kafka; {last} is assumed, the newest with `{given.key}` ({given.place})"
+            )
+    return Stated(newest, reason, assumed=True)
+
+
+def _has_roles(readings: Sequence[Reading]) -> bool:
+    return any(g.key == "process.roles" for reading in readings for g in reading.given)
+
+
+# --- the topic
+
+
+def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
+    """Every topic that the files name, once, with all they say of it; Kafka's own topics left out."""
+    merged: dict[str, Topic] = {}
+    for topic in (t for reading in readings for t in reading.topics):
+        other = merged.get(topic.name)
+        merged[topic.name] = topic if other is None else _merged(other, topic)
+    own = [t for name, t in merged.items() if not name.startswith("__")]
+    return tuple(own or merged.values())
+
+
+def _merged(one: Topic, other: Topic) -> Topic:
+    whole = one if one.replication_factor is not None else other
+    return Topic(
+        one.name,
+        whole.source,
+        whole.span,
+        whole.replication_factor,
+        whole.partition_count,
+        one.partitions or other.partitions,
+    )
+
+
+def chosen_topic(readings: Sequence[Reading], asked: str | None, findings: Findings) -> Topic | None:
+    """The topic to review: the one asked for, or the only one; None when no file names one.
+
+    Several topics without a choice are a mistake (R0721), as is one that no file names (R0722).
+    """
+    topics = topics_in(readings)
+    names = [topic.name for topic in topics]
+    if asked is not None:
+        found = next((t for t in topics_in_all(readings) if t.name == asked), None)
+        if found is None:
+            source = Source("--topic", asked)
+            advice = suggest(asked, names) or (f"there are: {_list(names)}" if names else "")
+            message = f"no file names a topic `{asked}`"
+            findings.errors.append(Diagnostic("R0722", source, Span(0, len(asked)), message, help=advice))
+        return found
+    if len(topics) > 1:
+        at = topics[1]
+        message = f"there are {len(topics)} topics, and a review is of one"
+        advice = f"choose one with --topic: {_list(names)}"
+        findings.errors.append(Diagnostic("R0721", at.source, at.span, message, help=advice))
+    return topics[0] if topics else None
+
+
+def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:
+    """As `topics_in`, Kafka's own topics included."""
+    readings = tuple(readings)
+    names = dict.fromkeys(t.name for reading in readings for t in reading.topics)
+    found: list[Topic] = []
+    for name in names:
+        same = [t for reading in readings for t in reading.topics if t.name == name]
+        topic = same[0]
+        for other in same[1:]:
+            topic = _merged(topic, other)
+        found.append(topic)
+    return tuple(found)
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+# --- the brokers
+
+
+def stated_brokers(
+    readings: Sequence[Reading], asked: int | None, factor: int, findings: Findings
+) -> Stated[int]:
+    """How many brokers there are: as asked, as the files show, else three or as many as replicas."""
+    if asked is not None:
+        if asked < 1:
+            source = Source("--brokers", str(asked))
+            span = Span(0, len(source.text))
+            findings.errors.append(Diagnostic("R0726", source, span, "a cluster has at least one broker"))
+        return Stated(max(asked, 1), "as asked for")
+    stated = _brokers_of_facts(readings)
+    if stated is not None:
+        return stated
+    shown = _brokers_of_ids(readings) or _brokers_of_topics(readings) or _brokers_of_voters(readings)
+    if shown is None:
+        return Stated(max(3, factor), "no file says how many; assumed", assumed=True)
+    if shown.value < factor:
+        return Stated(factor, f"the topic needs as many; {shown.reason}", assumed=True)
+    return shown
+
+
+def facts_about(readings: Iterable[Reading], about: About) -> tuple[Fact, ...]:
+    """The facts on one matter, in the order of the files."""
+    return tuple(f for reading in readings for f in reading.facts if f.about is about)
+
+
+def _brokers_of_facts(readings: Sequence[Reading]) -> Stated[int] | None:
+    facts = facts_about(readings, About.BROKERS)
+    total = sum(int(fact.value) for fact in facts)
+    if not total:
+        return None
+    return Stated(total, " and ".join(f"{fact.words} at {fact.place}" for fact in facts))
+
+
+def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
+    """Several brokers' own files, told apart by their ids; a controller of its own is no broker."""
+    ids: set[str] = set()
+    for reading in readings:
+        static = {g.key: g.value.strip() for g in reading.given if g.layer is Layer.BROKER_STATIC}
+        number = static.get("node.id", static.get("broker.id"))
+        if number is not None and number != "-1" and "broker" in static.get("process.roles", "broker"):
+            ids.add(number)
+    return Stated(len(ids), "files of brokers with as many ids") if len(ids) > 1 else None
+
+
+def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
+    ids = {i for reading in readings for t in reading.topics for p in t.partitions for i in p.replicas}
+    if not ids:
+        return None
+    return Stated(len(ids), "the brokers that kafka-topics shows with replicas; there may be more")
+
+
+def _brokers_of_voters(readings: Sequence[Reading]) -> Stated[int] | None:
+    """The voters, where each is a broker as well."""
+    given = {g.key: g for reading in readings for g in reading.given if g.layer is Layer.BROKER_STATIC}
+    voters, roles = given.get("controller.quorum.voters"), given.get("process.roles")
+    combined = roles is not None and {"broker", "controller"} <= set(_parts(roles))
+    if voters is None or not combined or len(_parts(voters)) < 2:
+        return None
+    reason = f"the voters at {voters.place}, each a broker as well"
+    return Stated(len(_parts(voters)), reason, assumed=True)
+
+
+def _parts(given: Given) -> list[str]:
+    return [part.strip() for part in given.value.split(",") if part.strip()]

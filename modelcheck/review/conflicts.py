@@ -1,0 +1,161 @@
+"""Settings that do not go together: what Kafka would refuse, and what it would do with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from modelcheck.review.effective import Effective
+from modelcheck.review.found import Given, Layer, Topic
+from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.switches import Switches
+from modelcheck.review.versions import Version, of, protocol
+from spec.diagnostics import Diagnostic, Note
+
+
+def find_conflicts(
+    release: Stated[Version],
+    brokers: Stated[int],
+    topic: Topic | None,
+    values: Mapping[str, Effective],
+    chosen: Switches,
+    findings: Findings,
+) -> None:
+    """Add a diagnostic for every contradiction among the settings that count."""
+    _min_insync_above_factor(release.value, topic, values, chosen, findings)
+    _factor_above_brokers(brokers, topic, values, chosen, findings)
+    _idempotence_without_all(values, findings)
+    _two_controllers(release.value, values, findings)
+    _protocol_ahead(release, values, findings)
+    _min_insync_with_elr(values, chosen, findings)
+    _acks_of_several(values, chosen, findings)
+    _min_insync_unused(values, chosen, findings)
+
+
+def _min_insync_above_factor(
+    release: Version,
+    topic: Topic | None,
+    values: Mapping[str, Effective],
+    chosen: Switches,
+    findings: Findings,
+) -> None:
+    found = values["min.insync.replicas"]
+    factor = chosen.replication_factor.value
+    if found.origin is None or not isinstance(found.value, int) or found.value <= factor:
+        return
+    notes = _factor_note(topic, values)
+    replicas = f"{factor} replica{'s' if factor != 1 else ''}"
+    if not notes:
+        advice = (
+            "no file says how many replicas the topic has: give kafka-topics --describe, or the KafkaTopic"
+        )
+    elif release >= of(3, 7):
+        advice = f"Kafka {release} counts it as {factor}; write min.insync.replicas={factor} to say so"
+    else:
+        advice = (
+            f"Kafka {release} refuses every write with acks=all; "
+            f"at most {factor} can be met, and {max(1, factor - 1)} while a replica is down"
+        )
+    one = found.origin
+    owner = "the topic's" if notes else "the default of"
+    message = f"`min.insync.replicas={found.value}` is more than {owner} {replicas}"
+    findings.warnings.append(Diagnostic("R0716", one.source, one.span, message, help=advice, notes=notes))
+
+
+def _factor_note(topic: Topic | None, values: Mapping[str, Effective]) -> tuple[Note, ...]:
+    if topic is not None and topic.replication_factor is not None:
+        return (Note(topic.source, topic.span, "the topic's replicas are given here"),)
+    origin = values["default.replication.factor"].origin
+    if origin is not None:
+        return (Note(origin.source, origin.span, "the number of replicas is given here"),)
+    return ()
+
+
+def _factor_above_brokers(
+    brokers: Stated[int],
+    topic: Topic | None,
+    values: Mapping[str, Effective],
+    chosen: Switches,
+    findings: Findings,
+) -> None:
+    factor = chosen.replication_factor.value
+    if factor <= brokers.value:
+        return
+    message = f"{factor} replicas need as many brokers, and there are {brokers.value} ({brokers.reason})"
+    advice = "Kafka refuses to create such a topic; lower the replication factor or add brokers"
+    notes = _factor_note(topic, values)
+    if notes:
+        place = notes[0]
+        findings.errors.append(Diagnostic("R0717", place.source, place.span, message, help=advice))
+
+
+def _idempotence_without_all(values: Mapping[str, Effective], findings: Findings) -> None:
+    acks, idempotence = values["acks"], values["enable.idempotence"]
+    if idempotence.value is not True or idempotence.origin is None or acks.origin is None:
+        return
+    if acks.value == "all":
+        return
+    note = Note(idempotence.origin.source, idempotence.origin.span, "idempotence is asked for here")
+    found = Diagnostic(
+        "R0718",
+        acks.origin.source,
+        acks.origin.span,
+        f"`acks={acks.value}` contradicts `enable.idempotence=true`: such a producer does not start",
+        help="write `acks=all`, or `enable.idempotence=false` if records may be lost or doubled",
+        notes=(note,),
+    )
+    findings.errors.append(found)
+
+
+def _two_controllers(release: Version, values: Mapping[str, Effective], findings: Findings) -> None:
+    """Settings of ZooKeeper beside those of KRaft; R0715 has told of those not in the release."""
+    roles, zookeeper = values["process.roles"].origin, values["zookeeper.connect"].origin
+    if roles is not None and zookeeper is not None and release < of(4, 0):
+        note = Note(roles.source, roles.span, "this makes it a KRaft process")
+        message = "`zookeeper.connect` stands beside `process.roles`: KRaft uses ZooKeeper only to migrate"
+        findings.warnings.append(
+            Diagnostic("R0719", zookeeper.source, zookeeper.span, message, notes=(note,))
+        )
+    protocol_key = values["inter.broker.protocol.version"].origin
+    if roles is not None and protocol_key is not None and release >= of(3, 3):
+        message = "KRaft does not use `inter.broker.protocol.version`; its level is `metadata.version`"
+        findings.warn("R0719", protocol_key, message)
+
+
+def _protocol_ahead(release: Stated[Version], values: Mapping[str, Effective], findings: Findings) -> None:
+    if release.assumed:
+        return
+    line = protocol(".".join(map(str, release.value.line)))
+    for key in ("inter.broker.protocol.version", "metadata.version", "log.message.format.version"):
+        found = values[key]
+        if found.origin is not None and isinstance(found.value, str) and protocol(found.value) > line:
+            message = (
+                f"`{key}={found.value}` is newer than Kafka {release.value}, which does not start with it"
+            )
+            findings.error(
+                "R0729", found.origin, message, advice=f"Kafka is {release.value} {release.reason}"
+            )
+
+
+def _min_insync_with_elr(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:
+    origin = values["min.insync.replicas"].origin
+    per_broker = origin is not None and origin.layer is Layer.BROKER_DYNAMIC
+    if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
+        message = "with eligible leader replicas Kafka takes no `min.insync.replicas` for a single broker"
+        findings.warn("R0730", origin, message, advice="set it for the cluster or for the topic")
+
+
+def _acks_of_several(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:
+    origin = values["acks"].origin
+    if origin is not None and chosen.acks.value not in ("0", "1", "all"):
+        message = f"`acks={chosen.acks.value}` waits for that many replicas, which the model does not have"
+        advice = "it is reviewed as acks=1, which promises less; Kafka 0.8.2 dropped such values"
+        findings.warn("R0731", origin, message, advice=advice)
+
+
+def _min_insync_unused(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:
+    origin: Given | None = values["min.insync.replicas"].origin
+    if origin is not None and chosen.acks.value in ("0", "1") and chosen.min_insync_replicas.value > 1:
+        findings.notes.append(
+            f"min.insync.replicas ({origin.place}) guards only writes with acks=all; "
+            f"this producer has acks={chosen.acks.value}"
+        )

@@ -1,0 +1,94 @@
+"""A review for programs; `schema.json` beside this file says what is in it."""
+
+from __future__ import annotations
+
+from modelcheck.review.answers import Answer
+from modelcheck.review.changes import in_words
+from modelcheck.review.questions import GUARANTEES
+from modelcheck.review.remedies import Remedy, Search
+from modelcheck.review.review import Review
+from modelcheck.review.story import outcome, sentences
+from modelcheck.review.told import sentence
+
+FORMAT = 1  # goes up when a key changes its meaning or goes away
+
+
+def as_json(review: Review) -> dict[str, object]:
+    """The review in plain values, in the shape of the schema."""
+    return {
+        "format": FORMAT,
+        "settings": review.settings.as_json(),
+        "model": {
+            "replicas": review.partition.replicas,
+            "config": dict(review.partition.config),
+            "approximations": list(review.partition.approximations),
+        },
+        "faults_tried": review.faults,
+        "fault_kinds": review.rows,
+        "guarantees": {
+            guarantee.name: {
+                "says": _says(review.answer(guarantee.name)),
+                "by_kind": {kind: _answer(review.answer(guarantee.name, kind)) for kind in review.rows},
+            }
+            for guarantee in GUARANTEES
+        },
+        "first_loss": _loss(review.loss),
+        "remedies": _search(review.remedies, review),
+        "required": [{"requirement": str(each), "met": review.met(each)} for each in review.required],
+        "complete": review.complete,
+        "ended": review.ended or None,
+        "seconds": round(review.seconds, 3),
+    }
+
+
+def _says(answer: Answer | None) -> str | None:
+    return None if answer is None else sentence(answer)
+
+
+def _answer(answer: Answer | None) -> dict[str, object] | None:
+    if answer is None:
+        return None
+    certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
+    return {
+        "survives": certain,
+        "lost_with": answer.loss.faults if answer.loss else None,
+        "complete": answer.complete,
+        "states": answer.states,
+    }
+
+
+def _loss(answer: Answer | None) -> dict[str, object] | None:
+    if answer is None or answer.loss is None:
+        return None
+    trace = answer.loss
+    return {
+        "guarantee": answer.guarantee.name,
+        "property": trace.property,
+        "faults": dict(trace.fault_counts()),
+        "steps": [
+            {"action": each.action, "kind": each.kind.value, "name": each.name, "says": each.says}
+            for each in sentences(trace)
+        ],
+        "outcome": outcome(trace),
+    }
+
+
+def _search(search: Search | None, review: Review) -> dict[str, object] | None:
+    if search is None:
+        return None
+    return {
+        "found": [_remedy(each, review) for each in search.found],
+        "checked": search.tried,
+        "candidates": search.candidates,
+    }
+
+
+def _remedy(remedy: Remedy, review: Review) -> dict[str, object]:
+    release, brokers = review.settings.version.value, review.settings.brokers.value
+    told = [in_words(change, release, brokers) for change in remedy.changes]
+    return {
+        "changes": [
+            {"setting": each.what, "needs": each.needs or None, "upgrade": each.upgrade} for each in told
+        ],
+        "writes_go_on": remedy.goes_on,
+    }

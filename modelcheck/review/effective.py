@@ -1,0 +1,190 @@
+"""From everything that is given for a key to the one value that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
+from modelcheck.review.found import PRECEDENCE, Given, Layer
+from modelcheck.review.keys import BadValueError, Key, Reader, Standing, Value, parse
+from modelcheck.review.stated import Findings, Remark
+from modelcheck.review.versions import Version
+from spec.diagnostics import Diagnostic, Note
+
+_SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The value that counts for a key, where it stands or why it is the default.
+
+    `origin` is None for a default; `overridden` are the settings that it wins
+    over; `value` is None when Kafka of this release has no such key or default,
+    and `absent` is what it does without the key.
+    """
+
+    key: str
+    value: Value | None
+    origin: Given | None
+    why: str
+    overridden: tuple[Given, ...] = ()
+    absent: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """The value and where it comes from, in plain values."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "origin": self.origin.as_json() if self.origin else None,
+            "why": self.why,
+            "absent": self.absent,
+            "overridden": [g.as_json() for g in self.overridden],
+        }
+
+
+def sorted_out(given: Iterable[Given], release: Version, findings: Findings) -> dict[str, list[Given]]:
+    """The settings that may count, by their key's own name.
+
+    What does not count goes into the findings: keys that are outside the model,
+    without influence, unknown, misspelt (R0712), or not in this release (R0715).
+    """
+    groups: dict[str, list[Given]] = {key.name: [] for key in MODELLED}
+    slips: dict[str, str] = {}
+    for one in given:
+        key = find(one.key)
+        if one.layer is Layer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
+            findings.ignored.append(Remark(one, "a consumer's setting"))
+        elif key is None:
+            _unplaced(one, slips, findings)
+        elif not _is_read(key, one, release, findings):
+            continue
+        elif key.standing is Standing.MODELLED:
+            groups[key.name].append(one)
+        elif one.layer is not Layer.DEFAULT:
+            _beside(key, one, release, findings)
+    return groups
+
+
+def _unplaced(one: Given, slips: dict[str, str], findings: Findings) -> None:
+    if one.layer is Layer.DEFAULT:
+        return
+    if one.key not in slips and len(slips) < _SLIPS_LOOKED_AT:
+        slips[one.key] = meant(one.key)
+    wanted = slips.get(one.key, "")
+    if wanted:
+        _misspelt(one, wanted, findings)
+    elif is_irrelevant(one.key):
+        findings.ignored.append(Remark(one, "has no part in durability or availability"))
+    else:
+        findings.unknown.append(Remark(one, "not a key of Kafka that is known here"))
+
+
+def _misspelt(one: Given, wanted: str, findings: Findings) -> None:
+    """A slip in a key that decides the answer leaves no answer; in another it is a warning."""
+    key = known(wanted)
+    found = Diagnostic(
+        "R0712",
+        one.source,
+        one.key_span,
+        f"Kafka has no key `{one.key}` and ignores it",
+        help=f"did you mean `{wanted}`?",
+        label=key.does,
+    )
+    if key.standing is Standing.MODELLED:
+        findings.errors.append(found)
+    else:
+        findings.warnings.append(found)
+        findings.unknown.append(Remark(one, f"perhaps meant as {wanted}"))
+
+
+def _is_read(key: Key, one: Given, release: Version, findings: Findings) -> bool:
+    """Whether Kafka of this release reads the setting; a warning when not."""
+    first, last = NAME_LIFETIMES.get(one.key, (key.first, key.last))
+    too_late = last is not None and release.line > last.line
+    too_early = release < first
+    if not too_late and not too_early:
+        return True
+    if one.layer is Layer.DEFAULT:
+        return False
+    if one.key == "acks" and too_early:
+        message = f"in Kafka {release} the producer's key is `request.required.acks`; `acks` is read as that"
+        findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message))
+        return True
+    when = f"came with Kafka {first}" if too_early else f"was last read by Kafka {last}"
+    message = f"`{one.key}` {when}; Kafka {release} ignores it"
+    label = key.absent if too_early else ""
+    findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message, label))
+    findings.ignored.append(Remark(one, f"{when}, so Kafka {release} does not read it"))
+    return False
+
+
+def _beside(key: Key, one: Given, release: Version, findings: Findings) -> None:
+    if _value(key, one, release, findings) is not None:
+        findings.outside.append(Remark(one, f"{key.does}: {key.why}"))
+
+
+def _value(key: Key, one: Given, release: Version, findings: Findings) -> Value | None:
+    try:
+        return parse(key, one.value, release)
+    except BadValueError as error:
+        code = "R0720" if key.name == "acks" else "R0713"
+        findings.error(code, one, error.message, advice=error.advice)
+        return None
+
+
+def effective(key: Key, given: Sequence[Given], release: Version, findings: Findings) -> Effective:
+    """The value that counts, from the first layer that gives one; else the release's default.
+
+    Warns where one layer says two things (R0714 in one file, R0724 across files or brokers).
+    """
+    ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
+    values = [(one, _value(key, one, release, findings)) for one in ranked]
+    valid = [(one, value) for one, value in values if value is not None and one.layer is not Layer.DEFAULT]
+    if not valid:
+        return _default(key, [one for one, _ in values if one.layer is Layer.DEFAULT], release, findings)
+    top = [(one, value) for one, value in valid if one.layer is valid[0][0].layer]
+    # Within a file the last one counts, as in Java; of several files or brokers, the first.
+    same_place = [pair for pair in top if _home(pair[0]) == _home(top[0][0])]
+    winner, value = same_place[-1]
+    _disagreements(key, winner, value, top, findings)
+    others = tuple(one for one, _ in valid if one is not winner)
+    return Effective(key.name, value, winner, f"{winner.layer} at {winner.place}", others)
+
+
+def _home(one: Given) -> tuple[str, str]:
+    return (one.source.name, one.entity)
+
+
+def _disagreements(
+    key: Key, winner: Given, value: Value, top: Sequence[tuple[Given, Value]], findings: Findings
+) -> None:
+    for other, said in top:
+        if said == value or other is winner:
+            continue
+        note = Note(other.source, other.span, f"here it is `{other.value.strip()}`")
+        if _home(other) == _home(winner):
+            code, message = "R0714", f"`{winner.key}` is given twice, and the last one counts"
+        else:
+            code, message = "R0724", f"`{key.name}` is not the same everywhere; this one is reviewed"
+        found = Diagnostic(code, winner.source, winner.span, message, notes=(note,))
+        findings.warnings.append(found)
+        return
+
+
+def _default(key: Key, shown: Sequence[Given], release: Version, findings: Findings) -> Effective:
+    """The default the cluster itself shows, else the release's; the first wins, for it is what runs."""
+    text = key.default(release)
+    if shown:
+        value = _value(key, shown[0], release, findings)
+        why = f"not given; the default that the cluster shows at {shown[0].place}"
+        return Effective(key.name, value, None, why)
+    if release < key.first:
+        why = f"came with Kafka {key.first}" + (f"; before, {key.absent}" if key.absent else "")
+        return Effective(key.name, None, None, why, absent=key.absent)
+    if not key.exists_in(release):
+        return Effective(key.name, None, None, f"was last read by Kafka {key.last}")
+    if text is None:
+        return Effective(key.name, None, None, "not given, and it has no default")
+    since = key.default_since(release)
+    return Effective(key.name, parse(key, text, release), None, f"not given; the default since Kafka {since}")

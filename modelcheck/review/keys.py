@@ -1,0 +1,246 @@
+"""What a Kafka key is to a review, and finding it by any of its names, even misspelt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+from modelcheck.review.versions import OLDEST, BadVersionError, Version, protocol
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+NEVER = str(LONG_MAX)  # how Kafka writes "never" where a number is wanted
+
+_SHORT = 12  # names shorter than this are near only at one letter's distance
+
+
+class Standing(StrEnum):
+    """What a key is to the answer."""
+
+    MODELLED = "modelled"
+    OUTSIDE = "outside"
+    IRRELEVANT = "irrelevant"
+
+
+class Reader(StrEnum):
+    """Who reads a key."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    TOPIC = "topic"
+    BROKER = "broker"
+
+
+class Type(StrEnum):
+    """What a value must be."""
+
+    BOOLEAN = "true or false"
+    INT = "a whole number"
+    LONG = "a whole number of up to 64 bits"
+    TEXT = "text"
+    ACKS = "0, 1 or all"
+    PROTOCOL = "a protocol version"
+    ROLES = "broker, controller or both"
+
+
+Value = bool | int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A default and the first release that has it."""
+
+    since: Version
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of the catalogue.
+
+    `topic_name` is what a topic calls the broker's setting, where that differs;
+    `other_names` are older names.  `why` says, of a key outside the model, what
+    it may change that the model does not show; `absent`, of a modelled key,
+    what Kafka does in releases without it.
+    """
+
+    name: str
+    standing: Standing
+    type: Type
+    readers: tuple[Reader, ...]
+    does: str
+    why: str = ""
+    other_names: tuple[str, ...] = ()
+    first: Version = OLDEST
+    last: Version | None = None
+    defaults: tuple[Default, ...] = ()
+    low: int | None = None
+    topic_name: str = ""
+    absent: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name it goes by, its own first."""
+        return (self.name, *((self.topic_name,) if self.topic_name else ()), *self.other_names)
+
+    def readers_of(self, name: str) -> tuple[Reader, ...]:
+        """Who reads it under this name: a topic and a broker may call it differently."""
+        if not self.topic_name:
+            return self.readers
+        return (Reader.TOPIC,) if name == self.topic_name else (Reader.BROKER,)
+
+    def exists_in(self, release: Version) -> bool:
+        """Whether Kafka of this release knows the key."""
+        return self.first <= release and (self.last is None or release.line <= self.last.line)
+
+    def default(self, release: Version) -> str | None:
+        """The default in this release; None when the key has none."""
+        return next((d.value for d in reversed(self.defaults) if d.since <= release), None)
+
+    def default_since(self, release: Version) -> Version | None:
+        """Since when this release's default has been the default."""
+        return next((d.since for d in reversed(self.defaults) if d.since <= release), None)
+
+    def as_json(self) -> dict[str, object]:
+        """The key in plain values."""
+        return {
+            "key": self.name,
+            "names": list(self.names),
+            "standing": str(self.standing),
+            "type": str(self.type),
+            "readers": [str(r) for r in self.readers],
+            "does": self.does,
+            "why": self.why,
+            "first": str(self.first),
+            "last": None if self.last is None else str(self.last),
+            "defaults": [{"since": str(d.since), "value": d.value} for d in self.defaults],
+        }
+
+
+class BadValueError(ValueError):
+    """The text is no value of the key; `message` says what is wanted and `advice` what to write."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+
+def parse(key: Key, text: str, release: Version) -> Value:
+    """The value that this text means for the key in this release, or BadValueError.
+
+    Acks come out as `0`, `1`, `all`, or before 0.8.2 a larger number.
+    """
+    trimmed = text.strip()
+    match key.type:
+        case Type.BOOLEAN:
+            return _boolean(key, trimmed)
+        case Type.INT | Type.LONG:
+            return _number(key, trimmed)
+        case Type.ACKS:
+            return _acks(key, trimmed, release)
+        case Type.PROTOCOL:
+            return _protocol(key, trimmed)
+        case Type.ROLES:
+            return _roles(key, trimmed)
+        case Type.TEXT:
+            return trimmed
+
+
+def _boolean(key: Key, text: str) -> bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    advice = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+    meant = advice.get(text.lower(), "")
+    raise BadValueError(f"`{key.name}` must be true or false", f"write `{meant}`" if meant else "")
+
+
+def _number(key: Key, text: str) -> int:
+    limit = INT_MAX if key.type is Type.INT else LONG_MAX
+    digits = text.removeprefix("-").removeprefix("+")
+    if not digits.isascii() or not digits.isdigit():
+        raise BadValueError(f"`{key.name}` must be {key.type}")
+    number = int(text) if len(digits) <= len(str(LONG_MAX)) else limit + 1
+    if key.low is not None and number < key.low:
+        raise BadValueError(f"`{key.name}` must be at least {key.low}")
+    if not -limit - 1 <= number <= limit:
+        raise BadValueError(f"`{key.name}` must be at most {limit}")
+    return number
+
+
+def _acks(key: Key, text: str, release: Version) -> str:
+    old = release.line < (0, 8, 2)
+    if text in ("0", "1", "-1"):
+        return "all" if text == "-1" else text
+    if old and text.isascii() and text.isdigit():
+        return str(int(text))
+    if old:
+        raise BadValueError(
+            f"`{key.name}` must be a number in Kafka {release}", "all in-sync replicas are written `-1` there"
+        )
+    if text == "all":
+        return text
+    if text.isascii() and text.isdigit():
+        raise BadValueError(
+            f"`{key.name}={text}` was last allowed in Kafka 0.8.1: it is 0, 1, or all (-1)",
+            f"to have {text} replicas hold a record, write `acks=all` and `min.insync.replicas={text}`",
+        )
+    raise BadValueError(f"`{key.name}` must be 0, 1, or all (-1)")
+
+
+def _protocol(key: Key, text: str) -> str:
+    try:
+        return str(protocol(text))
+    except BadVersionError as error:
+        raise BadValueError(f"`{key.name}`: {error.message}", error.advice) from None
+
+
+def _roles(key: Key, text: str) -> str:
+    roles = [role.strip() for role in text.split(",") if role.strip()]
+    if set(roles) <= {"broker", "controller"} and len(roles) == len(set(roles)):
+        return ",".join(sorted(roles))
+    raise BadValueError(f"`{key.name}` must be broker, controller, or both with a comma")
+
+
+def is_near(name: str, known: str) -> bool:
+    """Whether somebody who wrote `name` may well have meant `known`.
+
+    Near are a letter or two wrong, words in another order, other separators or
+    capitals, and the first words of a long key.  A whole word that differs is
+    not near: Kafka has many keys that differ by a word.
+    """
+    words, wanted = _words(name), known.split(".")
+    if sorted(words) == sorted(wanted) or (len(words) > 1 and words == wanted[: len(words)]):
+        return True
+    left, right = "".join(words), "".join(wanted)
+    allowed = 1 if min(len(left), len(right)) < _SHORT else 2
+    return _may_be_within(left, right, allowed) and _distance(left, right) <= allowed
+
+
+def _words(name: str) -> list[str]:
+    spaced = "".join("." + char.lower() if char.isupper() and name != name.upper() else char for char in name)
+    return [word for word in spaced.lower().replace("_", ".").replace("-", ".").split(".") if word]
+
+
+def _may_be_within(left: str, right: str, allowed: int) -> bool:
+    """A cheap test that a distance of at most `allowed` cannot fail."""
+    if abs(len(left) - len(right)) > allowed:
+        return False
+    different = Counter(left)
+    different.subtract(right)
+    return sum(map(abs, different.values())) <= 2 * allowed
+
+
+def _distance(left: str, right: str) -> int:
+    """Letters to insert, delete, replace or swap with their neighbour (Damerau 1964)."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        earlier, before, row = before, row, [i]
+        for j, b in enumerate(right, 1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                best = min(best, earlier[j - 2] + 1)
+            row.append(best)
+    return row[-1]

@@ -1,0 +1,148 @@
+"""A .properties text as settings: what kind of file it is, and at which layer each setting stands."""
+
+from __future__ import annotations
+
+from modelcheck.review.catalogue import find, meant
+from modelcheck.review.found import Given, Kind, Layer, Reading
+from modelcheck.review.irrelevant import (
+    BROKER_ONLY,
+    CONNECT,
+    CONSUMER_ONLY,
+    IRRELEVANT,
+    LOGGING_PREFIXES,
+    PRODUCER_ONLY,
+    TOPIC_ONLY,
+    ZOOKEEPER,
+)
+from modelcheck.review.keys import Reader
+from modelcheck.review.properties import Entry, read_properties
+from spec.diagnostics import Diagnostic, SpecError
+from spec.source import Source, Span
+
+_LAYER = {
+    Reader.PRODUCER: Layer.PRODUCER,
+    Reader.TOPIC: Layer.TOPIC,
+    Reader.BROKER: Layer.BROKER_STATIC,
+    Reader.CONSUMER: Layer.CONSUMER,
+}
+_READS = {
+    Kind.BROKER: Reader.BROKER,
+    Kind.PRODUCER: Reader.PRODUCER,
+    Kind.CONSUMER: Reader.CONSUMER,
+    Kind.TOPIC: Reader.TOPIC,
+}
+_ONLY = {
+    Kind.BROKER: BROKER_ONLY,
+    Kind.PRODUCER: PRODUCER_ONLY,
+    Kind.CONSUMER: CONSUMER_ONLY,
+    Kind.TOPIC: TOPIC_ONLY,
+    Kind.CONNECT: CONNECT,
+    Kind.ZOOKEEPER: ZOOKEEPER,
+}
+_ASKED = 200  # keys of a file that are looked at for slips, before it is taken for something else
+
+
+def read_settings(source: Source, *, bom: bool = False) -> Reading:
+    """The settings of a .properties text, or SpecError when it is no configuration of Kafka (R0706).
+
+    `bom` says that the file began with a byte order mark.
+    """
+    found = read_properties(source)
+    kind = _kind(source, found.entries)
+    if kind is None:
+        raise SpecError([_unknown(source, found.entries)])
+    warnings = [_byte_order_mark(source, found.entries[0])] if bom and found.entries else []
+    if kind is Kind.ZOOKEEPER:
+        note = "this configures ZooKeeper itself, not Kafka; passed over"
+        return Reading(source, kind, notes=(note,))
+    if kind is Kind.CONNECT:
+        return _connect(source, found.entries)
+    given = tuple(_given(source, kind, entry, warnings) for entry in found.entries)
+    return Reading(source, kind, given, problems=found.problems, warnings=tuple(warnings))
+
+
+def _kind(source: Source, entries: tuple[Entry, ...]) -> Kind | None:
+    """The kind most keys speak for; keys that several kinds share speak last, for the broker first."""
+    names = {entry.key for entry in entries}
+    if any(name.startswith(LOGGING_PREFIXES[:4]) for name in names):
+        return None
+    votes = {kind: len(names & only) for kind, only in _ONLY.items()}
+    for name in names:
+        key = find(name)
+        readers = key.readers_of(name) if key else ()
+        if len(readers) == 1:
+            votes[next(kind for kind, reader in _READS.items() if reader is readers[0])] += 1
+    best = max(votes, key=lambda kind: votes[kind])
+    if votes[best]:
+        return best
+    shared = {Reader.TOPIC, Reader.BROKER} if any(find(name) for name in names) else set()
+    if shared:
+        return Kind.TOPIC if "topic" in source.name.lower() else Kind.BROKER
+    if names & IRRELEVANT:
+        return Kind.PRODUCER if "bootstrap.servers" in names else Kind.BROKER
+    slips = (find(meant(name)) for name in sorted(names)[:_ASKED])
+    key = next((key for key in slips if key), None)
+    return (
+        None if key is None else next(kind for kind, reader in _READS.items() if reader in key.readers[-1:])
+    )
+
+
+def _given(source: Source, kind: Kind, entry: Entry, warnings: list[Diagnostic]) -> Given:
+    """The setting at the layer its file stands for, or at its own where the file's reader ignores it."""
+    reader = _READS[kind]
+    key = find(entry.key)
+    readers = key.readers_of(entry.key) if key else ()
+    if readers and reader not in readers and kind is not Kind.CONSUMER:
+        reader = readers[-1]
+        warnings.append(_misplaced(source, kind, reader, entry))
+    return Given(entry.key, entry.value, _LAYER[reader], source, entry.key_span, entry.value_span)
+
+
+def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
+    """What a Connect worker says of its producers; the rest is about Connect."""
+    prefixes = ("producer.override.", "producer.")
+    given = []
+    for entry in entries:
+        prefix = next((p for p in prefixes if entry.key.startswith(p)), "")
+        if prefix:
+            span = Span(entry.key_span.start + len(prefix), entry.key_span.end)
+            name = entry.key.removeprefix(prefix)
+            given.append(Given(name, entry.value, Layer.PRODUCER, source, span, entry.value_span))
+    note = "this configures Kafka Connect; of it only its producers' settings are used"
+    return Reading(source, Kind.CONNECT, tuple(given), notes=(note,))
+
+
+def _misplaced(source: Source, kind: Kind, owner: Reader, entry: Entry) -> Diagnostic:
+    return Diagnostic(
+        "R0723",
+        source,
+        entry.key_span,
+        f"`{entry.key}` is a {owner} setting; in {kind} Kafka does not read it",
+        label=f"taken as the {owner}'s",
+        help=f"move it to the {owner}'s configuration, and check what the {owner}s really use",
+    )
+
+
+def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:
+    return Diagnostic(
+        "R0725",
+        source,
+        first.key_span,
+        f"the file begins with a byte order mark, so Kafka does not see `{first.key}`",
+        help="save the file as UTF-8 without a byte order mark; the review reads the key as it was meant",
+    )
+
+
+def _unknown(source: Source, entries: tuple[Entry, ...]) -> Diagnostic:
+    names = [entry.key for entry in entries]
+    if any(name.startswith(LOGGING_PREFIXES[:4]) for name in names):
+        message = "this configures logging, not Kafka"
+    elif source.text.lstrip().startswith(("{", "[", "<")):
+        message = "this is JSON or XML, which no configuration of Kafka is"
+    else:
+        message = "nothing in this file is a setting of Kafka"
+    advice = (
+        "give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, "
+        "or Strimzi YAML"
+    )
+    return Diagnostic("R0706", source, None, message, help=advice)

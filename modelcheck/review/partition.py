@@ -1,0 +1,99 @@
+"""A reviewed configuration as a model: `spec/protocols/kafka.rsm` with its switches set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import spec.ir as ir
+from modelcheck.review.settings import Settings
+from modelcheck.review.switches import Controller, Flush, Storage, Truncation
+from spec.load import loads
+from spec.types import Enum
+
+MOST_BROKERS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The model of one partition under a configuration.
+
+    `names` are the brokers with a replica; `config` has a value for each switch
+    by the names of the model (members of enums by name); `approximations` say
+    in words where the model is coarser than the configuration.
+    """
+
+    model: ir.Model
+    unattended: ir.Model
+    names: tuple[str, ...]
+    config: Mapping[str, str | int | bool]
+    ephemeral: bool
+    approximations: tuple[str, ...]
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas the partition has."""
+        return len(self.names)
+
+    def scope(self, faults: int, records: int) -> ir.Scope:
+        """Bounds for so many faults and records; each fault may cost an election, one more helps nobody."""
+        nats = {"Record": records, "Offset": records, "Epoch": 2 + faults}
+        config = {entry.name: _value(entry, self.config[entry.name]) for entry in self.model.configs}
+        return ir.Scope({"Broker": self.names}, nats, {}, config)
+
+
+@cache
+def kafka() -> dict[str, ir.Model]:
+    """The models of one partition, as shipped, by name."""
+    path = resources.files("spec").joinpath("protocols/kafka.rsm")
+    return {model.name: model for model in loads(path.read_text(encoding="utf-8"), "kafka.rsm")}
+
+
+def partition(settings: Settings) -> Partition:
+    """The model of a topic's partition under the settings."""
+    made = settings.switches
+    approximations = []
+    acks = {"0": "zero", "1": "one"}.get(made.acks.value, "all")
+    if made.acks.value not in {"0", "1", "all", "-1"}:
+        acks = "one"
+        approximations.append(
+            f"acks={made.acks.value} is modelled as acks=1: other replicas than the ISR may answer"
+        )
+    replicas = made.replication_factor.value
+    if replicas > MOST_BROKERS:
+        approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}")
+        replicas = MOST_BROKERS
+    config: dict[str, str | int | bool] = {
+        "acks": acks,
+        "min_isr": min(made.min_insync_replicas.value, 9),
+        "unclean": made.unclean_election.value,
+        "truncation": "leader_epoch"
+        if made.truncation.value is Truncation.LEADER_EPOCH
+        else "own_high_watermark",
+        "controller": "kraft" if made.controller.value is Controller.KRAFT else "zookeeper",
+        "strict_min_isr": made.strict_min_isr.value,
+        "elr": made.eligible_leader_replicas.value,
+        "flush": "every_message" if made.flush.value is Flush.EVERY_RECORD else "never",
+    }
+    ephemeral = made.storage.value is Storage.EPHEMERAL
+    models = kafka()
+    names = _names(settings, replicas)
+    return Partition(models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations))
+
+
+def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
+    """The brokers by their ids, where a file shows the replicas of the topic's first partition."""
+    ids = settings.topic.partitions[0].replicas if settings.topic and settings.topic.partitions else ()
+    numbers = ids if len(set(ids)) == replicas else range(1, replicas + 1)
+    return tuple(f"broker{number}" for number in numbers)
+
+
+def _value(entry: ir.ConfigEntry, plain: str | int | bool) -> ir.Value:  # noqa: FBT001 - a value
+    """A setting as the model's run-time value."""
+    match entry.type:
+        case Enum(_, members):
+            return members.index(str(plain))
+        case _:
+            return plain

@@ -1,0 +1,171 @@
+r"""Java's .properties format, as `java.util.Properties.load` reads it, with places.
+
+Rules from the documentation of java.util.Properties: lines end at \n, \r or
+\r\n; a comment starts with `#` or `!`; an odd number of backslashes before
+the end of a line continues it, and the next line's leading blanks are dropped;
+a key ends at the first unescaped `=`, `:` or blank; blanks at the end of a
+value belong to the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spec.diagnostics import Diagnostic
+from spec.source import Source, Span
+
+BLANK = " \t\f"
+_LINE = re.compile(r"[ \t\f]*([^\r\n]*)(\r\n|\r|\n|\Z)")
+_KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
+_SEPARATOR = re.compile(r"[ \t\f]*(?:[=:][ \t\f]*)?")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|(.))", re.DOTALL)
+_SPECIAL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key and its value, unescaped, and where each stands."""
+
+    key: str
+    value: str
+    key_span: Span
+    value_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """The entries of a text in its order, twice given ones included, and what is malformed."""
+
+    entries: tuple[Entry, ...]
+    problems: tuple[Diagnostic, ...] = ()
+
+    def last(self) -> dict[str, str]:
+        """What Java ends up with: for each key the value given last."""
+        return {entry.key: entry.value for entry in self.entries}
+
+
+@dataclass(frozen=True, slots=True)
+class _Logical:
+    """A logical line: its text, and for each piece of it where that starts in line and source."""
+
+    text: str
+    pieces: tuple[tuple[int, int], ...]
+
+    def place(self, index: int) -> int:
+        """Where the character at this index stands in the source."""
+        line_start, source_start = next(p for p in reversed(self.pieces) if p[0] <= index)
+        return source_start + index - line_start
+
+    def span(self, start: int, end: int) -> Span:
+        if start == end:
+            return Span(self.place(start), self.place(start))
+        return Span(self.place(start), self.place(end - 1) + 1)
+
+
+def read_properties(source: Source) -> Properties:
+    """Every entry of a .properties text with its place.
+
+    Costs time linear in the text.  A malformed Unicode escape, at which Java
+    gives up, is a problem (R0709); everything else is some entry.
+    """
+    entries: list[Entry] = []
+    problems: list[Diagnostic] = []
+    for logical in _logical_lines(source.text):
+        entry, bad = _entry(logical)
+        entries.append(entry)
+        problems += [_malformed(source, logical.span(i, min(i + 6, len(logical.text)))) for i in bad]
+    return Properties(tuple(entries), tuple(problems))
+
+
+def as_line(key: str, value: str) -> str:
+    """A line that Java reads back as this key and value."""
+    head = "".join(_escaped(char, blanks=True) for char in key)
+    start = len(value) - len(value.lstrip(" "))
+    tail = "".join(_escaped(char, blanks=i < start) for i, char in enumerate(value))
+    return f"{head}={tail}"
+
+
+def _escaped(char: str, *, blanks: bool) -> str:
+    named = {special: letter for letter, special in _SPECIAL.items()}
+    if char in named:
+        return "\\" + named[char]
+    if char in "\\=:#!" or (char == " " and blanks):
+        return "\\" + char
+    if " " <= char <= "~":
+        return char
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def _logical_lines(text: str) -> Iterator[_Logical]:
+    pieces: list[tuple[int, int]] = []
+    parts: list[str] = []
+    length = 0
+    continued = False
+    position = 0
+    while position < len(text):
+        line = _LINE.match(text, position)
+        assert line is not None  # the pattern matches the empty text
+        position = line.end()
+        body = line[1]
+        if not continued and (not body or body[0] in "#!"):
+            continue
+        continued = (len(body) - len(body.rstrip("\\"))) % 2 == 1
+        body = body[:-1] if continued else body
+        pieces.append((length, line.start(1)))
+        parts.append(body)
+        length += len(body)
+        if not continued:
+            yield from _whole(parts, pieces)
+            pieces, parts, length = [], [], 0
+    yield from _whole(parts, pieces)
+
+
+def _whole(parts: list[str], pieces: list[tuple[int, int]]) -> Iterator[_Logical]:
+    if text := "".join(parts):
+        yield _Logical(text, tuple(pieces))
+
+
+def _entry(line: _Logical) -> tuple[Entry, list[int]]:
+    """The line's entry, and where in the line an escape is malformed."""
+    key = _KEY.match(line.text)
+    assert key is not None  # the pattern matches the empty text
+    separator = _SEPARATOR.match(line.text, key.end())
+    assert separator is not None  # likewise
+    start = separator.end()
+    bad: list[int] = []
+    entry = Entry(
+        _unescaped(line.text[: key.end()], 0, bad),
+        _unescaped(line.text[start:], start, bad),
+        line.span(0, key.end()),
+        line.span(start, len(line.text)),
+    )
+    return entry, bad
+
+
+def _unescaped(text: str, offset: int, bad: list[int]) -> str:
+    if "\\" not in text:
+        return text
+
+    def meant(escape: re.Match[str]) -> str:
+        if escape[1]:
+            return chr(int(escape[1], 16))
+        if escape[2]:
+            bad.append(offset + escape.start())
+        return _SPECIAL.get(escape[3] or "", escape[3] or "")
+
+    found = _ESCAPE.sub(meant, text)
+    # Java's strings are UTF-16: two escapes may be the halves of one character.
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _malformed(source: Source, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "R0709",
+        source,
+        span,
+        "`\\u` needs four hexadecimal digits",
+        help="a backslash itself is written `\\\\`, as in a Windows path",
+    )

@@ -1,0 +1,146 @@
+"""Files as reviewers have them → readings: decoded, recognised by content, read."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from modelcheck.review.describe import kind_of_output, read_configs, read_features, read_topics
+from modelcheck.review.found import Kind, Reading
+from modelcheck.review.layers import read_settings
+from modelcheck.review.strimzi import read_kubernetes
+from spec.diagnostics import Diagnostic, SpecError
+from spec.source import Source, Span
+
+STDIN = "-"
+LARGEST = 32 * 1024 * 1024  # bytes; a describe of ten thousand topics stays well below
+LARGEST_YAML = 1024 * 1024  # characters; YAML is slow to read, and no cluster's resources come near
+
+_YAML = re.compile(r"^(?:apiVersion|kind)[ \t]*:", re.MULTILINE)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -> tuple[Reading, ...]:
+    """A reading of each file, in the order given; `-` is the standard input.
+
+    Raises SpecError with everything that makes a file unusable, in all files.
+    """
+    readings: list[Reading] = []
+    problems: list[Diagnostic] = []
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            problems.append(_whole(name, "R0702", "the same file is given twice", "give each file once"))
+            continue
+        seen.add(name)
+        try:
+            readings.append(read_bytes(name, _load(name, stdin or sys.stdin.buffer.read)))
+        except SpecError as error:
+            problems += error.diagnostics
+    problems += [problem for reading in readings for problem in reading.problems]
+    if problems:
+        raise SpecError(problems)
+    return tuple(readings)
+
+
+def read_bytes(name: str, data: bytes) -> Reading:
+    """The reading of one file's content, or SpecError when it is no text of a known kind.
+
+    What is wrong inside a file of a known kind stands in `problems`.
+    """
+    if len(data) > LARGEST:
+        size = f"{len(data) / 1024 / 1024:.0f} MB"
+        advice = "give the broker's, the topic's or the producer's configuration alone"
+        raise SpecError([_whole(name, "R0708", f"{size} are too much for a configuration", advice)])
+    text = decoded(name, data)
+    if not text.strip():
+        advice = "was the command that should have written it successful?"
+        raise SpecError([_whole(name, "R0703", "the file is empty", advice)])
+    return read_text(Source(name, text), bom=data.startswith(codecs.BOM_UTF8))
+
+
+def read_text(source: Source, *, bom: bool = False) -> Reading:
+    """The reading of a text, by the kind its content shows; SpecError when it shows none (R0706)."""
+    printed = kind_of_output(source.text)
+    match printed:
+        case Kind.CONFIGS:
+            return read_configs(source)
+        case Kind.TOPICS:
+            return read_topics(source)
+        case Kind.FEATURES:
+            return read_features(source)
+        case _:
+            pass
+    if _YAML.search(source.text) or source.name.endswith((".yaml", ".yml")):
+        return _yaml(source)
+    return read_settings(source, bom=bom)
+
+
+def decoded(name: str, data: bytes) -> str:
+    """The bytes as text: UTF-8, or Latin-1 as Java reads properties; SpecError when they are no text."""
+    if data.startswith(_UTF16):
+        advice = "Kafka cannot read it either; save it as UTF-8 or Latin-1"
+        raise SpecError([_whole(name, "R0705", "the file is UTF-16", advice)])
+    if len(_CONTROLS.findall(data[:65536].decode("latin-1"))) > 0 and _is_binary(data):
+        advice = "give text: properties, YAML, or the output of Kafka's tools"
+        raise SpecError([_whole(name, "R0704", "the file is binary, not text", advice)])
+    try:
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def _is_binary(data: bytes) -> bool:
+    """A NUL anywhere near the start, or more than one control character in a hundred."""
+    head = data[:65536]
+    controls = len(_CONTROLS.findall(head.decode("latin-1")))
+    return b"\x00" in head or controls * 100 > len(head)
+
+
+def _yaml(source: Source) -> Reading:
+    if len(source.text) > LARGEST_YAML:
+        message = f"{len(source.text) // 1024} KB of YAML are too much for a review"
+        advice = "give the Kafka, KafkaNodePool and KafkaTopic resources in question"
+        raise SpecError([_whole(source.name, "R0708", message, advice)])
+    reading = read_kubernetes(source)
+    if not (reading.given or reading.topics or reading.facts or reading.problems):
+        advice = "a review needs a Kafka, KafkaNodePool or KafkaTopic resource"
+        message = "there is no Kafka resource in this YAML"
+        raise SpecError([Diagnostic("R0706", source, Span(0, 1), message, help=advice)])
+    return reading
+
+
+def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
+    if name == STDIN:
+        return stdin()
+    path = Path(name)
+    try:
+        if path.is_dir():
+            advice = "give the files in it, for instance its server.properties"
+            raise SpecError([_whole(name, "R0702", "this is a directory", advice)])
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise SpecError([_whole(name, "R0701", "there is no such file", _nearest(path))]) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise SpecError([_whole(name, "R0702", f"the file cannot be read: {reason}", "")]) from None
+
+
+def _nearest(path: Path) -> str:
+    """The one file beside the missing one whose name differs in its case or its ending only."""
+    try:
+        beside = [f.name for f in path.parent.iterdir() if f.stem.lower() == path.stem.lower()]
+    except OSError:
+        return ""
+    return f"there is `{path.with_name(beside[0])}`" if len(beside) == 1 else ""
+
+
+def _whole(name: str, code: str, message: str, advice: str) -> Diagnostic:
+    shown = "standard input" if name == STDIN else name
+    return Diagnostic(code, Source(shown, ""), None, message, help=advice)

@@ -1,0 +1,178 @@
+"""A review as a person reads it: the answer first, then what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from counterexamples.ending import ending
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.review.basis import basis, warnings
+from modelcheck.review.changes import in_words
+from modelcheck.review.questions import ANY, GUARANTEES
+from modelcheck.review.remedies import Remedy, Search
+from modelcheck.review.review import Review
+from modelcheck.review.story import story
+from modelcheck.review.told import CELLS, cell, mark, sentence
+from spec.semantics import Machine
+
+SHOWN = 5  # remedies in the report
+
+
+def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line]:
+    """The whole report; `verbose` tells why each setting counts, and the loss in the words of the model."""
+    yield from _answer(review, width)
+    yield from _requirements(review)
+    yield from _table(review, width)
+    yield from _loss(review, width, verbose=verbose)
+    yield from _remedies(review, width)
+    yield from warnings(review.settings)
+    yield from basis(review, width, verbose=verbose)
+    yield from _limits(review, width)
+
+
+# ------------------------------------------------------------------ the answer
+
+
+def _answer(review: Review, width: int) -> Iterator[Line]:
+    """What is reviewed, then each guarantee in a sentence, the one that matters most first."""
+    settings = review.settings
+    topic = f"topic {settings.topic.name}" if settings.topic else "a topic"
+    replicas = count(review.partition.replicas, "replica")
+    of = (
+        f" of {count(settings.brokers.value, 'broker')}"
+        if settings.brokers.value >= len(review.partition.names)
+        else ""
+    )
+    yield line(
+        Piece(f"Kafka {settings.version.value}: one partition of {topic}, {replicas}{of}", Role.STRONG)
+    )
+    yield ()
+    first = max(len(guarantee.name) for guarantee in GUARANTEES)
+    for guarantee in GUARANTEES:
+        answer = review.answer(guarantee.name)
+        if answer is None:
+            continue
+        sign, role = mark(answer)
+        label = line("  ", Piece(f"{sign} ", role), Piece(f"{guarantee.name:<{first}}  ", Role.STRONG))
+        yield from wrapped(label, sentence(answer), width, role if guarantee is GUARANTEES[0] else Role.PLAIN)
+    yield ()
+
+
+def _requirements(review: Review) -> Iterator[Line]:
+    words = {True: ("met", Role.GOOD), False: ("NOT met", Role.BAD), None: ("not known", Role.UNSURE)}
+    for required in review.required:
+        text, role = words[review.met(required)]
+        cannot = review.answer(required.guarantee.name, required.kind) is None
+        why = " (that cannot happen under this configuration)" if cannot else ""
+        yield line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role), why)
+    if review.required:
+        yield ()
+
+
+# ------------------------------------------------------------------ the table
+
+
+def _table(review: Review, width: int) -> Iterator[Line]:
+    rows, names = review.rows, [guarantee.name for guarantee in GUARANTEES]
+    first = max(map(len, rows))
+    yield line(Piece("How many faults of each kind are survived", Role.STRONG))
+    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
+    for kind, title in rows.items():
+        cells = [(cell(review.answer(name, kind)), len(name) + 2) for name in names]
+        label = line(
+            f"  {kind:<{first}}  ", *(Piece(f"{text:<{size}}", role) for (text, role), size in cells)
+        )
+        yield from wrapped(label, title, max(width, 90), Role.DIM)
+    used = {cell(review.answer(name, kind))[0] for name in names for kind in rows}
+    told = [text for sign, text in CELLS.items() if any(_has(used_, sign) for used_ in used)]
+    if told:
+        yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
+    yield ()
+
+
+def _has(text: str, sign: str) -> bool:
+    return text.endswith("+") if sign == "+" else sign in text
+
+
+# ------------------------------------------------------------------ the story
+
+
+def _loss(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
+    trace = review.loss.loss if review.loss is not None else None
+    if trace is None:
+        return
+    yield from story(trace, width)
+    if verbose:
+        found = ending(Machine(trace.model, trace.scope), trace, width - 6)
+        yield from (line("      ", *each) for each in found)
+    yield ()
+
+
+def _remedies(review: Review, width: int) -> Iterator[Line]:
+    search = review.remedies
+    if search is None:
+        return
+    if search.found:
+        yield from wrapped((), _lead(search), width, Role.STRONG)
+        for remedy in search.found[:SHOWN]:
+            yield from _remedy(remedy, review, width)
+        if len(search.found) > SHOWN:
+            yield line(Piece(f"  and {len(search.found) - SHOWN} more, see --json", Role.DIM))
+    else:
+        tried = f"None of the {search.tried} changes that were checked, alone or in pairs, prevents it."
+        yield from wrapped((), tried, width, Role.UNSURE)
+    if not search.complete:
+        missing = search.candidates - search.tried
+        text = f"  {count(missing, 'other change')} could not be checked to the end in the time given."
+        yield from wrapped((), text, width, Role.UNSURE)
+    yield ()
+
+
+def _lead(search: Search) -> str:
+    lead = "The smallest change that would have prevented it, found by checking each"
+    if search.changes == 1:
+        return f"{lead}:" if len(search.found) == 1 else f"{lead}; any one of these:"
+    return (
+        f"{lead}; no single one does, these together do:"
+        if len(search.found) == 1
+        else (f"{lead}; no single one does, any of these pairs does:")
+    )
+
+
+def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
+    told = [
+        in_words(change, review.settings.version.value, review.settings.brokers.value)
+        for change in remedy.changes
+    ]
+    needs = " and ".join(dict.fromkeys(each.needs for each in told if each.needs))
+    after = {
+        True: "writes go on through these faults",
+        False: "but these faults then stop writes until somebody repairs something",
+        None: "whether writes go on was not found out in time",
+    }[remedy.goes_on]
+    what = Piece(" and ".join(each.what for each in told), Role.GOOD)
+    yield line("  • ", what)
+    yield from wrapped(line("      "), f"needs {needs}; {after}" if needs else after, width, Role.DIM)
+
+
+# ------------------------------------------------------------------ the end
+
+
+def _limits(review: Review, width: int) -> Iterator[Line]:
+    states = sum(answer.states for answer in review.answers if answer.kind == ANY)
+    said = (
+        f"Checked for one partition, up to {count(review.faults, 'fault')}, "
+        f"{count(GUARANTEES[0].records, 'record')} ({GUARANTEES[-1].records} for `consistent`) "
+        f"and {count(review.faults + 1, 'election')}: "
+        f"{states:,} states in {review.seconds:.0f} s."
+    )
+    yield from wrapped((), said, width, Role.DIM)
+    for note in review.partition.approximations:
+        yield from wrapped((), f"Coarser than the configuration: {note}.", width, Role.UNSURE)
+    if review.ended:
+        yield from wrapped(
+            (), f"Cut short: {review.ended}. This is what was found before.", width, Role.UNSURE
+        )
+    elif not review.complete:
+        text = "Cut short: the time was up. --max-time SECONDS gives more, --faults 1 asks for less."
+        yield from wrapped((), text, width, Role.UNSURE)

@@ -1,0 +1,69 @@
+"""Everything that a review found, as one value: what is told to people and to programs is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from modelcheck.review.answers import Answer
+from modelcheck.review.partition import Partition
+from modelcheck.review.questions import ANY, GUARANTEES, Requirement, fault_kinds, severity
+from modelcheck.review.remedies import Search
+from modelcheck.review.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Everything a review found.
+
+    `faults` were tried at most; `remedies` prevent the first loss, None when
+    nobody looked; `ended` is why the review came to an early end, empty when it
+    did not.
+    """
+
+    settings: Settings
+    partition: Partition
+    faults: int
+    answers: tuple[Answer, ...]
+    remedies: Search | None
+    required: tuple[Requirement, ...]
+    ended: str
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question was answered as far as it was asked."""
+        return all(answer.complete for answer in self.answers)
+
+    @property
+    def loss(self) -> Answer | None:
+        """The answer whose run is told: see `first_loss`."""
+        return first_loss(self.answers)
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """The kinds of faults and what they are; the last is any mixture."""
+        kinds = {kind.name: kind.title for kind in fault_kinds(self.partition)} if self.faults else {}
+        return kinds | {ANY: "any of these, in any mixture" if kinds else "nothing goes wrong"}
+
+    def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
+        """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""
+        return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
+
+    def met(self, required: Requirement) -> bool | None:
+        """Whether a requirement is met; None when that is not known. What cannot happen is survived."""
+        answer = self.answer(required.guarantee.name, required.kind)
+        return True if answer is None else answer.survives(required.faults)
+
+
+def first_loss(answers: Iterable[Answer]) -> Answer | None:
+    """The loss that comes first: the fewest faults, then the guarantee that matters most, then the mildest.
+
+    That writes stop is told in the table; it is no loss.
+    """
+    order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
+    lost = [(a, a.loss) for a in answers if a.loss is not None and not a.guarantee.unattended]
+    ranked = [
+        ((t.faults, order[a.guarantee.name], severity(t), len(t.steps), a.kind == ANY), a) for a, t in lost
+    ]
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None

@@ -1,0 +1,140 @@
+"""Readings → the settings that count, each with its origin, and what they make Kafka do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from modelcheck.review.catalogue import MODELLED
+from modelcheck.review.circumstances import chosen_topic, stated_brokers, stated_version, topics_in
+from modelcheck.review.conflicts import find_conflicts
+from modelcheck.review.effective import Effective, effective, sorted_out
+from modelcheck.review.found import Given, Layer, Reading, Topic
+from modelcheck.review.stated import Findings, Remark, Stated
+from modelcheck.review.switches import Known, Switches, switches
+from modelcheck.review.versions import Version
+from spec.diagnostics import Diagnostic, SpecError, as_json
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A reviewed configuration: what counts, what was assumed, and what was left aside.
+
+    `values` are the modelled keys; `outside` matters but is not in the model; `ignored` has no influence
+    or is not read by this release; `unknown` is no key of Kafka.  `warnings`
+    are diagnostics that do not stop a review.
+    """
+
+    version: Stated[Version]
+    brokers: Stated[int]
+    topic: Topic | None
+    topics: tuple[Topic, ...]
+    values: tuple[Effective, ...]
+    switches: Switches
+    outside: tuple[Remark, ...]
+    ignored: tuple[Remark, ...]
+    unknown: tuple[Remark, ...]
+    warnings: tuple[Diagnostic, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def used(self) -> tuple[Effective, ...]:
+        """The modelled keys that a file gives."""
+        return tuple(found for found in self.values if found.origin is not None)
+
+    @property
+    def defaulted(self) -> tuple[Effective, ...]:
+        """The modelled keys that no file gives and that have a default, or a meaning by their absence."""
+        return tuple(f for f in self.values if f.origin is None and (f.value is not None or f.absent))
+
+    def value(self, key: str) -> Effective:
+        """The value that counts for a modelled key; asking for another is a mistake of ours."""
+        return next(found for found in self.values if found.key == key)
+
+    def as_json(self) -> dict[str, object]:
+        """All of it in plain values."""
+        return {
+            "kafka": self.version.as_json(),
+            "brokers": self.brokers.as_json(),
+            "topic": self.topic.as_json() if self.topic else None,
+            "topics": [topic.name for topic in self.topics],
+            "used": [found.as_json() for found in self.used],
+            "defaulted": [found.as_json() for found in self.defaulted],
+            "switches": self.switches.as_json(),
+            "outside": [remark.as_json() for remark in self.outside],
+            "ignored": [remark.as_json() for remark in self.ignored],
+            "unknown": [remark.as_json() for remark in self.unknown],
+            "warnings": [as_json(warning) for warning in self.warnings],
+            "notes": list(self.notes),
+        }
+
+
+def resolve(
+    readings: Sequence[Reading],
+    *,
+    kafka: str | None = None,
+    brokers: int | None = None,
+    topic: str | None = None,
+) -> Settings:
+    """The settings that count for one topic, by Kafka's own precedence.
+
+    A topic's setting wins over one made for a running broker, that over the
+    cluster's default, that over the broker's file, and that over the release's
+    default.  Raises SpecError with every mistake that leaves no answer.
+    """
+    findings = Findings()
+    version = stated_version(readings, kafka, findings)
+    chosen = chosen_topic(readings, topic, findings)
+    given = [one for reading in readings for one in reading.given if _is_about(one, chosen)]
+    groups = sorted_out(given, version.value, findings)
+    values = {key.name: effective(key, groups[key.name], version.value, findings) for key in MODELLED}
+    factor = _factor(chosen, values)
+    count = stated_brokers(readings, brokers, factor.value, findings)
+    made = switches(Known(version.value, values, readings, factor))
+    find_conflicts(version, count, chosen, values, made, findings)
+    problems = [problem for reading in readings for problem in reading.problems]
+    if problems or findings.errors:
+        raise SpecError([*problems, *findings.errors])
+    return _settings(readings, version, count, chosen, values, made, findings)
+
+
+def _settings(
+    readings: Sequence[Reading],
+    version: Stated[Version],
+    count: Stated[int],
+    chosen: Topic | None,
+    values: dict[str, Effective],
+    made: Switches,
+    findings: Findings,
+) -> Settings:
+    warnings = [warning for reading in readings for warning in reading.warnings]
+    notes = [f"{reading.source.name}: {note}" for reading in readings for note in reading.notes]
+    return Settings(
+        version=version,
+        brokers=count,
+        topic=chosen,
+        topics=topics_in(readings),
+        values=tuple(values.values()),
+        switches=made,
+        outside=tuple(findings.outside),
+        ignored=tuple(findings.ignored),
+        unknown=tuple(findings.unknown),
+        warnings=(*warnings, *findings.warnings),
+        notes=(*notes, *findings.notes),
+    )
+
+
+def _is_about(one: Given, topic: Topic | None) -> bool:
+    """Whether a setting can bear on the topic: those of other topics do not."""
+    return one.layer is not Layer.TOPIC or not one.entity or (topic is not None and one.entity == topic.name)
+
+
+def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
+    """The topic's replicas as a file shows them, else what a topic gets that does not say."""
+    if topic is not None and topic.replication_factor is not None:
+        line = topic.source.position(topic.span.start)[0]
+        return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")
+    found = values["default.replication.factor"]
+    number = found.value if isinstance(found.value, int) else 1
+    reason = f"default.replication.factor={number} ({found.why}), for a topic that does not say"
+    return Stated(number, reason, assumed=True)

@@ -1,0 +1,122 @@
+"""The first loss as a story: numbered sentences in the words of the protocol, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.trace import Trace
+from spec.ir import Kind, Value
+from spec.semantics import Machine, State
+from spec.values import show
+
+_MARKS = {
+    Kind.ACTION: Piece("  "),
+    Kind.FAULT: Piece("⚡", Role.FAULT),
+    Kind.REPAIR: Piece("✚ ", Role.REPAIR),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One step of a run: its name in the model, the kind of step, what happens."""
+
+    action: str
+    kind: Kind
+    name: str
+    says: str
+
+
+def sentences(trace: Trace) -> tuple[Sentence, ...]:
+    """What happens in each step, with what the producer is told and what becomes of the in-sync set."""
+    machine = Machine(trace.model, trace.scope)
+    actions = {action.name: action for action in trace.model.actions}
+    told = []
+    for number, step in enumerate(trace.steps):
+        before, after = trace.states[number : number + 2]
+        action = actions[step.action]
+        says = (
+            machine.says(action, step, before) + _acknowledged(trace, number) + _in_sync(trace, before, after)
+        )
+        told.append(Sentence(step.action, action.kind, machine.name(step), says))
+    return tuple(told)
+
+
+def outcome(trace: Trace) -> str:
+    """What is wrong at the end of a run."""
+    last = trace.states[-1]
+    leader = _show(trace, "leader", last)
+    match trace.property:
+        case "acknowledged_survive":
+            return f"{leader} leads, and its log lacks {_missing(trace, 'acked')}, which was acknowledged"
+        case "committed_on_leader":
+            return f"{leader} leads, and its log lacks {_missing(trace, 'committed')}, which was committed"
+        case "acknowledged_kept" | "committed_kept" as name:
+            ghost = "acked" if name == "acknowledged_kept" else "committed"
+            logs = [entry[1] for log in _of(trace, "Broker.log", last) for entry in log]
+            lost = sorted(_of(trace, ghost, last) - set(logs))
+            was = "acknowledged" if ghost == "acked" else "committed"
+            return f"no broker has {_records(lost)} any more, which was {was}"
+        case "consumers_see_committed":
+            lost = sorted(_of(trace, "consumed", last) - _of(trace, "committed", last))
+            return f"a consumer has read {_records(lost)}, which not every in-sync replica had"
+        case "no_divergence":
+            return "below the high watermarks of both, two logs differ"
+        case _:
+            return "the partition takes no writes until somebody repairs something"
+
+
+def story(trace: Trace, width: int) -> Iterator[Line]:
+    """The sentences, numbered, faults marked, and how it ends."""
+    title = f" ({count(trace.faults, 'fault')}, {count(len(trace.steps), 'step')}; no run has fewer faults)"
+    yield line(Piece("The first loss", Role.STRONG), Piece(title, Role.DIM))
+    for number, sentence in enumerate(sentences(trace), 1):
+        label = line(f"{number:>4}  ", _MARKS[sentence.kind], " ")
+        yield from wrapped(
+            label, sentence.says, width, Role.FAULT if sentence.kind is Kind.FAULT else Role.PLAIN
+        )
+    yield from wrapped(line("      ", Piece("✗  ", Role.BAD)), outcome(trace), width, Role.BAD)
+
+
+def _acknowledged(trace: Trace, number: int) -> str:
+    """What the producer was told by a step."""
+    before, after = trace.states[number : number + 2]
+    if not _of(trace, "acked", after) - _of(trace, "acked", before):
+        return ""
+    waits = trace.steps[number].action != "lose_request" and _show(trace, "acks") != "zero"
+    return "; the producer is told that it is stored" if waits else "; the producer takes it for stored"
+
+
+def _in_sync(trace: Trace, before: State, after: State) -> str:
+    """The in-sync set after a step that changed it."""
+    if _of(trace, "isr", before) == _of(trace, "isr", after):
+        return ""
+    members = [trace.scope.sorts["Broker"][member] for member in sorted(_of(trace, "isr", after))]
+    return f" (in sync: {', '.join(members) or 'nobody'})"
+
+
+def _missing(trace: Trace, ghost: str) -> str:
+    """The records of a ghost that the leader's log lacks."""
+    last = trace.states[-1]
+    index = next(i for i, v in enumerate(trace.model.variables) if v.name == "Broker.log")
+    has = {entry[1] for entry in last[index][_of(trace, "leader", last)]}
+    return _records(sorted(_of(trace, ghost, last) - has))
+
+
+def _records(numbers: list[int]) -> str:
+    return f"record{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
+
+
+def _of(trace: Trace, name: str, state: State) -> Value:
+    """The value of a variable of the whole system."""
+    return state[next(i for i, variable in enumerate(trace.model.variables) if variable.name == name)]
+
+
+def _show(trace: Trace, name: str, state: State | None = None) -> str:
+    """A variable, or without a state a switch of the configuration, as text."""
+    if state is None:
+        entry = next(entry for entry in trace.model.configs if entry.name == name)
+        return show(entry.type, trace.scope.config[name], trace.scope)
+    variable = next(variable for variable in trace.model.variables if variable.name == name)
+    return show(variable.type, _of(trace, name, state), trace.scope)

@@ -1,0 +1,319 @@
+"""What the release and the settings together make Kafka do: the choices a model of it has to make.
+
+Facts by version: protocols KIP-101 (0.11.0-IV2), KIP-279 (2.0-IV0), KIP-320 (2.1-IV1), KIP-497
+(2.7-IV2), KIP-841 (3.3-IV3), KIP-903 (3.5-IV1), KIP-966 (4.0-IV1), and the fixes KAFKA-7128
+(2.0.1) and KAFKA-15583 (3.7.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from modelcheck.review.circumstances import facts_about
+from modelcheck.review.effective import Effective
+from modelcheck.review.found import About, Reading
+from modelcheck.review.keys import NEVER
+from modelcheck.review.stated import Stated
+from modelcheck.review.versions import Protocol, Version, of, protocol
+
+
+class Truncation(StrEnum):
+    """How far a follower cuts its log back before it follows a new leader."""
+
+    HIGH_WATERMARK = "high_watermark"
+    LEADER_EPOCH = "leader_epoch"
+
+
+class EpochRule(StrEnum):
+    """Which step of the ladder of fixes to truncation is live."""
+
+    NONE = "none"
+    KIP_101 = "kip101"
+    KIP_279 = "kip279"
+    KIP_320 = "kip320"
+
+
+class Controller(StrEnum):
+    """Who elects leaders, and with whom a broker keeps its session."""
+
+    ZOOKEEPER = "zookeeper"
+    KRAFT = "kraft"
+
+
+class Flush(StrEnum):
+    """Whether a record is on the disk before it is acknowledged."""
+
+    EVERY_RECORD = "every_record"
+    BACKGROUND = "background"
+
+
+class Storage(StrEnum):
+    """Whether a broker that comes back finds its disk."""
+
+    DURABLE = "durable"
+    EPHEMERAL = "ephemeral"
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Every choice, each with its reason in words.
+
+    `min_insync_replicas` is the number that counts, after Kafka's own bounds;
+    `acks` is `0`, `1`, `all`, or before 0.8.2 a larger number of replicas.
+    """
+
+    acks: Stated[str]
+    idempotent: Stated[bool]
+    replication_factor: Stated[int]
+    min_insync_replicas: Stated[int]
+    unclean_election: Stated[bool]
+    controller: Stated[Controller]
+    truncation: Stated[Truncation]
+    epoch_rule: Stated[EpochRule]
+    flush: Stated[Flush]
+    storage: Stated[Storage]
+    strict_min_isr: Stated[bool]
+    eligible_leader_replicas: Stated[bool]
+    isr_may_be_empty: Stated[bool]
+    expansion_waits_for_epoch: Stated[bool]
+    alter_partition: Stated[bool]
+    fenced_kept_out: Stated[bool]
+    broker_epochs_checked: Stated[bool]
+
+    def as_json(self) -> dict[str, object]:
+        """Every choice with its reason, in plain values."""
+        return {f.name: getattr(self, f.name).as_json() for f in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the switches are derived from."""
+
+    release: Version
+    values: Mapping[str, Effective]
+    readings: Sequence[Reading]
+    factor: Stated[int]
+
+    def said(self, key: str) -> str:
+        """A key's value and its place or reason, for use in a sentence."""
+        found = self.values[key]
+        if found.value is None:
+            return f"{key}: {found.why}"
+        shown = str(found.value).lower() if isinstance(found.value, bool) else str(found.value)
+        return f"{key}={'never' if shown == NEVER else shown} ({found.why})"
+
+    def given(self, key: str) -> str | None:
+        """The key's value as text, if a file gives it."""
+        found = self.values[key]
+        return str(found.value) if found.origin is not None and found.value is not None else None
+
+
+def switches(known: Known) -> Switches:
+    """Every choice for these settings.  Costs nothing; never fails."""
+    controller = _controller(known)
+    live = _live_protocol(known, controller.value)
+    idempotent = _idempotent(known)
+    elr = _eligible_leader_replicas(known, controller.value, live.value)
+    return Switches(
+        acks=_acks(known),
+        idempotent=idempotent,
+        replication_factor=known.factor,
+        min_insync_replicas=_min_insync(known),
+        unclean_election=_unclean(known),
+        controller=controller,
+        truncation=_truncation(known, controller.value, live),
+        epoch_rule=_epoch_rule(known, controller.value, live),
+        flush=_flush(known),
+        storage=_storage(known),
+        strict_min_isr=_strict_min_isr(known),
+        eligible_leader_replicas=elr,
+        isr_may_be_empty=_isr_may_be_empty(elr),
+        expansion_waits_for_epoch=_since_release(known, of(2, 0, 1), "KAFKA-7128"),
+        alter_partition=_since_protocol(live, "2.7-IV2", "KIP-497"),
+        fenced_kept_out=_in_kraft(controller, _since_protocol(live, "3.3-IV3", "KIP-841")),
+        broker_epochs_checked=_in_kraft(controller, _since_protocol(live, "3.5-IV1", "KIP-903")),
+    )
+
+
+def _acks(known: Known) -> Stated[str]:
+    acks, idempotence = known.values["acks"], known.values["enable.idempotence"]
+    if acks.origin is None and idempotence.origin is not None and idempotence.value is True:
+        return Stated("all", f"{known.said('enable.idempotence')} makes the producer take acks=all")
+    return Stated(str(acks.value), known.said("acks"), assumed=acks.origin is None)
+
+
+def _idempotent(known: Known) -> Stated[bool]:
+    found, acks = known.values["enable.idempotence"], _acks(known)
+    if found.origin is None and found.value is True and acks.value != "all":
+        return Stated(
+            value=False,
+            reason=f"on by default in Kafka {known.release}, but acks={acks.value} switches it off",
+        )
+    return Stated(found.value is True, known.said("enable.idempotence"), assumed=found.origin is None)
+
+
+def _min_insync(known: Known) -> Stated[int]:
+    found = known.values["min.insync.replicas"]
+    number = found.value if isinstance(found.value, int) else 1
+    if known.release >= of(3, 7) and number > known.factor.value:
+        said = known.said("min.insync.replicas")
+        reason = f"{said}; since Kafka 3.7 it counts as at most the number of replicas"
+        return Stated(known.factor.value, reason)
+    return Stated(number, known.said("min.insync.replicas"), assumed=found.origin is None)
+
+
+def _unclean(known: Known) -> Stated[bool]:
+    found = known.values["unclean.leader.election.enable"]
+    if found.value is None:
+        return Stated(
+            value=True,
+            reason=f"Kafka {known.release} always elects a replica out of sync when no other is left",
+        )
+    return Stated(
+        found.value is True, known.said("unclean.leader.election.enable"), assumed=found.origin is None
+    )
+
+
+def _controller(known: Known) -> Stated[Controller]:
+    if known.release >= of(4, 0):
+        return Stated(Controller.KRAFT, "Kafka has no ZooKeeper since 4.0")
+    if known.given("process.roles"):
+        return Stated(Controller.KRAFT, known.said("process.roles"))
+    if known.release < of(2, 8):
+        return Stated(Controller.ZOOKEEPER, f"Kafka {known.release} knows no other controller")
+    if known.given("zookeeper.connect"):
+        return Stated(Controller.ZOOKEEPER, known.said("zookeeper.connect"))
+    for fact in facts_about(known.readings, About.CONTROLLER):
+        return Stated(Controller(fact.value), f"{fact.words} at {fact.place}")
+    for key in ("metadata.version", "eligible.leader.replicas.enable"):
+        if known.given(key):
+            return Stated(Controller.KRAFT, f"{known.said(key)}, which only KRaft has")
+    if known.given("inter.broker.protocol.version"):
+        reason = f"{known.said('inter.broker.protocol.version')}, which KRaft does not use"
+        return Stated(Controller.ZOOKEEPER, reason, assumed=True)
+    kind = Controller.KRAFT if known.release >= of(3, 3) else Controller.ZOOKEEPER
+    return Stated(
+        kind,
+        "no file says which; assumed, since KRaft is ready for production from Kafka 3.3 on",
+        assumed=True,
+    )
+
+
+def _live_protocol(known: Known, controller: Controller) -> Stated[Protocol]:
+    """The protocol brokers really use: that of the release unless a setting holds it back."""
+    key = "metadata.version" if controller is Controller.KRAFT else "inter.broker.protocol.version"
+    newest = known.release.line
+    mine = protocol(".".join(map(str, newest)))
+    said = known.given(key)
+    if said is not None and protocol(said) < mine:
+        return Stated(protocol(said), known.said(key))
+    return Stated(mine, f"brokers speak the protocol of Kafka {known.release}", assumed=said is None)
+
+
+def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[Truncation]:
+    rule = _epoch_rule(known, controller, live)
+    kind = Truncation.HIGH_WATERMARK if rule.value is EpochRule.NONE else Truncation.LEADER_EPOCH
+    return Stated(kind, rule.reason, rule.assumed)
+
+
+def _epoch_rule(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[EpochRule]:
+    if live.value < protocol("0.11.0-IV2"):
+        reason = f"{live.reason}; leader epochs decide truncation from 0.11.0-IV2 on (KIP-101)"
+        return Stated(EpochRule.NONE, reason)
+    written = known.given("log.message.format.version")
+    if (
+        written is not None
+        and controller is Controller.ZOOKEEPER
+        and live.value < protocol("3.0-IV1")
+        and protocol(written) < protocol("0.11.0-IV0")
+    ):
+        reason = (
+            f"{known.said('log.message.format.version')}: records on disk carry no leader epoch before 0.11.0"
+        )
+        return Stated(EpochRule.NONE, reason)
+    steps = (
+        (EpochRule.KIP_320, "2.1-IV1"),
+        (EpochRule.KIP_279, "2.0-IV0"),
+        (EpochRule.KIP_101, "0.11.0-IV2"),
+    )
+    rule, since = next((rule, since) for rule, since in steps if live.value >= protocol(since))
+    name = rule.name.replace("_", "-")
+    return Stated(rule, f"{live.reason}; {name} is live from {since} on", live.assumed)
+
+
+def _flush(known: Known) -> Stated[Flush]:
+    found = known.values["log.flush.interval.messages"]
+    every = isinstance(found.value, int) and found.value <= 1
+    said = known.said("log.flush.interval.messages")
+    if every:
+        return Stated(Flush.EVERY_RECORD, f"{said}: each record is forced to the disk")
+    reason = f"{said}: what is not yet flushed may be lost when the machine loses power"
+    return Stated(Flush.BACKGROUND, reason, assumed=found.origin is None)
+
+
+def _storage(known: Known) -> Stated[Storage]:
+    facts = facts_about(known.readings, About.STORAGE)
+    lost = next((fact for fact in facts if fact.value == "ephemeral"), None)
+    if lost is not None:
+        reason = f"{lost.words} at {lost.place}: a pod that is replaced starts with an empty disk"
+        return Stated(Storage.EPHEMERAL, reason)
+    if facts:
+        return Stated(Storage.DURABLE, f"{facts[0].words} at {facts[0].place}")
+    return Stated(Storage.DURABLE, "no file says otherwise; assumed", assumed=True)
+
+
+def _strict_min_isr(known: Known) -> Stated[bool]:
+    if known.release >= of(3, 7):
+        reason = "since Kafka 3.7 the high watermark stands still below min.insync.replicas (KAFKA-15583)"
+        return Stated(value=True, reason=reason)
+    below = "with fewer than min.insync.replicas in sync"
+    reason = f"in Kafka {known.release} the high watermark also advances {below}"
+    return Stated(value=False, reason=reason)
+
+
+def _eligible_leader_replicas(known: Known, controller: Controller, live: Protocol) -> Stated[bool]:
+    if controller is not Controller.KRAFT:
+        return Stated(value=False, reason="eligible leader replicas need KRaft (KIP-966)")
+    if known.release < of(4, 0):
+        preview = known.given("eligible.leader.replicas.enable") == "True"
+        reason = known.said("eligible.leader.replicas.enable")
+        return Stated(
+            preview, reason if preview else "eligible leader replicas came with Kafka 4.0 (KIP-966)"
+        )
+    if live < protocol("4.0-IV1"):
+        return Stated(
+            value=False, reason=f"{known.said('metadata.version')}; eligible leader replicas need 4.0-IV1"
+        )
+    found = known.values["eligible.leader.replicas.version"]
+    on = isinstance(found.value, int) and found.value > 0
+    said = known.said("eligible.leader.replicas.version")
+    if found.origin is None and on:
+        said += ", for clusters that began with it; one that was upgraded keeps what it had"
+    return Stated(on, said, assumed=found.origin is None)
+
+
+def _isr_may_be_empty(elr: Stated[bool]) -> Stated[bool]:
+    if elr.value:
+        reason = "with eligible leader replicas the last in-sync one leaves the set when it is fenced"
+    else:
+        reason = "the last in-sync replica stays in the set while it is down, and is elected when it returns"
+    return Stated(elr.value, reason, elr.assumed)
+
+
+def _since_release(known: Known, first: Version, fix: str) -> Stated[bool]:
+    has = known.release >= first
+    return Stated(has, f"Kafka {known.release} {'has' if has else 'lacks'} {fix}, which came with {first}")
+
+
+def _since_protocol(live: Stated[Protocol], first: str, fix: str) -> Stated[bool]:
+    return Stated(
+        live.value >= protocol(first), f"{live.reason}; {fix} is live from {first} on", live.assumed
+    )
+
+
+def _in_kraft(controller: Stated[Controller], there: Stated[bool]) -> Stated[bool]:
+    if controller.value is Controller.KRAFT:
+        return there
+    return Stated(value=False, reason="only the KRaft controller does this")

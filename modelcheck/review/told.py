@@ -1,0 +1,76 @@
+"""The answers in sentences and in the cells of a table."""
+
+from __future__ import annotations
+
+from counterexamples.lines import Role, count
+from counterexamples.trace import Trace
+from modelcheck.review.answers import Answer
+from modelcheck.review.questions import kind_of
+from spec.ir import Kind
+
+CELLS = {  # what the marks of the table mean, beside plain numbers
+    "+": "`n+` n faults are survived, no more were tried",
+    "all": "`all` any number of faults is survived",
+    "<": "`<n` lost with n faults; with fewer is not known in the time given",
+    "?": "`n+?` n faults are survived, more is not known in the time given",
+    "no": "`no` broken without any fault",
+}
+
+
+def cell(answer: Answer | None) -> tuple[str, Role]:
+    """How many faults are survived, for a table, and what the number is worth; `CELLS` explains the marks."""
+    if answer is None:
+        return "-", Role.DIM
+    if answer.survived is None:
+        return "all", Role.GOOD
+    if answer.loss is not None:
+        if not answer.is_exact:
+            return f"<{answer.loss.faults}", Role.UNSURE
+        return ("no" if answer.survived < 0 else str(answer.survived)), _worth(answer)
+    if not answer.complete:
+        return (f"{answer.survived}+?" if answer.survived >= 0 else "?"), Role.UNSURE
+    return f"{answer.survived}+", Role.GOOD
+
+
+def _worth(answer: Answer) -> Role:
+    return Role.BAD if answer.survived is not None and answer.survived < 1 else Role.UNSURE
+
+
+def mark(answer: Answer) -> tuple[str, Role]:
+    """A mark for an answer in a list: ✓ nothing breaks it, ✗ something does, ? it is not known."""
+    if answer.loss is not None:
+        return "✗", Role.BAD
+    return ("✓", Role.GOOD) if answer.complete else ("?", Role.UNSURE)
+
+
+def sentence(answer: Answer) -> str:
+    """An answer in one sentence: "acknowledged records survive any 1 fault; with 2 they can be lost: …"."""
+    guarantee, survived, loss = answer.guarantee, answer.survived, answer.loss
+    if survived is None:
+        return f"{guarantee.holds} any number of faults"
+    if loss is None:
+        if survived < 0:
+            return f"whether {guarantee.fails} is not known: the search was cut short"
+        short = "" if answer.complete else "; more is not known, the search was cut short"
+        least = f"any {count(survived, 'fault')}" if survived else "runs without faults"
+        return f"{guarantee.holds} {least}{short}"
+    if loss.faults == 0:
+        return f"{guarantee.fails} without any fault"
+    unsure = "" if answer.is_exact else " (whether with fewer, is not known)"
+    if survived < 1:
+        return f"with {count(loss.faults, 'fault')} {guarantee.fails}: {faults_of(loss)}{unsure}"
+    return (
+        f"{guarantee.holds} any {count(survived, 'fault')}; "
+        f"with {loss.faults} {guarantee.they_fail}: {faults_of(loss)}{unsure}"
+    )
+
+
+def faults_of(trace: Trace) -> str:
+    """The faults of a run in their order: "isolation, then session loss"."""
+    kinds = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
+    names: list[str] = []
+    for step in trace.steps:
+        if step.action in kinds:
+            short = kind_of(step.action).short
+            names.append(f"another {short.removeprefix('a ')}" if short in names else short)
+    return ", then ".join(names)

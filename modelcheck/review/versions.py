@@ -1,0 +1,158 @@
+"""Kafka's releases and protocol versions, in their order.
+
+The lines of releases are those of apache/kafka up to 4.3; the internal
+versions (`3.7-IV4`) are those of its class MetadataVersion.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_RELEASE = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){0,3})(?:[-_+.][A-Za-z][\w.+-]*)?")
+_PROTOCOL = re.compile(r"(\d{1,4}(?:\.\d{1,4}){1,3})(?:-IV(\d{1,3}))?")
+_LATEST = 1 << 20  # an internal version that was not said: the last of its release
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Version:
+    """A Kafka release, `0.8.1` or `3.7.1`, ordered as the releases came out."""
+
+    numbers: tuple[int, int, int, int]
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The line of releases it belongs to: three numbers before 1.0, two from then on."""
+        return self.numbers[:3] if self.numbers[0] == 0 else self.numbers[:2]
+
+    def __str__(self) -> str:
+        keep = 4 if self.numbers[0] == 0 else 3
+        shown = self.numbers[:keep] if self.numbers[keep - 1] else self.line
+        return ".".join(map(str, shown))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Protocol:
+    """What brokers speak among themselves: `2.1-IV1`; without `IV` the last of that release."""
+
+    release: Version
+    internal: int = _LATEST
+
+    def __str__(self) -> str:
+        return str(self.release) if self.internal == _LATEST else f"{self.release}-IV{self.internal}"
+
+
+class BadVersionError(ValueError):
+    """The text is no Kafka version; `message` says why and `help` what to write."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+
+def version(text: str) -> Version:
+    """The release that this text names, known or newer than any known.
+
+    A patch release need not be known.  Raises BadVersionError for what is no
+    version, what Kafka never released, and what leaves the line open (`0.8`).
+    """
+    found = _RELEASE.fullmatch(text.strip())
+    if found is None:
+        raise BadVersionError(
+            f"`{_short(text)}` is not a Kafka version", "write a release such as 0.8.1, 2.8 or 3.7.1"
+        )
+    numbers = tuple(int(part) for part in found[1].split("."))
+    padded = (*numbers, 0, 0, 0)[:4]
+    result = Version((padded[0], padded[1], padded[2], padded[3]))
+    _reject_open(text.strip(), numbers)
+    _reject_unreleased(text.strip(), result)
+    return result
+
+
+def is_newer_than_known(found: Version) -> bool:
+    """Whether the release belongs to a line later than every line known here."""
+    return found.line > LINES[-1]
+
+
+def protocol(text: str) -> Protocol:
+    """The inter-broker protocol or metadata version that this text names.
+
+    Raises BadVersionError for what is none.
+    """
+    found = _PROTOCOL.fullmatch(text.strip())
+    if found is None:
+        raise BadVersionError(
+            f"`{_short(text)}` is not a protocol version",
+            "write a version such as 0.11.0-IV2, 2.8 or 3.7-IV4",
+        )
+    release = version(found[1])
+    line = (*release.line, 0, 0)[:4]
+    return Protocol(Version((line[0], line[1], line[2], line[3])), int(found[2]) if found[2] else _LATEST)
+
+
+def of(*numbers: int) -> Version:
+    """The release with these numbers, for tables: `of(0, 8, 2)`."""
+    padded = (*numbers, 0, 0, 0)
+    return Version((padded[0], padded[1], padded[2], padded[3]))
+
+
+LINES: tuple[tuple[int, ...], ...] = (
+    *((0, 8, n) for n in range(3)),
+    (0, 9, 0),
+    *((0, 10, n) for n in range(3)),
+    (0, 11, 0),
+    *((1, n) for n in range(2)),
+    *((2, n) for n in range(9)),
+    *((3, n) for n in range(10)),
+    *((4, n) for n in range(4)),
+)
+OLDEST = of(*LINES[0])
+NEWEST = of(*LINES[-1])
+
+
+def _reject_open(text: str, numbers: tuple[int, ...]) -> None:
+    """Refuse `0.8` or `3`: between the releases it may mean, defaults differ."""
+    meant = [line for line in LINES if line[: len(numbers)] == numbers]
+    if len(meant) > 1:
+        names = [".".join(map(str, line)) for line in meant]
+        raise BadVersionError(
+            f"Kafka `{text}` may be any of {names[0]} to {names[-1]}, and they differ",
+            f"say which: {', '.join(names)}",
+        )
+
+
+def _reject_unreleased(text: str, found: Version) -> None:
+    major, minor = found.numbers[:2]
+    if found.line in LINES:
+        return
+    if found < OLDEST:
+        raise BadVersionError(
+            f"Kafka {text} has no replication to check", "partitions have replicas since Kafka 0.8.0"
+        )
+    if found.line < LINES[-1]:
+        raise BadVersionError(f"there is no Kafka {text}", f"the nearest releases are {_around(found)}")
+    if major > LINES[-1][0]:
+        raise BadVersionError(
+            f"there is no Kafka {text} that is known here; the newest known is {NEWEST}",
+            _confluent(major, minor) or f"write a release between {OLDEST} and {NEWEST}",
+        )
+
+
+def _confluent(major: int, minor: int) -> str:
+    """What Kafka a Confluent Platform of that number carries, when there is one."""
+    carried: dict[int, tuple[int, ...]] = {5: (2, minor), 6: (2, minor + 6), 7: (3, minor), 8: (4, minor)}
+    line = carried.get(major, ())
+    if line not in LINES:
+        return ""
+    return f"Confluent Platform {major}.{minor} carries Kafka {'.'.join(map(str, line))}"
+
+
+def _around(found: Version) -> str:
+    before = max(line for line in LINES if line < found.line)
+    after = min(line for line in LINES if line > found.line)
+    return " and ".join(".".join(map(str, line)) for line in (before, after))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:40] + "…"

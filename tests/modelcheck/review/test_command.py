@@ -1,0 +1,211 @@
+"""`modelcheck review` as a process of its own: bad input, Ctrl-C, a killed worker, the time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+LARGE = {
+    "server.properties": "process.roles=broker\ndefault.replication.factor=3\nmin.insync.replicas=2\n",
+    "producer.properties": "bootstrap.servers=b:1\nacks=all\n",
+}
+Start = Callable[..., subprocess.Popen[str]]
+
+
+def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "modelcheck", "review", *args],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Start]:
+    """`started("--max-time", "9")`: a review that takes long, in a process group of its own."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def start(*options: str) -> subprocess.Popen[str]:
+        for name, text in LARGE.items():
+            (tmp_path / name).write_text(text)
+        command = [sys.executable, "-m", "modelcheck", "review", *LARGE, "--kafka", "3.7", "--faults", "3"]
+        review = subprocess.Popen(
+            [*command, *options],
+            cwd=tmp_path,
+            env=environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        begun.append(review)
+        return review
+
+    yield start
+    for review in begun:
+        with suppress(ProcessLookupError):
+            os.killpg(review.pid, signal.SIGKILL)
+        review.communicate()
+
+
+def workers(of: int) -> list[int]:
+    """The processes that search for a review, without those that only look after others."""
+    ps = shutil.which("ps")
+    if ps is None:
+        pytest.skip("there is no ps")
+    listed = subprocess.run([ps, "-ww", "-eo", "pid,pgid,args"], capture_output=True, text=True, check=True)
+    rows = [row.split(maxsplit=2) for row in listed.stdout.splitlines()[1:]]
+    return [int(row[0]) for row in rows if int(row[1]) == of and "spawn_main" in row[-1]]
+
+
+def wait_for_workers(review: subprocess.Popen[str]) -> list[int]:
+    for _ in range(300):
+        found = workers(review.pid)
+        if found:
+            return found
+        time.sleep(0.05)
+    pytest.fail("no worker started")
+
+
+BAD: dict[str, tuple[bytes, str]] = {
+    "misspelt.properties": (b"broker.id=1\nmin.insync.replica=2\n", "did you mean `min.insync.replicas`?"),
+    "contradiction.properties": (
+        b"bootstrap.servers=b:1\nacks=1\nenable.idempotence=true\n",
+        "contradicts `enable.idempotence=true`",
+    ),
+    "empty.properties": (b"", "the file is empty"),
+    "binary.properties": (bytes(range(256)) * 8, "the file is binary"),
+    "large.properties": (b"x" * 33 * 1024 * 1024, "too much for a configuration"),
+    "malformed.yaml": (b"apiVersion: kafka.strimzi.io/v1\nkind: Kafka\n  spec: [\n", "YAML"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_told_in_a_message(name: str, tmp_path: Path) -> None:
+    data, message = BAD[name]
+    (tmp_path / name).write_bytes(data)
+    done = run(tmp_path, name)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.startswith(name)
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("missing.properties", "no such file"), (".", "is a directory")]
+)
+def test_what_is_no_file_is_told_in_a_message(name: str, message: str, tmp_path: Path) -> None:
+    done = run(tmp_path, name)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_large_file_is_read(tmp_path: Path) -> None:
+    rows = "".join(f"# {number:>60}\n" for number in range(160_000))
+    (tmp_path / "large.properties").write_text(rows + "bootstrap.servers=b:1\nacks=0\n")
+    done = run(tmp_path, "large.properties", "--faults", "0", "--json")
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["complete"] is True
+
+
+def test_mistakes_are_data_where_data_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.properties").write_bytes(BAD["misspelt.properties"][0])
+    done = run(tmp_path, "a.properties", "--json")
+
+    assert done.returncode == 2
+    assert [each["code"] for each in json.loads(done.stdout)["errors"]] == ["R0712"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [0.0, 0.5, 6.0])
+def test_ctrl_c_ends_in_what_was_found_until_then(after: float, started: Start) -> None:
+    review = started("--max-time", "100")
+    wait_for_workers(review)
+    time.sleep(after)
+    os.killpg(review.pid, signal.SIGINT)
+    out, err = review.communicate(timeout=20)
+
+    assert review.returncode == 3
+    assert err == ""
+    assert "How many faults of each kind are survived" in out
+    assert "Cut short: interrupted." in out
+    assert workers(review.pid) == []
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_whole_json(started: Start) -> None:
+    review = started("--max-time", "100", "--json", "--require", "durable:3")
+    wait_for_workers(review)
+    os.killpg(review.pid, signal.SIGINT)
+    out, err = review.communicate(timeout=20)
+    found = json.loads(out)
+
+    assert review.returncode == 3
+    assert err == ""
+    assert found["complete"] is False
+    assert found["ended"] == "interrupted"
+    assert found["required"] == [{"requirement": "durable:3", "met": None}]
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_told(started: Start) -> None:
+    review = started("--max-time", "100")
+    os.kill(wait_for_workers(review)[0], signal.SIGKILL)
+    out, err = review.communicate(timeout=20)
+
+    assert review.returncode == 3
+    assert err == ""
+    assert "Cut short: a worker process was killed" in out
+    assert workers(review.pid) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_do_not_outlive_the_review(number: signal.Signals, started: Start) -> None:
+    review = started("--max-time", "100")
+    wait_for_workers(review)
+    time.sleep(1)
+    review.send_signal(number)
+    review.communicate(timeout=20)
+    for _ in range(100):
+        if not workers(review.pid):
+            break
+        time.sleep(0.05)
+
+    assert workers(review.pid) == []
+
+
+@pytest.mark.slow
+def test_the_time_bounds_all_of_it(started: Start) -> None:
+    began = time.monotonic()
+    review = started("--max-time", "5")
+    out, err = review.communicate(timeout=40)
+
+    assert review.returncode == 0
+    assert err == ""
+    assert "Cut short: the time was up." in out
+    assert time.monotonic() - began < 5 + 10  # a busy machine needs a while to start and to end

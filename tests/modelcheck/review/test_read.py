@@ -1,0 +1,190 @@
+"""Files are recognised by what is in them, and no file makes the reader fail."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelcheck.review.found import Kind, Layer
+from modelcheck.review.read import read_bytes, read_files
+from modelcheck.review.settings import resolve
+from spec.diagnostics import SpecError
+
+INPUTS = Path(__file__).parent / "inputs"
+KINDS = {
+    "server-0.8.1.properties": Kind.BROKER,
+    "jepsen-0.8.1.properties": Kind.BROKER,
+    "server-3.7.properties": Kind.BROKER,
+    "producer-0.8.1.properties": Kind.PRODUCER,
+    "producer-all.properties": Kind.PRODUCER,
+    "topic-payments.properties": Kind.TOPIC,
+    "topics-0.8.0.txt": Kind.TOPICS,
+    "topics-1.0.txt": Kind.TOPICS,
+    "topics-4.0.txt": Kind.TOPICS,
+    "configs-1.0.txt": Kind.CONFIGS,
+    "configs-3.7.txt": Kind.CONFIGS,
+    "features-4.1.txt": Kind.FEATURES,
+    "strimzi.yaml": Kind.KUBERNETES,
+}
+
+
+def is_answered(data: bytes) -> bool:
+    """Whether a review of these bytes ends in settings or in diagnostics, never otherwise."""
+    try:
+        return bool(resolve([read_bytes("f", data)]).as_json())
+    except SpecError as error:
+        return bool(error.diagnostics)
+
+
+def codes(error: pytest.ExceptionInfo[SpecError]) -> list[str]:
+    return [diagnostic.code for diagnostic in error.value.diagnostics]
+
+
+def test_every_input_has_an_expected_kind() -> None:
+    assert {path.name for path in INPUTS.iterdir()} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_file_is_recognised_by_its_content(name: str) -> None:
+    reading = read_bytes("some-file", (INPUTS / name).read_bytes())
+
+    assert reading.kind is KINDS[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("min.insync.replicas=2\n", Kind.BROKER),
+        ("min.insync.replicas=2\nretention.ms=1\n", Kind.TOPIC),
+        ("bootstrap.servers=a\ngroup.id=g\n", Kind.CONSUMER),
+        ("bootstrap.servers=a\n", Kind.PRODUCER),
+        ("dataDir=/x\nclientPort=2181\n", Kind.ZOOKEEPER),
+        ("bootstrap.servers=a\nkey.converter=c\nproducer.acks=1\n", Kind.CONNECT),
+    ],
+)
+def test_a_small_file_is_recognised_by_its_keys(text: str, kind: Kind) -> None:
+    assert read_bytes("f", text.encode()).kind is kind
+
+
+def test_a_connect_worker_speaks_for_its_producers() -> None:
+    reading = read_bytes("f", b"key.converter=c\nproducer.acks=1\noffset.storage.topic=t\n")
+
+    assert [(g.key, g.value, g.layer) for g in reading.given] == [("acks", "1", Layer.PRODUCER)]
+
+
+def test_the_standard_input_is_a_file_too() -> None:
+    (reading,) = read_files(["-"], stdin=lambda: b"acks=all\n")
+
+    assert reading.kind is Kind.PRODUCER
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"", "R0703"),
+        (b" \n\t\r\n", "R0703"),
+        (b"\x00\x01\x02binary", "R0704"),
+        (bytes(range(256)) * 50, "R0704"),
+        ("acks=all".encode("utf-16"), "R0705"),
+        (b"The quick brown fox\njumps over.\n", "R0706"),
+        (b"{}", "R0706"),
+        (b"log4j.rootLogger=INFO, stdout\n", "R0706"),
+        (b"kind: Deployment\nmetadata: {name: web}\n", "R0706"),
+        (b"kind: Kafka\n  x: [\n", "R0707"),
+        (b"x" * (32 * 1024 * 1024 + 1), "R0708"),
+        (b"kind: Kafka\n" + b"# padding\n" * 200_000, "R0708"),
+        (b"log.dirs=C:\\users\\kafka\n", "R0709"),
+    ],
+)
+def test_bad_content_is_said_to_be_what_it_is(tmp_path: Path, data: bytes, code: str) -> None:
+    path = tmp_path / "input"
+    path.write_bytes(data)
+
+    with pytest.raises(SpecError) as caught:
+        read_files([str(path)])
+
+    assert codes(caught) == [code]
+
+
+def test_bad_names_are_all_told_at_once(tmp_path: Path) -> None:
+    good = tmp_path / "server.yaml"
+    good.write_text("kind: KafkaTopic\nmetadata: {name: a}\n")
+
+    with pytest.raises(SpecError) as caught:
+        read_files([str(tmp_path / "none"), str(tmp_path), str(good), str(good), "a\0b"])
+
+    assert sorted(codes(caught)) == ["R0701", "R0702", "R0702", "R0702"]
+
+
+def test_a_byte_order_mark_is_told_of() -> None:
+    reading = read_bytes("f", b"\xef\xbb\xbfbroker.id=1\n")
+
+    assert [warning.code for warning in reading.warnings] == ["R0725"]
+    assert reading.given[0].key == "broker.id"
+
+
+def test_latin_1_and_all_ends_of_lines_are_read() -> None:
+    for end in (b"\n", b"\r\n", b"\r"):
+        reading = read_bytes("f", b"# caf\xe9" + end + b"broker.id=1" + end + b"min.insync.replicas=2" + end)
+
+        assert [(g.key, g.value) for g in reading.given] == [("broker.id", "1"), ("min.insync.replicas", "2")]
+        assert reading.given[1].place == "f:3"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"min.insync.replicas=2\n",
+        b"unknown.key.of.ours=2\n",
+        b"a",
+        b"\\\n",
+        b"\\",
+        b"=",
+        b"kind:\n",
+        b"Topic: ",
+    ],
+)
+def test_ten_megabytes_are_answered_soon(line: bytes) -> None:
+    data = b"broker.id=1\n" + line * (10_000_000 // len(line))
+    begun = time.process_time()
+
+    assert is_answered(data)
+    assert time.process_time() - begun < 30
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_make_the_reader_fail(data: bytes) -> None:
+    assert is_answered(data)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "kind: Kafka",
+                "spec:",
+                "  kafka:",
+                "    config:",
+                "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: ",
+                "\tTopic: a\tPartition: x\tLeader: 1\tReplicas: 1,a\tIsr: ",
+                "Configs for topic 'a' are acks=1",
+                "acks=2",
+                "min.insync.replicas=\\u12",
+                "process.roles=broker",
+                "zookeeper.connect=a",
+                "inter.broker.protocol.version=3.9-IV",
+                "metadata.version=1.1",
+                "- [",
+                "\\",
+            ]
+        ),
+        max_size=8,
+    )
+)
+def test_no_mixture_of_kinds_makes_a_review_fail(lines: list[str]) -> None:
+    assert is_answered("\n".join(lines).encode())

@@ -1,0 +1,346 @@
+"""Which setting counts, what is assumed, and what the release makes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from modelcheck.review.found import Reading
+from modelcheck.review.read import read_bytes, read_files
+from modelcheck.review.settings import Settings, resolve
+from modelcheck.review.switches import Controller, EpochRule, Flush, Storage, Truncation
+from spec.diagnostics import SpecError
+
+INPUTS = Path(__file__).parent / "inputs"
+
+
+def readings(*texts: str) -> list[Reading]:
+    return [read_bytes(f"f{number}", text.encode()) for number, text in enumerate(texts)]
+
+
+def review(*texts: str, kafka: str | None = None, topic: str | None = None) -> Settings:
+    return resolve(readings(*texts), kafka=kafka, topic=topic)
+
+
+def warned(settings: Settings) -> list[str]:
+    return [warning.code for warning in settings.warnings]
+
+
+def refused(
+    *texts: str, kafka: str | None = None, brokers: int | None = None, topic: str | None = None
+) -> list[str]:
+    with pytest.raises(SpecError) as caught:
+        resolve(readings(*texts), kafka=kafka, brokers=brokers, topic=topic)
+    return [diagnostic.code for diagnostic in caught.value.diagnostics]
+
+
+def test_the_cluster_that_jepsen_broke() -> None:
+    names = ["server-0.8.1.properties", "producer-0.8.1.properties"]
+
+    found = resolve(read_files([str(INPUTS / name) for name in names]), kafka="0.8.1")
+
+    made = found.switches
+    assert (made.acks.value, made.replication_factor.value, found.brokers.value) == ("all", 5, 5)
+    assert (made.unclean_election.value, made.min_insync_replicas.value) == (True, 1)
+    assert made.controller.value is Controller.ZOOKEEPER
+    assert (made.truncation.value, made.epoch_rule.value) == (Truncation.HIGH_WATERMARK, EpochRule.NONE)
+    assert found.warnings == ()
+    assert {remark.given.key for remark in found.outside} >= {"replica.lag.max.messages", "producer.type"}
+
+
+def test_a_modern_cluster() -> None:
+    names = ["server-3.7.properties", "producer-all.properties"]
+
+    found = resolve(read_files([str(INPUTS / name) for name in names]), kafka="3.7.1")
+
+    made = found.switches
+    assert (made.acks.value, made.replication_factor.value, made.min_insync_replicas.value) == ("all", 3, 2)
+    assert (made.unclean_election.value, made.strict_min_isr.value, made.isr_may_be_empty.value) == (
+        False,
+        True,
+        False,
+    )
+    assert (made.controller.value, made.truncation.value) == (Controller.KRAFT, Truncation.LEADER_EPOCH)
+    assert found.unknown == ()
+
+
+def test_the_layer_nearest_the_topic_counts() -> None:
+    static = "broker.id=1\nunclean.leader.election.enable=false\n"
+    cluster = (
+        "Default configs for brokers in the cluster are:\n"
+        "  unclean.leader.election.enable=true sensitive=false synonyms="
+        "{DYNAMIC_DEFAULT_BROKER_CONFIG:unclean.leader.election.enable=true}\n"
+    )
+    broker = (
+        "Configs for broker 1 are:\n  unclean.leader.election.enable=false sensitive=false synonyms="
+        "{DYNAMIC_BROKER_CONFIG:unclean.leader.election.enable=false}\n"
+    )
+    topic = "Configs for topic 'a' are unclean.leader.election.enable=true\n"
+    layers = [static, cluster, broker, topic]
+    counted = []
+    for end in range(1, 5):
+        found = review(*layers[:end], kafka="3.7").value("unclean.leader.election.enable")
+        assert found.origin is not None
+        counted.append((found.value, str(found.origin.layer), len(found.overridden)))
+
+    assert counted == [
+        (False, "broker static", 0),
+        (True, "cluster default", 1),
+        (False, "broker dynamic", 2),
+        (True, "topic", 3),
+    ]
+
+
+def test_a_default_that_the_cluster_shows_beats_the_one_of_the_release() -> None:
+    shown = (
+        "All configs for broker 1 are:\n"
+        "  min.insync.replicas=2 sensitive=false synonyms={DEFAULT_CONFIG:min.insync.replicas=2}\n"
+    )
+
+    found = review(shown, kafka="3.7").value("min.insync.replicas")
+
+    assert (found.value, found.origin) == (2, None)
+    assert "the default that the cluster shows at f0:2" in found.why
+
+
+@pytest.mark.parametrize(
+    ("kafka", "acks", "unclean", "minimum"),
+    [
+        ("0.8.0", "0", True, 1),
+        ("0.8.1", "0", True, 1),
+        ("0.8.2", "1", True, 1),
+        ("0.10.2", "1", True, 1),
+        ("0.11.0", "1", False, 1),
+        ("2.8", "1", False, 1),
+        ("3.0", "all", False, 1),
+        ("4.1", "all", False, 1),
+    ],
+)
+def test_what_a_release_does_when_nothing_is_said(kafka: str, acks: str, unclean: bool, minimum: int) -> None:  # noqa: FBT001 - a column of the table
+    made = review("broker.id=1\n", kafka=kafka).switches
+
+    assert (made.acks.value, made.unclean_election.value, made.min_insync_replicas.value) == (
+        acks,
+        unclean,
+        minimum,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kafka", "rule"),
+    [
+        ("broker.id=1", "0.10.2", EpochRule.NONE),
+        ("broker.id=1", "0.11.0", EpochRule.KIP_101),
+        ("broker.id=1", "2.0", EpochRule.KIP_279),
+        ("broker.id=1", "2.1", EpochRule.KIP_320),
+        ("inter.broker.protocol.version=0.10.2", "2.8", EpochRule.NONE),
+        ("inter.broker.protocol.version=0.11.0-IV1", "2.8", EpochRule.NONE),
+        ("inter.broker.protocol.version=0.11.0-IV2", "2.8", EpochRule.KIP_101),
+        ("inter.broker.protocol.version=2.1-IV0", "2.8", EpochRule.KIP_279),
+        ("log.message.format.version=0.10.2", "2.8", EpochRule.NONE),
+        ("log.message.format.version=0.10.2", "3.0", EpochRule.KIP_320),
+    ],
+)
+def test_the_truncation_rule_follows_what_brokers_speak(text: str, kafka: str, rule: EpochRule) -> None:
+    assert review(text + "\nzookeeper.connect=z\n", kafka=kafka).switches.epoch_rule.value is rule
+
+
+@pytest.mark.parametrize(
+    ("text", "kafka", "elr"),
+    [
+        ("process.roles=broker", "3.7", False),
+        ("process.roles=broker", "4.0", False),
+        ("process.roles=broker", "4.1", True),
+        ("process.roles=broker\neligible.leader.replicas.enable=true", "3.8", True),
+        ("process.roles=broker\neligible.leader.replicas.version=1", "4.0", True),
+        ("process.roles=broker\neligible.leader.replicas.version=0", "4.1", False),
+        ("process.roles=broker\nmetadata.version=3.9", "4.1", False),
+        ("zookeeper.connect=z", "3.8", False),
+    ],
+)
+def test_eligible_leader_replicas_by_release_and_feature(text: str, kafka: str, elr: bool) -> None:  # noqa: FBT001 - a column of the table
+    made = review(text, kafka=kafka).switches
+
+    assert (made.eligible_leader_replicas.value, made.isr_may_be_empty.value) == (elr, elr)
+
+
+def test_idempotence_that_is_asked_for_brings_acks() -> None:
+    made = review("enable.idempotence=true\n", kafka="2.8").switches
+
+    assert (made.acks.value, made.idempotent.value) == ("all", True)
+    assert "enable.idempotence=true" in made.acks.reason
+
+
+def test_acks_that_are_asked_for_switch_default_idempotence_off() -> None:
+    made = review("acks=1\n", kafka="3.7").switches
+
+    assert (made.acks.value, made.idempotent.value) == ("1", False)
+
+
+def test_flushing_each_record_and_losing_the_disk() -> None:
+    made = review("cleanup.policy=delete\nflush.messages=1\n", kafka="3.7").switches
+    pods = review("kind: Kafka\nspec: {kafka: {version: 3.7.0, storage: {type: ephemeral}}}\n").switches
+
+    assert made.flush.value is Flush.EVERY_RECORD
+    assert (pods.flush.value, pods.storage.value) == (Flush.BACKGROUND, Storage.EPHEMERAL)
+
+
+def test_min_insync_above_the_replicas_counts_from_3_7_as_the_replicas() -> None:
+    text = "default.replication.factor=2\nmin.insync.replicas=3\n"
+
+    old, new = review(text, kafka="3.6"), review(text, kafka="3.7")
+
+    assert (old.switches.min_insync_replicas.value, new.switches.min_insync_replicas.value) == (3, 2)
+    assert warned(old) == warned(new) == ["R0716"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "version", "words"),
+    [
+        (["broker.id=1\n"], "4.3", "the newest known is assumed"),
+        (["zookeeper.connect=z\n"], "3.9", "the newest with `zookeeper.connect`"),
+        (["request.required.acks=1\n"], "1.1", "the newest with `request.required.acks`"),
+        (["inter.broker.protocol.version=2.4\nzookeeper.connect=z\n"], "2.4", "needs at least that release"),
+        (["kind: Kafka\nspec: {kafka: {version: 3.6.1}}\n"], "3.6.1", "spec.kafka.version at f0:2"),
+    ],
+)
+def test_the_version_is_what_the_files_show(texts: list[str], version: str, words: str) -> None:
+    found = review(*texts).version
+
+    assert str(found.value) == version
+    assert words in found.reason
+
+
+@pytest.mark.parametrize(
+    ("texts", "brokers", "words"),
+    [
+        (["broker.id=1\n"], 3, "assumed"),
+        (["default.replication.factor=5\n"], 5, "assumed"),
+        (["broker.id=1\n", "broker.id=2\n"], 2, "files of brokers"),
+        (["broker.id=1\ndefault.replication.factor=3\n", "broker.id=2\n"], 3, "the topic needs as many"),
+        (["\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1,2,3,4\tIsr: 1\n"], 4, "there may be more"),
+        (["kind: Kafka\nspec: {kafka: {replicas: 7}}\n"], 7, "spec.kafka.replicas"),
+    ],
+)
+def test_the_brokers_are_what_the_files_show(texts: list[str], brokers: int, words: str) -> None:
+    found = review(*texts).brokers
+
+    assert found.value == brokers
+    assert words in found.reason
+
+
+def test_a_topic_is_chosen_and_the_others_do_not_count() -> None:
+    text = (
+        "Configs for topic 'a' are min.insync.replicas=2\nConfigs for topic 'b' are min.insync.replicas=1\n"
+    )
+
+    found = review(text, topic="b", kafka="2.8")
+
+    assert found.topic is not None
+    assert (found.topic.name, [topic.name for topic in found.topics]) == ("b", ["a", "b"])
+    assert found.value("min.insync.replicas").value == 1
+
+
+def test_a_setting_of_another_release_is_ignored_and_said_to_be() -> None:
+    found = review(
+        "broker.id=1\nmin.insync.replicas=2\nunclean.leader.election.enable=false\n", kafka="0.8.1"
+    )
+
+    assert warned(found) == ["R0715", "R0715"]
+    assert found.switches.unclean_election.value
+    assert [remark.given.key for remark in found.ignored] == [
+        "broker.id",
+        "min.insync.replicas",
+        "unclean.leader.election.enable",
+    ]
+
+
+def test_keys_of_ones_own_are_listed_and_no_mistake() -> None:
+    found = review("broker.id=1\nmy.company.audit=true\n")
+
+    assert [remark.given.key for remark in found.unknown] == ["my.company.audit"]
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("texts", "kafka", "code"),
+    [
+        (["broker.id=1\nacks=all\n"], "3.7", "R0723"),
+        (["broker.id=1\nflush.messages=1\n"], "3.7", "R0723"),
+        (["min.insync.replicas=1\nmin.insync.replicas=2\n"], "3.7", "R0714"),
+        (["broker.id=1\nmin.insync.replicas=1\n", "broker.id=2\nmin.insync.replicas=2\n"], "3.7", "R0724"),
+        (["process.roles=broker\nzookeeper.connect=z\n"], "3.7", "R0719"),
+        (["process.roles=broker\ninter.broker.protocol.version=3.3\n"], "3.7", "R0719"),
+        (["zookeeper.connect=z\n"], "4.0", "R0715"),
+        (["request.required.acks=1\n"], "2.0", "R0715"),
+        (["request.required.acks=2\n"], "0.8.1", "R0731"),
+        (["acks=all\n"], "4.9", "R0711"),
+    ],
+)
+def test_what_is_odd_but_runs_is_a_warning(texts: list[str], kafka: str, code: str) -> None:
+    assert code in warned(review(*texts, kafka=kafka))
+
+
+def test_min_insync_of_one_broker_with_eligible_leaders() -> None:
+    text = (
+        "Configs for broker 1 are:\n  min.insync.replicas=2 sensitive=false synonyms="
+        "{DYNAMIC_BROKER_CONFIG:min.insync.replicas=2}\n"
+    )
+
+    assert "R0730" in warned(review(text, kafka="4.1"))
+    assert "R0730" not in warned(review(text, kafka="4.0"))
+
+
+def test_a_value_given_twice_alike_is_no_matter() -> None:
+    assert warned(review("acks=all\nacks=-1\n", kafka="3.7")) == []
+
+
+def test_what_leaves_no_answer_is_refused() -> None:
+    two = "Configs for topic 'a' are retention.ms=1\nConfigs for topic 'b' are retention.ms=1\n"
+
+    assert refused(two) == ["R0721"]
+    assert refused(two, topic="c") == ["R0722"]
+    assert refused("acks=all\n", kafka="newest") == ["R0710"]
+    assert refused("acks=all\n", brokers=0) == ["R0726"]
+    assert refused("default.replication.factor=3\n", brokers=2) == ["R0717"]
+    assert refused("acks=1\nenable.idempotence=true\n", kafka="3.7") == ["R0718"]
+    assert refused("inter.broker.protocol.version=3.0\n", kafka="2.8") == ["R0729"]
+    assert refused("acks=2\n", kafka="3.7") == ["R0720"]
+    assert refused("min.insync.replicas=0\nmin.insync.replica=2\nretries=x\n", kafka="3.7") == [
+        "R0713",
+        "R0712",
+        "R0713",
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(INPUTS.iterdir()), ids=lambda path: path.name)
+def test_every_input_resolves_and_says_so_in_json(path: Path) -> None:
+    found = resolve(read_files([str(path)]))
+
+    plain = found.as_json()
+    assert json.loads(json.dumps(plain)) == plain
+    assert all(choice["reason"] for choice in found.switches.as_json().values() if isinstance(choice, dict))
+
+
+def test_min_insync_above_replicas_that_nobody_gave_asks_for_them() -> None:
+    (warning,) = review("min.insync.replicas=2\n", kafka="3.6").warnings
+
+    assert warning.message == "`min.insync.replicas=2` is more than the default of 1 replica"
+    assert warning.help.startswith("no file says how many replicas the topic has")
+
+
+def test_a_slip_in_a_key_outside_the_model_is_a_warning() -> None:
+    found = review("broker.id=1\nzookeeper.connectiontimeout.ms=6000\n", kafka="2.8")
+
+    assert warned(found) == ["R0712"]
+    assert [remark.given.key for remark in found.unknown] == ["zookeeper.connectiontimeout.ms"]
+
+
+def test_the_old_consumer_s_zookeeper_is_not_the_broker_s() -> None:
+    found = review("group.id=g\nzookeeper.connect=z\nisolation.level=read_committed\n", kafka="3.7")
+
+    assert found.value("zookeeper.connect").origin is None
+    assert [remark.given.key for remark in found.outside] == ["isolation.level"]
+    assert found.warnings == ()

@@ -1,0 +1,90 @@
+"""Strimzi's resources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modelcheck.review.found import About
+from modelcheck.review.read import read_files, read_text
+from modelcheck.review.strimzi import read_kubernetes
+from spec.source import Source
+
+INPUTS = Path(__file__).parent / "inputs"
+
+
+def test_pools_count_their_brokers_and_their_least_durable_disk() -> None:
+    (reading,) = read_files([str(INPUTS / "strimzi.yaml")])
+    facts = [(fact.about, fact.value) for fact in reading.facts]
+
+    assert facts == [
+        (About.VERSION, "3.7.1"),
+        (About.CONTROLLER, "kraft"),
+        (About.BROKERS, "2"),
+        (About.STORAGE, "ephemeral"),
+        (About.BROKERS, "2"),
+        (About.STORAGE, "persistent-claim"),
+    ]
+
+
+def test_a_topic_goes_by_its_topic_name() -> None:
+    (reading,) = read_files([str(INPUTS / "strimzi.yaml")])
+    (topic,) = reading.topics
+
+    assert (topic.name, topic.replication_factor, topic.partition_count) == ("orders.v2", 4, 12)
+    assert [(g.value, g.entity) for g in reading.given if str(g.layer) == "topic"] == [("3", "orders.v2")]
+
+
+def test_each_setting_keeps_its_place() -> None:
+    (reading,) = read_files([str(INPUTS / "strimzi.yaml")])
+
+    for one in reading.given:
+        assert reading.source.at(one.value_span).strip('"') == one.value
+    assert next(g for g in reading.given if g.value == "3.7-IV4").place.endswith("strimzi.yaml:45")
+
+
+def test_a_cluster_without_pools_counts_its_own_replicas() -> None:
+    text = (
+        "kind: Kafka\nspec:\n  kafka:\n    replicas: 5\n    storage: {type: ephemeral}\n"
+        "  zookeeper:\n    replicas: 3\n"
+    )
+
+    facts = {fact.about: fact.value for fact in read_kubernetes(Source("t", text)).facts}
+
+    assert facts == {About.BROKERS: "5", About.STORAGE: "ephemeral", About.CONTROLLER: "zookeeper"}
+
+
+def test_a_list_is_read_item_by_item() -> None:
+    text = (
+        "apiVersion: v1\nkind: List\nitems:\n- kind: KafkaTopic\n  metadata: {name: a}\n"
+        "  spec: {replicas: 2}\n"
+        "- kind: Deployment\n  metadata: {name: web}\n"
+    )
+
+    reading = read_text(Source("t", text))
+
+    assert [(topic.name, topic.replication_factor) for topic in reading.topics] == [("a", 2)]
+    assert reading.notes == ("Deployment `web` says nothing about replication and was passed over",)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("kind: Kafka\nspec: [\n", "R0707"),
+        ("kind: Kafka\nspec:\n\tkafka: 1\n", "R0707"),
+        ("kind: Kafka\nspec: {{ .Values.kafka }}\nx: }\n", "R0707"),
+        ("kind: Kafka\nmetadata: *nowhere\n", "R0707"),
+        ("kind: Kafka\nspec: " + "[" * 5000 + "\n", "R0707"),
+        ("kind: Kafka\nname: \x01\n", "R0707"),
+        ("kind: KafkaTopic\nspec: {replicas: many}\n", "R0728"),
+        ("kind: KafkaTopic\nspec: {replicas: -1}\n", "R0728"),
+        ("kind: KafkaTopic\nspec: {config: [a]}\n", "R0728"),
+        ("kind: Kafka\nspec: {kafka: {version: [3, 7]}}\n", "R0728"),
+        ("kind: Kafka\nspec: {kafka: {config: {min.insync.replicas: {a: b}}}}\n", "R0728"),
+    ],
+)
+def test_a_malformed_resource_is_a_problem_with_its_place(text: str, code: str) -> None:
+    (problem,) = read_kubernetes(Source("t", text)).problems
+
+    assert problem.code == code
