@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from modelcheck.cli import main
+from modelcheck.exits import Exit
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 NAMES = ("main job", "tests")
@@ -53,6 +56,21 @@ def test_the_main_job_installs_and_reviews_a_file_that_is_there() -> None:
     assert install == "python -m pip install -e ."
     assert (program, verb) == ("modelcheck", "review")
     assert (ROOT / file).is_file()
+
+
+@pytest.mark.slow
+def test_the_readme_shows_what_the_main_job_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+    shown = re.findall(r"^<!-- from the main job -->\n```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    _, review = command("main job").split(" && ")
+    code = main([*shlex.split(review)[1:], "--max-time", "300"])
+
+    assert len(shown) == 1
+    assert shown[0] in capsys.readouterr().out
+    assert code == Exit.EXPECTED
 
 
 def test_linked_files_are_there() -> None:

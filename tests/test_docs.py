@@ -1,0 +1,252 @@
+"""What the documents say is so: every example runs, and nothing of the language goes unmentioned.
+
+A block of `spec/README.md` that is marked `rsm` stands behind a comment that says what it is:
+
+    model                     a whole model: it loads, and its checks find what they expect
+    in: NAME                  a fragment: the same, behind the text of that earlier model
+    error: R0401              one of these that fails with the code; R06 means while it runs
+    true in: NAME             lines that are true in that model's first state, or `// R0602` fail so
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from modelcheck.api import check
+from modelcheck.result import End
+from spec.codes import CODES
+from spec.diagnostics import SpecError
+from spec.ir import Check, Model, PropertyKind
+from spec.load import loads
+from spec.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
+from spec.semantics import Machine
+from spec.values import ModelError
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
+MANUAL = (ROOT / "spec" / "README.md").read_text(encoding="utf-8")
+CODE = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", MANUAL, re.DOTALL))
+RUNS = "R06"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A block of the manual: its mark taken apart, and where it stands."""
+
+    text: str
+    line: int
+    base: str | None
+    error: str | None
+    is_lines: bool
+
+
+def _examples() -> tuple[Example, ...]:
+    fence = re.compile(r"^(?:<!-- (.*?) -->\n)?```rsm\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    mark = re.compile(r"model|(?:(true )?in: (\w+))?(?:(?:, |^)error: (R\d{4}))?")
+    made = []
+    for block in fence.finditer(MANUAL):
+        line = MANUAL.count("\n", 0, block.start()) + 1
+        found = mark.fullmatch(block[1] or "?")
+        assert found is not None, f"spec/README.md:{line}: an example without a mark that says what it is"
+        made.append(Example(block[2], line, found[2], found[3], is_lines=found[1] is not None))
+    return tuple(made)
+
+
+EXAMPLES = _examples()
+MODELS: Mapping[str, str] = {
+    example.text.split()[1]: example.text for example in EXAMPLES if example.base is None
+}
+WHOLE = [e for e in EXAMPLES if not e.is_lines and e.error is None]
+BROKEN = [e for e in EXAMPLES if not e.is_lines and e.error is not None]
+LINES = [
+    (MODELS[e.base or ""], *line.partition("//")[::2])
+    for e in EXAMPLES
+    if e.is_lines
+    for line in e.text.splitlines()
+]
+
+
+def name_of(example: Example) -> str:
+    return f"line {example.line}" + (f": {example.error}" if example.error else "")
+
+
+def whole_text(example: Example) -> str:
+    """The example behind all earlier examples that it builds on."""
+    if example.base is None:
+        return example.text
+    before = [e.text for e in WHOLE if e.base == example.base and e.line < example.line]
+    return "\n".join((MODELS[example.base], *before, example.text))
+
+
+def checks_of(example: Example) -> list[tuple[Model, Check]]:
+    """The checks in the example itself; without any, all those it builds on, which then meet it too."""
+    names = set(re.findall(r"\bcheck (\w+)", example.text))
+    return [(m, c) for m in loads(whole_text(example)) for c in m.checks if c.name in names or not names]
+
+
+def code_of(text: str) -> str | None:
+    """The code of the mistake in a model, or of the error it makes in a check or in its first state."""
+    try:
+        models = loads(text)
+        for model in models:
+            for each in model.checks:
+                machine = Machine(model, each.scope)
+                for prop in model.properties:
+                    if prop.kind is PropertyKind.INVARIANT:
+                        machine.holds(prop, machine.initial()[0])
+                error = check(model, each).findings.error
+                if error is not None:
+                    return getattr(error.ending, "code", None)
+    except SpecError as error:
+        return error.diagnostics[0].code
+    except ModelError as error:
+        return error.code
+    return None
+
+
+def test_there_are_enough_examples() -> None:
+    assert len(EXAMPLES) >= 25
+    assert len(LINES) >= 60
+
+
+@pytest.mark.parametrize("example", WHOLE, ids=name_of)
+def test_an_example_finds_what_it_expects(example: Example) -> None:
+    found = checks_of(example)
+
+    assert found
+    for model, each in found:
+        outcome = check(model, each)
+
+        assert outcome.findings.error is None
+        assert outcome.findings.end in {End.COMPLETE, End.DECIDED}
+        assert outcome.mismatches == ()
+
+
+@pytest.mark.parametrize("example", BROKEN, ids=name_of)
+def test_an_example_fails_as_it_says(example: Example) -> None:
+    assert code_of(whole_text(example)) == example.error
+
+
+@pytest.mark.parametrize(("model", "line", "comment"), LINES, ids=[line.strip() for _, line, _ in LINES])
+def test_a_line_is_true_or_fails_as_it_says(model: str, line: str, comment: str) -> None:
+    text = f"{model}\ninvariant line_of_the_manual: {line}\n"
+    if re.fullmatch(r"R\d{4}", comment.strip()):
+        assert code_of(text) == comment.strip()
+        return
+    (loaded,) = loads(text)
+    machine = Machine(loaded, loaded.checks[0].scope)
+    prop = next(p for p in loaded.properties if p.name == "line_of_the_manual")
+
+    assert machine.holds(prop, machine.initial()[0])
+
+
+# ------------------------------------------------------------ nothing is left out
+
+
+def mentioned(word: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", CODE) is not None
+
+
+def test_every_function_of_the_language_is_in_the_manual() -> None:
+    assert [name for name in BUILTINS if f"`{name}(" not in MANUAL] == []
+
+
+def test_every_keyword_is_in_the_manual() -> None:
+    grammar = (ROOT / "spec" / "grammar.rsm.lark").read_text(encoding="utf-8")
+    rules = re.sub(r"//.*", "", grammar)
+    keywords = set(re.findall(r'"([a-z]+)"', rules))
+
+    assert {"forall", "variant", "taken"} <= keywords
+    assert sorted(word for word in keywords if not mentioned(word)) == []
+
+
+def test_every_kind_of_property_is_in_the_manual() -> None:
+    assert [kind.value for kind in PropertyKind if f"`{kind.value}" not in MANUAL] == []
+
+
+def test_every_collection_network_and_network_fault_is_in_the_manual() -> None:
+    words = {*COLLECTIONS, *MODES, *(fault for faults in NETWORK_FAULTS.values() for fault in faults)}
+
+    assert sorted(word for word in words if not mentioned(word)) == []
+
+
+def test_codes_in_the_manual_are_codes_and_all_of_the_running_model_are_there() -> None:
+    named = set(re.findall(r"\bR\d{4}\b", MANUAL))
+
+    assert sorted(named - set(CODES)) == []
+    assert sorted(code for code in CODES if code.startswith(RUNS) and code not in named) == []
+
+
+# ------------------------------------------------------- files, links and doctests
+
+
+def listed_files(package: str) -> list[str]:
+    """The modules named in the first cells of the tables of a package's page, in their order."""
+    text = (ROOT / package / "README.md").read_text(encoding="utf-8")
+    cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("|")]
+    return re.findall(r"`(\w+)\.py`", "\n".join(cells))
+
+
+@pytest.mark.parametrize("package", ["spec", "modelcheck"])
+def test_a_package_lists_its_files_in_an_order_of_imports(package: str) -> None:
+    order = listed_files(package)
+    files = {path.stem: path for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}
+
+    assert sorted(order) == sorted(files)
+    assert [
+        f"{name} imports {other}, which stands below it"
+        for name in order
+        for other in _imports(files[name], package)
+        if other in order and order.index(other) > order.index(name)
+    ] == []
+
+
+def _imports(path: Path, package: str) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=found):
+                names |= {alias.name for alias in found}
+            case ast.ImportFrom(module=str(module)):
+                names.add(module)
+            case _:
+                pass
+    return {name.split(".")[1] for name in names if name.startswith(f"{package}.")}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_a_page_and_its_links_lead_somewhere(package: str) -> None:
+    text = (ROOT / package / "README.md").read_text(encoding="utf-8")
+    headings = {_anchor(line) for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+    assert [link for link in links if link.startswith("#") and link[1:] not in headings] == []
+    assert [
+        link
+        for link in links
+        if not link.startswith("#") and not (ROOT / package / link.partition("#")[0]).exists()
+    ] == []
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_what_docstrings_show_is_so() -> None:
+    failed = []
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if ">>>" in path.read_text(encoding="utf-8"):
+                name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+                if doctest.testmod(import_module(name)).failed:
+                    failed.append(name)
+
+    assert failed == []
