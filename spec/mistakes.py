@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from spec.diagnostics import suggest
 from spec.source import Span
 
 
@@ -35,7 +36,17 @@ _FOREIGN = {
     "/*": "`//` for a comment",
     "|": "`+` for a union of sets, `or` for booleans",
     "~": "`not`",
+    "<>": "`!=`",
+    "++": "`x := x + 1`",
+    "+=": "`x := x + …`",
+    "?": "`if c then a else b`",
 }
+
+
+_WORDS = frozenset(
+    "sort nat enum type record union config state process network fun action fault repair invariant lemma "
+    "step reachable recoverable assume variant check require assert".split()
+)
 
 
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> tuple[str, str]:
@@ -52,7 +63,7 @@ def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> tupl
 
 def _listing(expected: frozenset[str]) -> str:
     """What could stand there, when that is few things."""
-    shown = sorted(f"`{e}`" if not e.startswith(("a ", "the ")) else e for e in expected)
+    shown = sorted(f"`{e}`" if not e.startswith(("a ", "the ")) else e for e in expected if e[0] != "_")
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
 
@@ -62,9 +73,26 @@ def _unclosed(place: _Place) -> tuple[str, str] | None:
     return "the file ends too early", "is a `{`, `(` or `[` left open?"
 
 
+def _misspelt(place: _Place) -> tuple[str, str] | None:
+    """A word that is nearly one that could stand there, now or one word earlier."""
+    words = [word for word in place.expected if word.isalpha()]
+    help_ = suggest(place.found, words) if place.found.isalpha() else ""
+    return (f"`{place.found}` cannot stand here", help_) if help_ else None
+
+
+def _plural(place: _Place) -> tuple[str, str] | None:
+    """`invariants i`: the word is read as `invariant` and a name, so the error stands behind it."""
+    first = place.before.split()[:1]
+    if first and first[0].endswith("s") and first[0][:-1] in _WORDS:
+        return f"`{first[0]}` is not a word of this language", f"did you mean `{first[0][:-1]}`?"
+    return None
+
+
 def _foreign_operator(place: _Place) -> tuple[str, str] | None:
+    """An operator of another language; its first sign may be one of ours, and be read already."""
+    late = place.before[-1:] + place.here
     for sign in sorted(_FOREIGN, key=len, reverse=True):
-        if place.here.startswith(sign):
+        if place.here.startswith(sign) or (len(sign) > 1 and late.startswith(sign)):
             return f"`{sign}` is not an operator of this language", f"write {_FOREIGN[sign]}"
     return None
 
@@ -120,6 +148,8 @@ def _unclosed_string(place: _Place) -> tuple[str, str] | None:
 _RULES: tuple[Callable[[_Place], tuple[str, str] | None], ...] = (
     _unclosed,
     _missing_protocol,
+    _plural,
+    _misspelt,
     _unclosed_string,
     _colon_after_quantifier,
     _foreign_operator,
