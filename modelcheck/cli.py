@@ -24,6 +24,7 @@ COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
+    "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
 }

@@ -1,0 +1,113 @@
+"""`modelcheck export FILE --to TARGET`: one check of a model, for somebody else's checker."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from modelcheck.exits import Exit
+from modelcheck.export.exported import TARGETS, Exported, NotExportable, target
+from modelcheck.files import save_text
+from modelcheck.models import pick_checks, pick_model, pick_property
+from modelcheck.output import Output
+from modelcheck.overrides import Overrides, apply, free_check
+from spec.diagnostics import Diagnostic, SpecError
+from spec.ir import Check, Model
+from spec.load import load
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("--to", required=True, choices=TARGETS, help="whose language")
+    add("--out", type=Path, metavar="DIR", help="write the files there (default: show them)")
+    what = parser.add_argument_group("what to export")
+    what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
+    what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
+    what.add_argument("--property", action="append", default=[], metavar="NAME", help="only this property")
+    what.add_argument(
+        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
+    )
+    what.add_argument(
+        "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
+    )
+    what.add_argument(
+        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Write the model out; the notes and the command that runs it go beside the output."""
+    model, check = _question(args)
+    try:
+        exported = target(args.to)(model, check)
+    except NotExportable as refusal:
+        raise SpecError(
+            Diagnostic("R0909", model.source, each.span, f"{args.to} cannot say {each.what}")
+            for each in refusal.refused
+        ) from None
+    if args.out is None:
+        output.write(_shown(exported))
+    else:
+        _save(args.out, exported)
+    for note in exported.notes:
+        output.tell(f"note: {note}")
+    if args.out is not None:
+        for name in exported.files:
+            output.tell(f"modelcheck: wrote {args.out / name}")
+        output.tell(f"to run it, in {args.out}:")
+        for line in exported.command:
+            output.tell(f"  {line}")
+    return Exit.EXPECTED
+
+
+def _question(args: argparse.Namespace) -> tuple[Model, Check]:
+    """The one check that is to be exported, as the command line changes it."""
+    models = load(args.file)
+    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    if not any(model.checks for model in models):
+        model = pick_model(models, args.of)
+        return model, _only(model, free_check(model, given), args.property)
+    found = pick_checks(models, [] if args.check is None else [args.check])
+    if len(found) > 1:
+        names = ", ".join(check.name for _, check in found)
+        message = f"{models[0].source.name} has {len(found)} checks, and an export is of one"
+        raise SpecError(
+            [Diagnostic("R0908", models[0].source, None, message, help=f"add --check with one of {names}")]
+        )
+    ((model, check),) = found
+    asked = model if args.of is None else pick_model(models, args.of)
+    own = check if asked is model else _moved(check, asked)
+    return asked, _only(asked, apply(asked, own, given), args.property)
+
+
+def _moved(check: Check, model: Model) -> Check:
+    """A check put to another variant: with its own value for each switch that both have."""
+    known = {entry.name: entry.default for entry in model.configs}
+    config = known | {name: value for name, value in check.scope.config.items() if name in known}
+    return replace(check, scope=replace(check.scope, config=config), expect=())
+
+
+def _only(model: Model, check: Check, names: list[str]) -> Check:
+    """The check of only some properties."""
+    if not names:
+        return check
+    for name in names:
+        pick_property(model, name)
+    return replace(check, only=tuple(names), expect=())
+
+
+def _shown(exported: Exported) -> str:
+    """All files as one text: the main one as it is, each other one behind its name."""
+    first, *others = exported.files.items()
+    return first[1] + "".join(f"\n-------- {name}\n{text}" for name, text in others)
+
+
+def _save(folder: Path, exported: Exported) -> None:
+    with suppress(OSError):  # `save_text` says what is wrong
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, text in exported.files.items():
+        save_text(folder / name, text)

@@ -1,0 +1,56 @@
+"""What a target makes of a model, the targets by name, and what to say when one cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+from spec.ir import Check, Model
+from spec.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A model in the language of another checker, and how to run it there.
+
+    `files` gives each file's text by its name, the main one first.  `command`
+    are lines for a shell, to be run one after another in the folder of the
+    files.  `notes` are sentences on what is left out or counted otherwise.
+    """
+
+    files: Mapping[str, str]
+    command: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A construct that the target cannot say: what it is, and where it stands."""
+
+    what: str
+    span: Span
+
+
+class NotExportable(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """The target cannot say all of a model; `refused` names every such construct."""
+
+    def __init__(self, refused: Iterable[Refused]) -> None:
+        self.refused = tuple(refused)
+        super().__init__(", ".join(each.what for each in self.refused))
+
+
+Target = Callable[[Model, Check], Exported]
+
+TARGETS = {
+    "tla": "modelcheck.export.tla:tla",
+    "promela": "modelcheck.export.promela:promela",
+    "murphi": "modelcheck.export.murphi:murphi",
+}
+
+
+def target(name: str) -> Target:
+    """The export to that target, loaded now. Raises KeyError when there is none."""
+    module, _, attribute = TARGETS[name].partition(":")
+    made: Target = getattr(import_module(module), attribute)
+    return made
