@@ -7,6 +7,7 @@ from importlib import import_module
 from modelcheck.engine import Engine
 
 ENGINES = {
+    "explicit": "modelcheck.explicit.engine:ExplicitEngine",
     "reference": "modelcheck.reference:ReferenceEngine",
 }
 

@@ -1,0 +1,1 @@
+"""The explicit engine: the fault-layered search over packed states, at native speed."""

@@ -1,0 +1,43 @@
+"""Memory outside of Python's: reserved at once, taken page by page as it is written."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+
+NORESERVE = 0x4000 if sys.platform == "linux" else 0  # takes nothing until it is written
+HUGE = 4 << 20  # bytes from which on large pages are worth asking for
+
+
+class Region:
+    """So many bytes, zero until they are written. Raises MemoryError when not even addresses are left."""
+
+    def __init__(self, size: int, *, huge: bool = False) -> None:
+        size = max(size + -size % mmap.PAGESIZE, mmap.PAGESIZE)
+        try:
+            self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE)
+        except (OSError, ValueError, OverflowError) as error:
+            raise MemoryError(str(error)) from None
+        if huge and size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            self._map.madvise(mmap.MADV_HUGEPAGE)
+        self.size = size
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+
+    def forget(self, size: int, start: int = 0) -> None:
+        """Give pages back; they are zero again."""
+        size += -size % mmap.PAGESIZE
+        if size > 0:
+            self._map.madvise(mmap.MADV_DONTNEED, start, min(size, self.size - start))
+
+    def read(self, start: int, size: int) -> bytes:
+        """Some of the bytes."""
+        return self._map[start : start + size]
+
+    def write(self, start: int, data: bytes) -> None:
+        """Put bytes there."""
+        self._map[start : start + len(data)] = data
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._map.close()

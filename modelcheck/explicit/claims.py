@@ -1,0 +1,43 @@
+"""What is asked of every new state, as code: which properties are broken there, or reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.explicit.assembly import Function, V, const, i64
+from modelcheck.explicit.expressions import Expressions
+from modelcheck.explicit.layout import Layout
+from modelcheck.explicit.packing import TooWide
+from modelcheck.explicit.scene import Scene
+from modelcheck.explicit.state import StateBits
+from spec.ir import Property, PropertyKind
+
+MOST = 63  # properties that are asked of states; the last bit is for an error
+
+
+def claims(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+    """`found`: a bit for each property that is broken (a `reachable`: true) in a state; bit 63 for an error."""
+    if len(properties) > MOST:
+        raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
+    asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
+    fn = Function("found", [("ptr noalias readonly", "state")], "i64", "nounwind")
+    every: V = i64(0)
+    for each in asked:
+        every = fn.or_(every, fn.call(64, each.name, "%state"))
+    fn.end(f"ret {every}")
+    return [*asked, fn]
+
+
+def _one(number: int, prop: Property, expressions: Expressions, layout: Layout) -> Function:
+    fn = Function(f"found.{number}", [("ptr noalias readonly", "state")], "i64", "nounwind")
+    error = fn.new("error")
+    own = StateBits(fn, layout, fn.array(layout.words))
+    StateBits(fn, layout, "%state").copy_to(own)
+    if prop.expr is None:
+        raise TypeError(f"{prop.name} is not asked of states")
+    holds = expressions.test(prop.expr, Scene(fn, own, error))
+    hit = holds if prop.kind is PropertyKind.REACHABLE else fn.not_(holds)
+    fn.end(f"ret {fn.shl(fn.resize(hit, 64), i64(number))}")
+    fn.begin(error)
+    fn.end(f"ret {const(64, 1 << 63)}")
+    return fn

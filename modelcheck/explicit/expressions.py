@@ -1,0 +1,548 @@
+"""Expressions as code: each becomes, where the writer stands, a value in registers.
+
+What is read from a state is read from its words, straight from the place where
+it stands.  A quantifier is written out once for each candidate when that is
+short, else it is a loop.  What can make an error of the model leaves for the
+function's exit; everything else may be computed although nobody needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.explicit.assembly import FALSE, TRUE, Block, Function, V, const, i64
+from modelcheck.explicit.operations import Operations
+from modelcheck.explicit.packing import (
+    Array,
+    Never,
+    Number,
+    Packing,
+    Product,
+    Sequence,
+    Slots,
+    Tagged,
+    array,
+    join,
+    join_all,
+    of_value,
+    packing,
+    set_of,
+)
+from modelcheck.explicit.scene import Scene
+from modelcheck.explicit.state import Place
+from modelcheck.explicit.total import Costs
+from modelcheck.explicit.values import (
+    Live,
+    assembled,
+    code,
+    container,
+    convert,
+    cut_out,
+    inserted,
+    known,
+    known_zero,
+    number,
+    same,
+    tag_of,
+    truth,
+)
+from modelcheck.explicit.walks import Walk, all_of, from_to, of_case, subsets, walk_of
+from spec.ir import Op, Quantifier
+from spec.values import members
+
+SHORT = 24  # so many instructions are computed rather than jumped over
+ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}
+UNROLLED = 600  # so many instructions of a quantifier are written out
+
+
+class Expressions:
+    """Writes the expressions of one model within one scope."""
+
+    def __init__(self, model: ir.Model, scope: ir.Scope) -> None:
+        self.model = model
+        self.scope = scope
+        self.unions = {union.name: union for union in model.unions}
+        self.costs = Costs(scope)
+
+    def packing(self, of: t.Type) -> Packing:
+        """The packing of a type that can be stored."""
+        return packing(of, self.scope, self.unions)
+
+    def value(self, expr: ir.Expr, at: Scene) -> Live:  # noqa: C901 - a dispatch over a union
+        """The value of an expression."""
+        match expr:
+            case ir.Const(type=of, value=given):
+                return known(of_value(of, given, self.scope, self.unions), given)
+            case ir.Config(type=of, name=name):
+                given = self.scope.config[name]
+                return known(of_value(of, given, self.scope, self.unions), given)
+            case ir.Var() | ir.Part() | ir.Apply(op=Op.LOOKUP) if (place := self.place(expr, at)) is not None:
+                return at.now.get(place)
+            case ir.Local(slot=slot):
+                return at.slots[slot]
+            case ir.Apply():
+                return self._apply(expr, at)
+            case ir.And(parts=parts):
+                return truth(self._all(parts, at))
+            case ir.Or(parts=parts):
+                return truth(self._any(parts, at))
+            case ir.Implies(left=left, right=right):
+                refused = at.fn.not_(self.test(left, at))
+                return truth(self._or(refused, right, at))
+            case ir.If():
+                return self._choice(expr, at)
+            case ir.Let(slot=slot):
+                at.slots[slot] = self.value(expr.value, at)
+                return self.value(expr.body, at)
+            case ir.Members(of=of):
+                everything = members(of, self.scope)
+                return known(of_value(t.Set(of), everything, self.scope, self.unions), everything)
+            case ir.Bind():
+                return self._bind(expr, at)
+            case ir.MapOf():
+                return self._map_of(expr, at)
+            case ir.Make():
+                return self._make(expr, at)
+            case ir.Part():
+                return self._part(expr, at)
+            case ir.Is(of=of, case=case):
+                return truth(at.fn.eq(tag_of(at.fn, self.value(of, at)), i64(case)))
+            case ir.Old(of=of):
+                if at.before is None:
+                    raise TypeError("there is nothing before")
+                return self.value(of, replace(at, now=at.before))
+            case ir.Did():
+                return truth(self._did(expr, at))
+            case ir.Fit():
+                raise TypeError("a value is stored by a statement alone")
+            case ir.Var():
+                raise TypeError("a variable has a place")
+            case _:
+                assert_never(expr)
+
+    def test(self, expr: ir.Expr, at: Scene) -> V:
+        """The value of a condition."""
+        return self.value(expr, at).v
+
+    # ------------------------------------------------------------------- places
+
+    def place(self, expr: ir.Expr, at: Scene) -> Place | None:
+        """Where in the state the value stands, if it is a part of a variable."""
+        match expr:
+            case ir.Var(index=index):
+                return at.now.variable(index)
+            case ir.Part(of=of, index=index) if isinstance(of.type, t.Record | t.Tuple):
+                whole = self.place(of, at)
+                return None if whole is None else at.now.part(whole, index)
+            case ir.Apply(op=Op.LOOKUP, args=(of, key)):
+                whole = self.place(of, at)
+                return None if whole is None else at.now.item(whole, self.index(whole.packing, key, at))
+            case _:
+                return None
+
+    def index(self, of: Packing, key: ir.Expr, at: Scene) -> V:
+        """Which item of a map belongs to a key; an error of the model if none does."""
+        if not isinstance(of, Array):
+            raise TypeError(f"{of} is no map")
+        live, fn = self.value(key, at), at.fn
+        found = fn.sub(fn.resize(live.v, 64), i64(of.lo))
+        inside = TRUE
+        if isinstance(live.packing, Number):
+            if live.packing.lo < of.lo:
+                inside = fn.at_most(i64(of.lo), live.v)
+            if live.packing.hi >= of.lo + of.count:
+                inside = fn.and_(inside, fn.less(found, i64(of.count)))
+        fn.leave_if(fn.not_(inside), at.error)
+        return found
+
+    # -------------------------------------------------------------------- logic
+
+    def _all(self, parts: tuple[ir.Expr, ...], at: Scene) -> V:
+        holds = TRUE
+        for part in parts:
+            holds = self._and(holds, part, at)
+        return holds
+
+    def _any(self, parts: tuple[ir.Expr, ...], at: Scene) -> V:
+        holds = FALSE
+        for part in parts:
+            holds = self._or(holds, part, at)
+        return holds
+
+    def _and(self, left: V, right: ir.Expr, at: Scene) -> V:
+        if left.const == 0:
+            return FALSE
+        if left.const == 1 or self.costs.is_harmless(right, SHORT):
+            return at.fn.and_(left, self.test(right, at))
+        cell = at.fn.cell(1, FALSE)
+        with at.fn.when(left):
+            at.fn.store(cell, self.test(right, at))
+        return at.fn.load(cell)
+
+    def _or(self, left: V, right: ir.Expr, at: Scene) -> V:
+        if left.const == 1:
+            return TRUE
+        if left.const == 0 or self.costs.is_harmless(right, SHORT):
+            return at.fn.or_(left, self.test(right, at))
+        cell = at.fn.cell(1, TRUE)
+        with at.fn.when(at.fn.not_(left)):
+            at.fn.store(cell, self.test(right, at))
+        return at.fn.load(cell)
+
+    def _choice(self, expr: ir.If, at: Scene) -> Live:
+        fn, test = at.fn, self.test(expr.test, at)
+        if test.const is not None:
+            return self.value(expr.then if test.const else expr.other, at)
+        if self.costs.is_harmless(expr.then, SHORT) and self.costs.is_harmless(expr.other, SHORT):
+            then, other = self.value(expr.then, at), self.value(expr.other, at)
+            both = join(then.packing, other.packing)
+            return Live(both, fn.select(test, convert(fn, then, both).v, convert(fn, other, both).v))
+        both = join(self._shape(expr.then, at), self._shape(expr.other, at))
+        cell = fn.cell(known_zero(both).v.bits)
+        yes, no, after = fn.new("then"), fn.new("else"), fn.new("after")
+        fn.fork(test, yes, no)
+        for block, branch in ((yes, expr.then), (no, expr.other)):
+            with fn.remembering():
+                fn.begin(block)
+                fn.store(cell, convert(fn, self.value(branch, at), both).v)
+            fn.goto(after)
+        fn.begin(after)
+        return Live(both, fn.load(cell))
+
+    def _shape(self, expr: ir.Expr, at: Scene) -> Packing:
+        """The packing that an expression's value will have: it is written once for nobody."""
+        scratch = Function("scratch", [], "void")
+        slots = {slot: Live(live.packing, _anything(live)) for slot, live in at.slots.items()}
+        before = None if at.before is None else replace(at.before, fn=scratch)
+        scene = replace(
+            at, fn=scratch, now=replace(at.now, fn=scratch), before=before, error=scratch.new("error"), slots=slots
+        )
+        return self.value(expr, scene).packing
+
+    def _did(self, expr: ir.Did, at: Scene) -> V:
+        if expr.action != at.action:
+            return FALSE
+        fn, holds = at.fn, TRUE
+        for arg, given in zip(expr.args, at.args, strict=False):
+            holds = fn.and_(holds, same(fn, self.value(arg, at), given))
+        return holds
+
+    # --------------------------------------------------------------- operations
+
+    def _apply(self, expr: ir.Apply, at: Scene) -> Live:
+        if expr.op is Op.LOOKUP:
+            whole = self.value(expr.args[0], at)
+            if not isinstance(whole.packing, Array):
+                raise TypeError(f"{whole.packing} is no map")
+            index = self.index(whole.packing, expr.args[1], at)
+            last = i64(whole.packing.count - 1)
+            offset = at.fn.mul(at.fn.sub(last, index), i64(whole.packing.of.width))
+            return cut_out(at.fn, whole.v, offset, whole.packing.of)
+        args = [self.value(arg, at) for arg in expr.args]
+        return Operations(at.fn, at.error).value(expr, args)
+
+    def _map_of(self, expr: ir.MapOf, at: Scene) -> Live:
+        if not isinstance(expr.type, t.Map):
+            raise TypeError(f"{expr.type} is no map")
+        keys = members(expr.type.key, self.scope)
+        parts = []
+        for key in keys:
+            at.slots[expr.slot] = known(of_value(expr.type.key, key, self.scope, self.unions), key)
+            parts.append(self.value(expr.body, at))
+        made = array(expr.type.key, join_all(part.packing for part in parts), self.scope)
+        placed = [(convert(at.fn, part, made.of), made.offset(i)) for i, part in enumerate(parts)]
+        return Live(made, assembled(at.fn, made.width, placed))
+
+    def _make(self, expr: ir.Make, at: Scene) -> Live:
+        fn, parts = at.fn, [self.value(part, at) for part in expr.parts]
+        match expr.type:
+            case t.Union():
+                return self._case(expr, parts, at)
+            case t.Set() | t.Bag():
+                of = join_all(part.packing for part in parts)
+                repeated = isinstance(expr.type, t.Bag)
+                made = Slots(of, len(parts), repeated=True) if repeated else set_of(of, len(parts))
+                whole = known_zero(made)
+                for part in parts:
+                    whole = inserted(fn, whole, convert(fn, part, of))
+                return whole
+            case t.Seq():
+                of = join_all(part.packing for part in parts)
+                entries = Sequence(of, len(parts))
+                placed = [(convert(fn, part, of), i * of.width) for i, part in enumerate(parts)]
+                whole_code = fn.or_(
+                    assembled(fn, entries.width, placed),
+                    const(container(entries.width), len(parts) << entries.body),
+                )
+                return Live(entries, whole_code)
+            case _:
+                product = Product(tuple(part.packing for part in parts))
+                return Live(product, assembled(fn, product.width, list(zip(parts, product.offsets, strict=True))))
+
+    def _case(self, expr: ir.Make, parts: list[Live], at: Scene) -> Live:
+        """A case of a union; its numbers may be beyond what the union can store, so they have room."""
+        declared, ordinal = self.packing(expr.type), expr.case
+        if not isinstance(declared, Tagged) or ordinal is None:
+            raise TypeError(f"{expr.type} has no cases")
+        own = Product(
+            tuple(join(d, part.packing) for d, part in zip(declared.cases[ordinal].parts, parts, strict=True))
+        )
+        union = Tagged((*declared.cases[:ordinal], own, *declared.cases[ordinal + 1 :]))
+        placed = [(convert(at.fn, p, q), o) for p, q, o in zip(parts, own.parts, own.offsets, strict=True)]
+        whole = assembled(at.fn, union.width, placed)
+        return Live(union, at.fn.or_(whole, const(whole.bits, ordinal << union.payload)))
+
+    def _part(self, expr: ir.Part, at: Scene) -> Live:
+        whole, fn = self.value(expr.of, at), at.fn
+        match whole.packing:
+            case Product(parts) as product:
+                return cut_out(fn, whole.v, product.offsets[expr.index], parts[expr.index])
+            case Tagged(cases):
+                tag = tag_of(fn, whole)
+                if expr.case is not None:
+                    fn.leave_if(fn.ne(tag, i64(expr.case)), at.error)
+                    own = cases[expr.case]
+                    return cut_out(fn, whole.v, own.offsets[expr.index], own.parts[expr.index])
+                choices = [cut_out(fn, whole.v, c.offsets[expr.index], c.parts[expr.index]) for c in cases]
+                both = join_all(choice.packing for choice in choices)
+                found = convert(fn, choices[-1], both).v
+                for ordinal in reversed(range(len(cases) - 1)):
+                    mine = convert(fn, choices[ordinal], both).v
+                    found = fn.select(fn.eq(tag, i64(ordinal)), mine, found)
+                return Live(both, found)
+            case _:
+                raise TypeError(f"{whole.packing} has no parts")
+
+    # -------------------------------------------------------------- quantifiers
+
+    def walk(self, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:
+        """The candidates of a domain, in canonical order where asked."""
+        match domain:
+            case ir.Members(of=of):
+                walk = all_of(at.fn, of_value(t.Set(of), members(of, self.scope), self.scope, self.unions).of)
+            case ir.Apply(op=Op.RANGE, args=(lo, hi)):
+                walk = from_to(at.fn, self.value(lo, at), self.value(hi, at))
+            case ir.Apply(op=Op.SUBSETS, args=(of,)):
+                walk = subsets(at.fn, self.value(of, at))
+            case _:
+                walk = walk_of(at.fn, self.value(domain, at), in_order=in_order)
+        return walk if case is None else of_case(at.fn, walk, case)
+
+    def each(
+        self,
+        expr: ir.Bind,
+        at: Scene,
+        visit: Callable[[Live], None],
+        after: Block | None = None,
+    ) -> None:
+        """Visit each member of a quantifier's domain that passes its condition, in order."""
+        parts = [expr.body] if expr.where is None else [expr.where, expr.body]
+        in_order = expr.quantifier in ARGS or not all(map(self.costs.is_total, parts))
+        walk = self.walk(expr.domain, expr.case, at, in_order=in_order)
+
+        def one(index: V) -> None:
+            there, member = walk.candidate(index)
+            with at.fn.when(there):
+                at.slots[expr.slot] = member
+                passes = TRUE if expr.where is None else self.test(expr.where, at)
+                with at.fn.when(passes):
+                    visit(member)
+
+        cost = self.costs.of(expr.body) + (self.costs.of(expr.where) if expr.where else 0)
+        with at.fn.remembering():  # not every way to `after` comes by all of it
+            self.rounds(walk, cost, at, one)
+        if after is not None:
+            at.fn.goto(after)
+            at.fn.begin(after)
+
+    def rounds(self, walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
+        """Write a round for each candidate, or a loop over them."""
+        if walk.count * (cost + 4) <= UNROLLED:
+            for index in range(walk.count):
+                one(i64(index))
+        else:
+            with at.fn.loop(walk.limit) as index:
+                one(index)
+
+    def _bind(self, expr: ir.Bind, at: Scene) -> Live:
+        match expr.quantifier:
+            case Quantifier.FORALL:
+                return truth(self._quantified(expr, at, exists=False))
+            case Quantifier.EXISTS:
+                return truth(self._quantified(expr, at, exists=True))
+            case Quantifier.SUM:
+                return self._sum(expr, at)
+            case Quantifier.SET:
+                return self._set(expr, at)
+            case Quantifier.MAX | Quantifier.MIN:
+                return self._extreme(expr, at)
+            case Quantifier.ARGMAX | Quantifier.ARGMIN:
+                return self._arg_extreme(expr, at)
+            case _:
+                assert_never(expr.quantifier)
+
+    def _quantified(self, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
+        fn = at.fn
+        parts = [expr.body] if expr.where is None else [expr.where, expr.body]
+        if all(self.costs.is_harmless(part, SHORT) for part in parts):
+            return self._quantified_flat(expr, at, exists=exists)
+        found = fn.cell(1, FALSE if exists else TRUE)
+        after = fn.new("found")
+
+        def visit(_: Live) -> None:
+            holds = self.test(expr.body, at)
+            with fn.when(holds if exists else fn.not_(holds)):
+                fn.store(found, TRUE if exists else FALSE)
+                fn.goto(after)
+
+        self.each(expr, at, visit, after)
+        return fn.load(found)
+
+    def _quantified_flat(self, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
+        """All candidates are looked at without a jump."""
+        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
+        flat = walk.count * (self.costs.of(expr.body) + 4) <= UNROLLED
+        found = FALSE
+        cell = None if flat else fn.cell(1, FALSE)
+
+        def one(index: V) -> None:
+            nonlocal found
+            there, member = walk.candidate(index)
+            if there.const == 0:
+                return
+            at.slots[expr.slot] = member
+            passes = there if expr.where is None else fn.and_(there, self.test(expr.where, at))
+            body = self.test(expr.body, at)
+            hit = fn.and_(passes, body if exists else fn.not_(body))
+            if cell is None:
+                found = fn.or_(found, hit)
+            else:
+                fn.store(cell, fn.or_(fn.load(cell), hit))
+
+        self.rounds(walk, self.costs.of(expr.body), at, one)
+        hit_any = found if cell is None else fn.load(cell)
+        return hit_any if exists else fn.not_(hit_any)
+
+    def _sum(self, expr: ir.Bind, at: Scene) -> Live:
+        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
+        of = self._body(expr, walk, at)
+        if isinstance(of, Never):
+            return number(fn, i64(0), 0, 0)
+        if not isinstance(of, Number):
+            raise TypeError(f"{of} cannot be summed")
+        cell = fn.cell(64, i64(0))
+        self.each(expr, at, lambda _: fn.store(cell, fn.add(fn.load(cell), self.value(expr.body, at).v)))
+        return number(fn, fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
+
+    def _set(self, expr: ir.Bind, at: Scene) -> Live:
+        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
+        of = self._body(expr, walk, at)
+        made = set_of(of, walk.count)
+        cell = fn.cell(container(made.width), known_zero(made).v)
+
+        def visit(_: Live) -> None:
+            member = convert(fn, self.value(expr.body, at), of)
+            fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
+
+        self.each(expr, at, visit)
+        return Live(made, fn.load(cell))
+
+    def _body(self, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
+        """The packing that has room for the body's value for every candidate."""
+        if walk.count == 0:
+            return Never()
+        slots = dict(at.slots)
+        slots[expr.slot] = Live(walk.packing, _anything(known_zero(walk.packing)))
+        if isinstance(walk.packing, Never):
+            return Never()
+        return self._shape(expr.body, replace(at, slots=slots))
+
+    def _extreme(self, expr: ir.Bind, at: Scene) -> Live:
+        """The greatest or least value of the body; numbers, or tuples of them."""
+        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
+        of = self._body(expr, walk, at)
+        if isinstance(of, Never):
+            fn.goto(at.error)
+            return known_zero(of)
+        best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
+
+        def visit(_: Live) -> None:
+            score = convert(fn, self.value(expr.body, at), of)
+            better = self.less(fn, Live(of, fn.load(best)), score, swapped=expr.quantifier is Quantifier.MIN)
+            with fn.when(fn.or_(fn.not_(fn.load(any_)), better)):
+                fn.store(best, score.v)
+            fn.store(any_, TRUE)
+
+        self.each(expr, at, visit)
+        fn.leave_if(fn.not_(fn.load(any_)), at.error)
+        return Live(of, fn.load(best))
+
+    def _arg_extreme(self, expr: ir.Bind, at: Scene) -> Live:
+        """The first member with the best value; on a sort a tie is an error."""
+        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
+        of = self._body(expr, walk, at)
+        if isinstance(of, Never):
+            fn.goto(at.error)
+            return known_zero(walk.packing)
+        none = known_zero(walk.packing).v
+        best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
+        any_, tied = fn.cell(1, FALSE), fn.cell(1, FALSE)
+
+        def visit(member: Live) -> None:
+            score = convert(fn, self.value(expr.body, at), of)
+            known_best = Live(of, fn.load(best))
+            first = fn.not_(fn.load(any_))
+            better = self.less(fn, known_best, score, swapped=expr.quantifier is Quantifier.ARGMIN)
+            fn.store(tied, fn.or_(fn.load(tied), fn.and_(fn.not_(first), fn.eq(known_best.v, score.v))))
+            with fn.when(fn.or_(first, better)):
+                fn.store(best, score.v)
+                fn.store(which, member.v)
+                fn.store(tied, FALSE)
+            fn.store(any_, TRUE)
+
+        self.each(expr, at, visit)
+        wrong = fn.not_(fn.load(any_))
+        if _is_unordered(expr.domain.type):
+            wrong = fn.or_(wrong, fn.load(tied))
+        fn.leave_if(wrong, at.error)
+        return Live(walk.packing, fn.load(which))
+
+    def less(self, fn: Function, a: Live, b: Live, *, swapped: bool = False) -> V:
+        """Whether one value is before another of the same packing, in their type's order."""
+        left, right = (b, a) if swapped else (a, b)
+        if isinstance(left.packing, Number):
+            return fn.less(left.v, right.v)
+        return fn.below(code(fn, left), code(fn, right))
+
+
+def _anything(live: Live) -> V:
+    """A number of which nothing is known."""
+    return V(live.v.bits, "%anything")
+
+
+def _is_unordered(domain: t.Type) -> bool:
+    """Whether to take the first of two members would tell interchangeable things apart."""
+    return isinstance(domain, t.Set | t.Bag) and _names_sort(domain.of)
+
+
+def _names_sort(of: t.Type) -> bool:
+    match of:
+        case t.Sort():
+            return True
+        case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
+            return _names_sort(inner)
+        case t.Map(key, inner):
+            return _names_sort(key) or _names_sort(inner)
+        case t.Tuple(items):
+            return any(map(_names_sort, items))
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            return any(_names_sort(part.type) for part in fields)
+        case t.Union(_, cases):
+            return any(map(_names_sort, cases))
+        case _:
+            return False
+

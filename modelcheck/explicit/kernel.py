@@ -1,0 +1,206 @@
+"""A model within a scope as machine code: written, compiled once, kept on disk, called by address."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.cache import Cache
+from modelcheck.explicit.canonical import canonical
+from modelcheck.explicit.claims import claims
+from modelcheck.explicit.context import CURSOR, Context, context, is_fault
+from modelcheck.explicit.expressions import Expressions
+from modelcheck.explicit.layout import Layout, Words, layout
+from modelcheck.explicit.packing import TooWide
+from modelcheck.explicit.runtime import FAULT, SHARD_BITS, Runtime
+from modelcheck.explicit.steps import Steps
+from modelcheck.engine import Task
+
+MOST_STEPS = 1 << 16  # from one state; more is refused
+_P, _N, _FLAG = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "expand": (_N, [_P, _P, _N, _N, _N, _FLAG]),
+    "expand_round": (None, [_P, _P, _P, _N, _P]),
+    "insert": (None, [_P, _P, _N]),
+    "insert_round": (None, [_P]),
+    "rehash": (None, [_P, _N, _P, _N]),
+    "leads_elsewhere": (ctypes.c_uint8, [_P, _P, _N, _P, _N, _P]),
+    "represent": (None, [_P, _P]),
+    "hash": (ctypes.c_uint64, [_P]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a kernel, and how many successors a state can have at most."""
+
+    text: str
+    most: int
+
+
+class Kernel:
+    """The compiled functions of a task; `call` has them by name.
+
+    `seconds` tells how long it took to get ready, `cached` whether it was on disk.
+    """
+
+    def __init__(self, task: Task, cache: Cache | None = None) -> None:
+        started = perf_counter()
+        self.layout = layout(task.model, task.scope, task.budget)
+        self.context = context(task.model, task.budget, task.properties)
+        cache = cache or Cache()
+        key = _key(task)
+        kept = cache.get(key)
+        self.cached = kept is not None
+        if kept is None:
+            written = write(task, self.layout, self.context)
+            self._machine, code = compiled(written.text)
+            self.most = written.most
+            cache.put(key, self.most.to_bytes(8) + code)
+        else:
+            self.most = int.from_bytes(kept[:8])
+            self._machine = loaded(kept[8:])
+        self.call = {
+            name: ctypes.CFUNCTYPE(result, *args)(self._machine.get_function_address(name))
+            for name, (result, args) in SIGNATURES.items()
+        }
+        self.seconds = perf_counter() - started
+
+    def shard_of(self, words: Words) -> int:
+        """The shard that a state belongs to."""
+        return int(self.call["hash"](_array(words))) >> 64 - SHARD_BITS
+
+    def represent(self, words: Words) -> Words:
+        """The representative of a state's orbit."""
+        found = _array((0,) * len(words))
+        self.call["represent"](_array(words), found)
+        return tuple(found)
+
+    def successors(self, words: Words) -> list[tuple[Words, bool]]:
+        """Where the steps from a state lead, in the order in which the search finds them; and which are faults."""
+        entry = len(words) + 1
+        own = _array(tuple(self.context.new()))
+        buffer = _array((0,) * (entry * (self.most + 1)))
+        own[CURSOR] = ctypes.addressof(buffer)
+        self.call["expand"](own, _array(words), 0, 1, ctypes.addressof(buffer) + ctypes.sizeof(buffer), True)
+        count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
+        found = [tuple(buffer[entry * i : entry * (i + 1)]) for i in range(count)]
+        return [(each[:-1], each[-1] >> FAULT == 1) for each in found]
+
+
+def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length
+    return (ctypes.c_uint64 * len(words))(*words)
+
+
+def _key(task: Task) -> str:
+    """What the code depends on, and nothing else."""
+    budget = (task.budget.total == 0, sorted((task.budget.kinds or {}).items()), task.budget.kinds is None)
+    scope = task.scope
+    sizes = ([len(v) for v in scope.sorts.values()], *(sorted(m.items()) for m in (scope.nats, scope.networks, scope.config)))
+    model = (task.model.sorts, task.model.nats, task.model.unions, task.model.variables, task.model.actions)
+    asked = (task.properties, task.symmetry)
+    parts = (model, asked, budget, sizes, _sources(), llvm.llvm_version_info, llvm.get_host_cpu_name())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _sources() -> str:
+    """The text of the modules that write code: another text, another code."""
+    texts = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def write(task: Task, layout: Layout, context: Context) -> Written:
+    """The kernel in LLVM's language. Raises TooWide."""
+    expressions = Expressions(task.model, task.scope)
+    steps = [
+        Steps(action, expressions, layout, context)
+        for action in task.model.actions
+        if not is_fault(action) or action.name in context.allowed
+    ]
+    probes = [
+        Steps(action, expressions, layout, context, probe=True)
+        for action in task.model.actions
+        if is_fault(action) and context.deadlock
+    ]
+    most = sum(step.most for step in steps)
+    if most > MOST_STEPS:
+        raise TooWide(f"up to {most} steps from one state")
+    runtime = Runtime(layout, context, symmetric=bool(task.symmetry))
+    functions: list[Function] = [
+        *(step.fn for step in [*steps, *probes]),
+        *claims(context.of_states, expressions, layout),
+        *runtime.functions(
+            [step.name for step in steps if not is_fault(step.action)],
+            [step.name for step in steps if is_fault(step.action)],
+            [step.name for step in probes],
+            most,
+        ),
+        *canonical(task.model, task.scope, layout, task.symmetry),
+    ]
+    public = set(SIGNATURES)
+    texts = [_private(str(fn), fn.name, public) for fn in functions]
+    return Written("\n".join([*texts, *_declared(texts)]), most)
+
+
+def _private(text: str, name: str, public: set[str]) -> str:
+    """Functions that nobody outside calls may be inlined and forgotten."""
+    return text if name in public else text.replace(f"define ", "define internal ", 1)
+
+
+def _declared(texts: list[str]) -> list[str]:
+    """The declarations of the intrinsics that are used."""
+    used = sorted({name for text in texts for name in re.findall(r"@(llvm\.[a-z0-9.]+)", text)})
+    return [_declaration(name) for name in used]
+
+
+def _declaration(name: str) -> str:
+    kind = name.rpartition(".")[2]
+    if name.startswith("llvm.prefetch"):
+        return f"declare void @{name}(ptr, i32, i32, i32)"
+    if name.startswith("llvm.memcpy"):
+        return f"declare void @{name}(ptr, ptr, i64, i1)"
+    if name.startswith("llvm.ctpop"):
+        return f"declare {kind} @{name}({kind})"
+    return f"declare {kind} @{name}({kind}, i1)"
+
+
+# ----------------------------------------------------------------------- compiling
+
+
+def _target() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, jit=True)
+
+
+def compiled(text: str, level: int = 2) -> tuple[llvm.ExecutionEngine, bytes]:
+    """The machine code of a kernel, ready to be called, and as an object file."""
+    machine = _target()
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_default_triple()
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = False
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+    code = machine.emit_object(module)
+    return loaded(code), code
+
+
+def loaded(code: bytes) -> llvm.ExecutionEngine:
+    """The machine code in an object file, ready to be called."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine

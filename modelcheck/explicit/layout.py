@@ -1,0 +1,92 @@
+"""Where the words of a packed state keep its variables, and what has been spent per kind of fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from modelcheck.explicit.packing import WIDEST, Number, Packing, TooWide, decode, encode, packing
+from spec.ir import Budget, Kind, Model, Scope
+from spec.semantics import State
+
+WORD = 64
+Words = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A variable, or a counter of faults: its packing, and the lowest of its bits."""
+
+    name: str
+    packing: Packing
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The bits of a state, in words of 64.
+
+    The variables stand in the order of the model from bit 0 on; then the
+    counters of what each limited kind of fault has spent; then a bit that is
+    always 1, so that no state is all zeros; then one that the table of states
+    keeps for itself.
+    """
+
+    variables: tuple[Field, ...]
+    counters: tuple[Field, ...]
+    width: int
+
+    @property
+    def used(self) -> int:
+        """The bit that every state has."""
+        return self.width
+
+    @property
+    def mark(self) -> int:
+        """The bit that is 0 in every state."""
+        return self.width + 1
+
+    @property
+    def words(self) -> int:
+        """How many words a state has."""
+        return (self.width + 2 + WORD - 1) // WORD
+
+    def pack(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
+        """The words of a state; nothing has been spent unless said."""
+        whole = 1 << self.used
+        for field, value in zip(self.variables, state, strict=True):
+            whole |= encode(field.packing, value) << field.offset
+        for field, count in zip(self.counters, spent or (0,) * len(self.counters), strict=True):
+            whole |= count << field.offset
+        return tuple(whole >> WORD * i & (1 << WORD) - 1 for i in range(self.words))
+
+    def unpack(self, words: Words) -> tuple[tuple[int, ...], State]:
+        """What has been spent, and the state."""
+        whole = sum(word << WORD * i for i, word in enumerate(words))
+        state = tuple(decode(f.packing, whole >> f.offset & (1 << f.packing.width) - 1) for f in self.variables)
+        spent = tuple(whole >> f.offset & (1 << f.packing.width) - 1 for f in self.counters)
+        return spent, state
+
+
+def limited(model: Model, budget: Budget) -> dict[str, int]:
+    """The kinds of faults of which a run may have only so many, and how many; by the order of the model."""
+    kinds = budget.kinds or {}
+    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
+    return {name: most for name in faults if (most := kinds.get(name)) is not None and most > 0}
+
+
+def layout(model: Model, scope: Scope, budget: Budget) -> Layout:
+    """The layout of the states of a model within a scope. Raises TooWide."""
+    unions = {union.name: union for union in model.unions}
+    at = 0
+    variables = []
+    for variable in model.variables:
+        packed = packing(variable.type, scope, unions)
+        if packed.width > WIDEST and not hasattr(packed, "count"):
+            raise TooWide(f"{variable.name} needs {packed.width} bits, more than {WIDEST}")
+        variables.append(Field(variable.name, packed, at))
+        at += packed.width
+    counters = []
+    for name, most in limited(model, budget).items():
+        counters.append(Field(name, Number(0, most), at))
+        at += counters[-1].packing.width
+    return Layout(tuple(variables), tuple(counters), at)

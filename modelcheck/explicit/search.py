@@ -1,0 +1,310 @@
+"""The fault-layered search over packed states: rounds of chunks, on all cores, the same for any number of them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from counterexamples.trace import Trace
+from modelcheck.account import Counts
+from modelcheck.engine import Task
+from modelcheck.explicit.arena import Region
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.runtime import (
+    CHUNK_SIZE,
+    CHUNK_TABLE,
+    CHUNKS,
+    DONE,
+    FIRST,
+    HOW_MANY,
+    LOCAL,
+    LOCAL_BITS,
+    NEXT,
+    OFFSETS,
+    OUT,
+    SHARD_NEXT,
+    SHARD_SIZE,
+    SHARD_TABLE,
+    SHARDS,
+    STATES,
+    WITH_FAULTS,
+)
+from modelcheck.explicit.runs import Runs
+from modelcheck.explicit.space import Space
+from modelcheck.explicit.tally import Tally
+from modelcheck.layers import Stopped
+from modelcheck.memory import resident
+from modelcheck.report import LayerDone, Progress, Reporter
+from modelcheck.result import End, Layer
+from modelcheck.space import Purse, is_unbounded
+from spec.semantics import Machine
+
+CHUNK = 256  # states
+ROUND = 64  # chunks
+QUIET = 0.5  # seconds between two reports of progress
+Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states there, how many
+
+
+class Worker:
+    """The memory of one thread."""
+
+    def __init__(self, kernel: Kernel, room: int) -> None:
+        self.context = (ctypes.c_uint64 * kernel.context.size)(*kernel.context.new())
+        self.scratch = Region(8 * (kernel.layout.words + 1) * room)
+        self.marks = Region(room)
+
+
+class Search:
+    """One run of the search, and what it has found so far; `run` may be interrupted at any time."""
+
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel, reporter: Reporter, threads: int) -> None:
+        self.task = task
+        self.machine = machine
+        self.kernel = kernel
+        self.purse = Purse(task.model, task.budget)
+        self.space = Space(kernel)
+        self.tally = Tally(kernel.context, task.properties, reporter)
+        self.layers: list[Layer] = []
+        self.fixpoint = False
+        self.started = monotonic()
+        self._reporter = reporter
+        self._told = self.started
+        self._entry = 8 * (kernel.layout.words + 1)
+        self._room = 4096 + 2 * kernel.most  # successors that a chunk can have
+        self.workers = [Worker(kernel, self._room) for _ in range(threads)]
+        self._out = Region(self._entry * self._room * ROUND)
+        self._round = (ctypes.c_uint64 * 8)()
+        self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * ROUND))()
+        self._pool: ThreadPoolExecutor | None = None
+        self._entering: dict[int, list[Part]] = {}
+        self._seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
+        self._sums = (0, 0, 0, 0)
+        self._runs = Runs(task, machine, kernel, self.space)
+
+    def run(self) -> End:
+        """Search, until everything is seen or something ends the search."""
+        try:
+            with self._threads():
+                self._explore()
+        except Stopped as stopped:
+            return stopped.end
+        except KeyboardInterrupt:
+            return End.INTERRUPTED
+        except MemoryError:
+            return End.MEMORY
+        finally:
+            self.tally.take(self.workers)
+        return End.ERROR if self.tally.error else End.COMPLETE
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        """With one thread less than there are workers: this one works too."""
+        if len(self.workers) == 1:
+            yield
+            return
+        with ThreadPoolExecutor(len(self.workers) - 1) as self._pool:
+            yield
+
+    def _explore(self) -> None:
+        faults = 0
+        self.space.begin(0, 0)
+        layout = self.kernel.layout
+        self.space.start(self.kernel.represent(layout.pack(state)) for state in self.machine.initial())
+        while faults == 0 or self._entering:
+            self._layer(faults)
+            faults += 1
+
+    # ---------------------------------------------------------------- one layer
+
+    def _layer(self, faults: int) -> None:
+        """Everything with so many faults; then see what one more would add."""
+        depth = min(self._entering, default=0)
+        self._seeds = []
+        if faults:
+            self.space.turn_layer()
+            self.space.begin(faults, depth)
+        while True:
+            for shard, start, end in self._entering.pop(depth, []):
+                self.space.wake(self.space.shards[shard], start, end)
+            self._note(faults, depth)
+            counts = self.space.turn()
+            self.space.begin(faults, depth + 1)
+            if any(counts):
+                self._expand(counts, faults, depth)
+                depth += 1
+            elif self._entering:
+                depth = min(self._entering)
+                self.space.begin(faults, depth)
+            else:
+                break
+        self._finish(faults)
+
+    def _finish(self, faults: int) -> None:
+        """A layer is done: count it, and see whether another fault could add anything."""
+        self.tally.take(self.workers)
+        free, paid, free_cut, paid_cut = self.tally.sums()
+        before = self.layers[-1].states if self.layers else 0
+        size = len(self.space)
+        layer = Layer(
+            faults=faults,
+            new=size - before,
+            states=size,
+            transitions=free + self._sums[1],
+            levels=1 + max(level.depth for level in self.space.levels if sum(level.starts) < size),
+            cut=free_cut + self._sums[3],
+        )
+        self._sums = (free, paid, free_cut, paid_cut)
+        self.layers.append(layer)
+        self._reporter.tell(LayerDone(layer))
+        self._entering = self._waiting()
+        if not self._entering:
+            self.fixpoint = is_unbounded(self.task.budget.kinds) and self._adds_nothing(faults)
+
+    def _waiting(self) -> dict[int, list[Part]]:
+        """What waits for the next layer, by the depth at which it enters; nothing if nothing is left waiting."""
+        if not any(self.space.still_waiting(shard) for shard in self.space.shards):
+            return {}
+        entering: dict[int, list[Part]] = {}
+        before: tuple[int, ...] = (0,) * SHARDS
+        for depth, counts in self._seeds:
+            parts = [(s, a, b) for s, (a, b) in enumerate(zip(before, counts, strict=True)) if a < b]
+            if parts:
+                entering[depth] = parts
+            before = counts
+        return entering
+
+    # ---------------------------------------------------------------- one level
+
+    def _expand(self, counts: list[int], faults: int, depth: int) -> None:
+        """All steps of the frontier, and the states that are new by them."""
+        paid = bool(self.purse.allowed) and faults != self.purse.total
+        words = self.kernel.layout.words
+        starts = [self.space.word(shard, LOCAL) - count for shard, count in zip(self.space.shards, counts, strict=True)]
+        parts = [
+            (shard, first, min(CHUNK, count - first))
+            for shard, count in enumerate(counts)
+            for first in range(0, count, CHUNK)
+        ]
+        parts.reverse()
+        waiting = sum(counts)
+        while parts:
+            taken = [parts.pop() for _ in range(min(ROUND, len(parts)))]
+            for number, (shard, first, count) in enumerate(taken):
+                at = CHUNK_SIZE * number
+                self._chunks[at + STATES] = self.space.shards[shard].frontiers[0].address + 8 * words * first
+                self._chunks[at + FIRST] = shard << LOCAL_BITS | starts[shard] + first
+                self._chunks[at + HOW_MANY] = count
+                self._chunks[at + OUT] = self._out.address + self._entry * self._room * number
+            self._run_round(len(taken), paid=paid)
+            for number, (shard, first, count) in reversed(list(enumerate(taken))):
+                done = self._chunks[CHUNK_SIZE * number + DONE]
+                waiting -= done
+                if done < count:
+                    parts.append((shard, first + done, count - done))
+            self._look_around(faults, depth, waiting)
+        if paid:
+            self._seeds.append((depth + 1, self.space.waiting()))
+
+    def _run_round(self, chunks: int, *, paid: bool) -> None:
+        """Expand so many chunks; then each shard takes what is its own."""
+        round_ = self._round
+        round_[NEXT], round_[SHARD_NEXT], round_[CHUNKS] = 0, 0, chunks
+        round_[CHUNK_TABLE] = ctypes.addressof(self._chunks)
+        round_[WITH_FAULTS] = int(paid)
+        round_[SHARD_TABLE], round_[SHARD_SIZE] = self.space.address, self.space.size
+        address, call = ctypes.addressof(round_), self.kernel.call
+        self._all(lambda worker: self._expand_with(worker, address), alone=chunks == 1)
+        for shard in self.space.shards:
+            more = sum(
+                self._chunks[at + OFFSETS + shard.number + 1] - self._chunks[at + OFFSETS + shard.number]
+                for at in range(0, CHUNK_SIZE * chunks, CHUNK_SIZE)
+            )
+            self.space.ensure(shard, more)
+        self._all(lambda _: call["insert_round"](address), alone=chunks == 1)
+
+    def _expand_with(self, worker: Worker, address: int) -> None:
+        end = worker.scratch.address + self._entry * self._room
+        self.kernel.call["expand_round"](worker.context, address, worker.scratch.address, end, worker.marks.address)
+
+    def _all(self, work: Callable[[Worker], Any], *, alone: bool) -> None:
+        """Let all workers do something, and wait for them."""
+        if alone or self._pool is None:
+            work(self.workers[0])
+            return
+        others = [self._pool.submit(work, worker) for worker in islice(self.workers, 1, None)]
+        try:
+            work(self.workers[0])
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+
+    # ------------------------------------------------------------ when to stop
+
+    def _note(self, faults: int, depth: int) -> None:
+        """See what the level that has just been found decides."""
+        self.tally.note(self.space, self.workers)
+        if self.tally.has_erred(faults, depth):
+            raise Stopped(End.ERROR)
+        if self.task.stop_early and self.tally.best and self.tally.decided(faults, depth):
+            raise Stopped(End.DECIDED)
+
+    def _look_around(self, faults: int, depth: int, waiting: int) -> None:
+        """Look at the limits, and tell how far it has come."""
+        limits, now, states = self.task.limits, monotonic(), len(self.space)
+        if limits.states is not None and states >= limits.states:
+            raise Stopped(End.STATES)
+        if limits.seconds is not None and now - self.started >= limits.seconds:
+            raise Stopped(End.SECONDS)
+        if limits.memory is not None and resident() >= limits.memory:
+            raise Stopped(End.MEMORY)
+        if now - self._told >= QUIET:
+            self._told = now
+            self.tally.take(self.workers)
+            self._reporter.tell(
+                Progress(faults, depth, states, self.tally.transitions, waiting, now - self.started)
+            )
+
+    def _adds_nothing(self, faults: int) -> bool:
+        """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
+        if faults != self.purse.total:
+            return True
+        worker = Worker(self.kernel, self._room)
+        call, space = self.kernel.call["leads_elsewhere"], self.space
+        for shard in space.shards:
+            table = shard.table.address
+            if call(worker.context, space.address, space.size, table, shard.slots, worker.scratch.address) & 1:
+                return False
+        return not self.tally.breaks_more(worker.context)
+
+    # ------------------------------------------------------------------ telling
+
+    def faults_of(self, prop: str) -> int | None:
+        """The fewest faults of a run that decides a property; None when none was found."""
+        found = self.tally.best.get(prop)
+        return None if found is None else found.faults
+
+    def trace_of(self, prop: str) -> Trace:
+        """The run that decides a property."""
+        return self._runs.trace(prop, self.tally.best[prop])
+
+    def error(self) -> Trace | None:
+        """The run to an error of the model, if it makes one."""
+        return None if self.tally.error is None else self._runs.error(self.tally.error)
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        return self.tally.counts(self.space)
+
+    def close(self) -> None:
+        """Give all memory back."""
+        self.space.close()
+        self._out.close()
+        for worker in self.workers:
+            worker.scratch.close()
+            worker.marks.close()
