@@ -18,10 +18,11 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import Guard, Kind, Property, PropertyKind
+from spec.ir import Fairness, Guard, Kind, Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError, show
 
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
 
 
@@ -207,18 +208,52 @@ def _ask(machine: Machine, trace: Trace) -> None:
 
 
 def _loops(machine: Machine, trace: Trace, loop: int) -> None:
-    """The run comes back to where it says, and the property is never satisfied on the way round."""
+    """A fair run comes back to where it says, and the property is never satisfied on the way round."""
     _claim(0 <= loop < len(trace.states), f"there is no state {loop} to come back to")
     _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
     prop = _property(trace)
-    if prop.kind is PropertyKind.LEADSTO:
-        waits = [i for i, state in enumerate(trace.states) if machine.holds(prop, state)]
-        _claim(bool(waits), "what should lead to the goal never happens")
-        pending = trace.states[min(waits[-1], loop) :]
-        reached = any(machine.goal(prop, state) for state in pending)
-    else:
-        reached = any(machine.holds(prop, state) for state in trace.states[loop:])
-    _claim(not reached, f"the goal of `{prop.name}` is reached")
+    _claim(prop.kind in OF_FAIR_RUNS, f"`{prop.name}` says nothing about runs that go on for ever")
+    try:
+        _claim(not _is_served(machine, trace, prop, loop), f"the goal of `{prop.name}` is reached")
+        _claim_fair(machine, trace, loop)
+    except ModelError as error:
+        raise NotReplayable(None, f"the model makes an error on the way round: {error.message}") from error
+
+
+def _is_served(machine: Machine, trace: Trace, prop: Property, loop: int) -> bool:
+    """Whether the goal is reached after the last time that it begins to be due, or on the way round."""
+    if prop.kind is PropertyKind.ALWAYS_EVENTUALLY:
+        return any(machine.holds(prop, state) for state in trace.states[loop:])
+    waits = [number for number, state in enumerate(trace.states) if machine.holds(prop, state)]
+    _claim(bool(waits), "what should lead to the goal never happens")
+    return any(machine.goal(prop, state) for state in trace.states[min(waits[-1], loop) :])
+
+
+def _claim_fair(machine: Machine, trace: Trace, loop: int) -> None:
+    """The way round has no fault, and for ever round it breaks no promise of fairness.
+
+    An action is possible where it has a step that changes the state or leaves
+    the scope, and is taken by a step that changes the state, whatever its parameters.
+    """
+    changing = {
+        trace.steps[number].action
+        for number in range(loop, len(trace.steps))
+        if trace.states[number] != trace.states[number + 1]
+    }
+    states = dict.fromkeys(trace.states[loop:])
+    for action in trace.model.actions:
+        if action.kind is Kind.FAULT:
+            again = any(step.action == action.name for step in trace.steps[loop:])
+            _claim(not again, f"the fault {action.name} would happen again and again")
+        elif action.fairness is not Fairness.NONE and action.name not in changing:
+            possible = [_is_possible(machine, action.name, state) for state in states]
+            broken = all(possible) if action.fairness is Fairness.WEAK else any(possible)
+            _claim(not broken, f"{action.fairness.value} {action.name} is put off for ever")
+
+
+def _is_possible(machine: Machine, action: str, state: State) -> bool:
+    found = machine.steps(state, actions=(action,))
+    return any(isinstance(step, CutOff) or step.state != state for step in found)
 
 
 def _is_trapped(machine: Machine, prop: Property, last: State) -> str:

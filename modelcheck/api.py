@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
-from modelcheck.engine import Limits, Refusal, Task
+from modelcheck.engine import Engine, Limits, Refusal, Task
 from modelcheck.expected import mismatches, needs_counts
 from modelcheck.memory import available, resident
 from modelcheck.registry import engine as engine_of
@@ -16,6 +16,7 @@ from modelcheck.symmetry import symmetric_sorts
 from spec.ir import Assume, Check, Model, Property
 from spec.semantics import Machine
 
+PREFERRED = ("explicit", "reference")  # the fastest first
 SHARE = 0.8  # of the memory that is free, to leave room for the answer
 
 
@@ -46,19 +47,19 @@ def check(
     model: Model,
     check: Check,
     *,
-    engine: str = "reference",
+    engine: str | None = None,
     limits: Limits | None = None,
     reporter: Reporter | None = None,
     symmetry: bool = False,
+    threads: int | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
-    With `symmetry`, states that differ by a renaming of interchangeable members
+    With no engine named, the fastest that can do all the check asks.  With `symmetry`, states that differ by a renaming of interchangeable members
     count as one.  Stops with a partial outcome before memory runs out, or on Ctrl-C. Raises
     KeyError (no such engine), Unsupported, Unmet, or ModelError when the model
     cannot even start; NotReplayable is a bug of the engine.
     """
-    chosen = engine_of(engine)
     task = Task(
         model,
         check.scope,
@@ -68,15 +69,26 @@ def check(
         check.name,
         stop_early=not needs_counts(check),
         symmetry=symmetric_sorts(model) if symmetry else (),
+        threads=threads,
     )
-    if refusals := chosen.refusals(task):
-        raise Unsupported(engine, refusals)
     if assumes := Machine(model, check.scope).assumption_failures():
         raise Unmet(model, assumes)
+    chosen = _able(PREFERRED if engine is None else (engine,), task)
     findings = chosen.run(task, reporter or Silent())
     for trace in traces(findings):
         certify(trace)
     return Outcome(model, check, findings, mismatches(check, findings))
+
+
+def _able(names: tuple[str, ...], task: Task) -> Engine:
+    """The first engine that can do all of a task. Raises Unsupported with what the last cannot do."""
+    refusals: tuple[Refusal, ...] = ()
+    for name in names:
+        chosen = engine_of(name)
+        refusals = chosen.refusals(task)
+        if not refusals:
+            return chosen
+    raise Unsupported(names[-1], refusals)
 
 
 def properties(model: Model, check: Check) -> tuple[Property, ...]:

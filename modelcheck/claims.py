@@ -11,7 +11,8 @@ from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
 
 OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE}
-OF_RUNS = {PropertyKind.RECOVERABLE, PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+OF_RUNS = {PropertyKind.RECOVERABLE} | OF_FAIR_RUNS
 
 
 @dataclass(frozen=True, slots=True)

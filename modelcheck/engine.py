@@ -26,7 +26,8 @@ class Task:
     `stop_early` allows to stop when every property is decided; without it the
     search goes on, so that all counts are of the whole extent.  `symmetry` are the
     sorts up to whose renamings states count as one (see `modelcheck.symmetry`):
-    verdicts, faults and steps are the same, counts are of orbits.
+    verdicts, faults and steps are the same, counts are of orbits.  `threads` of
+    None: one for each core; findings do not depend on it.
     """
 
     model: Model
@@ -37,6 +38,7 @@ class Task:
     check: str | None = None
     stop_early: bool = True
     symmetry: tuple[str, ...] = ()
+    threads: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Engine(Protocol):
     name: ClassVar[str]
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What the engine cannot do of a task; empty when it can do all of it. Costs nothing."""
+        """What the engine cannot do of a task; empty when it can do all of it. Costs no search."""
         ...
 
     def run(self, task: Task, reporter: Reporter) -> Findings:

@@ -14,7 +14,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from time import monotonic
 
-from modelcheck.claims import Claims, Discovery, Place
+from counterexamples.trace import Erred, Trace
+from modelcheck.account import Counts
+from modelcheck.claims import OF_STATES, Claims, Discovery, Place
 from modelcheck.engine import Task
 from modelcheck.memory import resident
 from modelcheck.report import Found, LayerDone, Progress, Reporter
@@ -52,25 +54,56 @@ class Tally:
 
 
 @dataclass(slots=True)
+class Names:
+    """The action of each edge by its place in the model; for a state the actions of which a step was cut."""
+
+    actions: array[int] = field(default_factory=lambda: array("q"))
+    cut: dict[int, set[int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Edges:
-    """Where actions and repairs lead: for each state the numbers of the next, and whether a step was cut."""
+    """Where actions and repairs lead: for each state the numbers of the next, and whether a step was cut.
+
+    `names` is None where nobody asks about fairness, which alone needs them.
+    """
 
     starts: array[int] = field(default_factory=lambda: array("q"))
     targets: array[int] = field(default_factory=lambda: array("q"))
     cut: bytearray = field(default_factory=bytearray)
+    names: Names | None = None
+
+    def lead(self, target: int, action: int) -> None:
+        """Add a step from the last state to another."""
+        self.targets.append(target)
+        if self.names:
+            self.names.actions.append(action)
+
+    def cut_off(self, number: int, action: int) -> None:
+        """Note a step from a state that leaves the scope."""
+        if self.names:
+            self.names.cut.setdefault(number, set()).add(action)
 
 
 class Search:
     """One run of the search, and what it has found so far; `run` may be interrupted at any time."""
 
-    def __init__(self, task: Task, machine: Machine, reporter: Reporter, *, keep_edges: bool) -> None:
+    def __init__(
+        self,
+        task: Task,
+        machine: Machine,
+        reporter: Reporter,
+        *,
+        keep_edges: bool,
+        name_edges: bool = False,
+    ) -> None:
         self.task = task
         self.machine = machine
         self.purse = Purse(task.model, task.budget)
         self.space = Space(machine, self.purse, task.symmetry)
         self.claims = Claims(machine, task.properties, self._tell)
         self.tally = Tally()
-        self.edges = Edges() if keep_edges else None
+        self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
         self.layers: list[Layer] = []
         self.fixpoint = False
         self.started = monotonic()
@@ -78,6 +111,7 @@ class Search:
         self._told = self.started
         self._free = frozenset(a.name for a in task.model.actions if a.kind is not Kind.FAULT)
         self._faults = frozenset(a.name for a in task.model.actions if a.kind is Kind.FAULT)
+        self._places = {action.name: place for place, action in enumerate(task.model.actions)}
         self._seeds: dict[bytes, int] = {}  # states one fault away, and where from
         self._waiting = 0
 
@@ -113,6 +147,7 @@ class Search:
             self._level(frontier, entering.pop(depth, []), faults, depth)
             frontier = self._expanded(frontier, faults, depth)
             depth += 1
+        self._stop_if_decided(faults, depth)
         self._finish(faults)
 
     def _entering(self) -> dict[int, list[tuple[bytes, int]]]:
@@ -167,6 +202,8 @@ class Search:
                 any_step = True
                 if isinstance(step, CutOff):
                     cut = True
+                    if edges:
+                        edges.cut_off(here.number, self._places[step.step.action])
                     tally.cut[step.limit] += 1
                     tally.free_cut[faults] += 1
                     continue
@@ -178,14 +215,13 @@ class Search:
                     number = self._add(key, here.number, step.state, faults, after)
                     new.append((number, spent, step.state))
                 if edges:
-                    edges.targets.append(number)
+                    edges.lead(number, self._places[step.step.action])
                 self.claims.see_step(state, step, Place(faults, after, here.number, step.step, step.state))
         except ModelError as error:
             self.claims.erred(error, here)
-            self._stop_if_decided(faults, here.depth)
+            any_step = True
         if edges:
             edges.cut.append(cut)
-        self._stop_if_decided(faults, after)
         return any_step
 
     def _paid_steps(self, here: Place, spent: bytes, state: State) -> bool:
@@ -195,10 +231,8 @@ class Search:
         faults, after, tally = here.faults, here.depth + 1, self.tally
         any_step = False
         try:
-            for step in self.machine.steps(state, tally.refused, self.purse.allowed):
+            for step in self.machine.steps(state, tally.refused, self.purse.affordable(spent)):
                 paid = self.purse.pay(spent, step.step.action)
-                if paid is None:
-                    continue
                 any_step = True
                 if isinstance(step, CutOff):
                     tally.cut[step.limit] += 1
@@ -211,14 +245,9 @@ class Search:
                     self._seeds.setdefault(key, here.number)
                 place = Place(faults + 1, after, here.number, step.step, step.state)
                 self.claims.see_step(state, step, place)
-        except ModelError as error:
-            self._fault_erred(error, here, spent)
-        return any_step
-
-    def _fault_erred(self, error: ModelError, here: Place, spent: bytes) -> None:
-        """A fault that makes an error counts like a run with that fault, so a cheaper one goes before it."""
-        if error.step is None or self.purse.pay(spent, error.step.action) is not None:
+        except ModelError as error:  # counts like a run with that fault, so a cheaper one goes before it
             self.claims.erred(error, Place(here.faults + 1, here.depth, here.number))
+        return any_step
 
     def _any_fault(self, state: State) -> bool:
         """Whether a fault could happen, budget or not: then a state is no deadlock."""
@@ -232,6 +261,7 @@ class Search:
     # ------------------------------------------------------------ when to stop
 
     def _stop_if_decided(self, faults: int, depth: int) -> None:
+        """Stop between two levels, so that what was counted does not depend on the order within one."""
         if self.claims.error and self.claims.has_erred(faults, depth):
             raise Stopped(End.ERROR)
         if self.task.stop_early and self.claims.best and self.claims.decided(faults, depth):
@@ -283,7 +313,8 @@ class Search:
         if not allowed:
             return True
         start = next((level.start for level in self.space.levels if level.faults == faults), len(self.space))
-        probe = Claims(self.machine, self.task.properties, lambda _: None)
+        undecided = [prop for prop in self.task.properties if prop.name not in self.claims.best]
+        probe = Claims(self.machine, undecided, lambda _: None)
         for number in range(start, len(self.space)):
             spent, state = self.space.node(number)
             try:
@@ -299,6 +330,56 @@ class Search:
         return True
 
     # ------------------------------------------------------------------ telling
+
+    def faults_of(self, prop: str) -> int | None:
+        """The fewest faults of a run that decides a property; None when none was found."""
+        found = self.claims.best.get(prop)
+        return None if found is None else found.place.faults
+
+    def trace_of(self, prop: str) -> Trace:
+        """The run that decides a property."""
+        return self.trace(self.claims.best[prop])
+
+    def error(self) -> Trace | None:
+        """The run to an error of the model, if it makes one."""
+        return None if self.claims.error is None else self.trace(self.claims.error)
+
+    def trace(self, found: Discovery) -> Trace:
+        """The run to a discovery, its members called as they are in it."""
+        place = found.place
+        states, steps = self.space.path(place.number)
+        if place.step is not None and place.state is not None:
+            states.append(place.state)
+            steps.append(place.step)
+        model, scope, check = self.task.model, self.task.scope, self.task.check
+        ending = found.ending
+        if self.task.symmetry and isinstance(ending, Erred):
+            ending = self._renamed_error(states[-1]) or ending
+        return Trace(model, scope, tuple(states), tuple(steps), ending, found.name, check)
+
+    def _renamed_error(self, state: State) -> Erred | None:
+        """The error of the model again, as the members are called in this run."""
+        try:
+            for prop in self.task.properties:
+                if prop.kind in OF_STATES:
+                    self.machine.holds(prop, state)
+            for _ in self.machine.steps(state):
+                pass
+        except ModelError as error:
+            return Erred(error.code, error.message, error.span, error.step)
+        return None
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        space, tally = self.space, self.tally
+        return Counts(
+            states=len(space),
+            transitions=self.transitions,
+            levels=1 + max((level.depth for level in space.levels if level.start < len(space)), default=-1),
+            taken=tally.taken,
+            cut=tally.cut,
+            refused=frozenset(tally.refused),
+        )
 
     @property
     def transitions(self) -> int:

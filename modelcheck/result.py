@@ -28,7 +28,9 @@ class Holds:
     """True for all of the extent.
 
     `beyond` counts the states from which the only way to what a `recoverable`
-    asks for leaves the scope; `example` is the shortest run to a `reachable`.
+    asks for leaves the scope, and those where a run would miss the goal of a
+    `leadsto` or `always eventually` if a fair step beyond the scope were not
+    possible; `example` is the shortest run to a `reachable`.
     """
 
     extent: Extent

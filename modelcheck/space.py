@@ -24,8 +24,9 @@ class Purse:
         allowed = faults if kinds is None else [name for name in faults if kinds.get(name, 0) != 0]
         self.total = budget.total
         self.allowed = frozenset(() if budget.total == 0 else allowed)
-        self._caps = [(name, kinds[name] or 0) for name in allowed if kinds and kinds[name] is not None]
-        self._paid: dict[tuple[bytes, str], bytes | None] = {}
+        counted = [(name, most) for name in allowed if kinds and (most := kinds[name]) is not None]
+        self._caps = {name: (place, most) for place, (name, most) in enumerate(counted)}
+        self._affordable: dict[bytes, frozenset[str]] = {}
         self.empty = bytes(2 * len(self._caps))
 
     @property
@@ -33,21 +34,26 @@ class Purse:
         """How many of a key's bytes are counters."""
         return len(self.empty)
 
-    def pay(self, spent: bytes, fault: str) -> bytes | None:
-        """The counters after one more fault; None when the budget does not allow it."""
-        if (spent, fault) not in self._paid:
-            self._paid[spent, fault] = self._pay(spent, fault)
-        return self._paid[spent, fault]
+    def affordable(self, spent: bytes) -> frozenset[str]:
+        """The faults that the budget still allows."""
+        if spent not in self._affordable:
+            kept = [f for f in self.allowed if self._count(spent, f) < self._caps.get(f, (0, 1))[1]]
+            self._affordable[spent] = frozenset(kept)
+        return self._affordable[spent]
 
-    def _pay(self, spent: bytes, fault: str) -> bytes | None:
-        if fault not in self.allowed:
-            return None
-        for number, (name, cap) in enumerate(self._caps):
-            at = slice(2 * number, 2 * number + 2)
-            count = int.from_bytes(spent[at]) + 1
-            if name == fault:
-                return None if count > cap else spent[: at.start] + count.to_bytes(2) + spent[at.stop :]
-        return spent
+    def pay(self, spent: bytes, fault: str) -> bytes:
+        """The counters after one more fault, which must be affordable."""
+        if fault not in self._caps:
+            return spent
+        at = 2 * self._caps[fault][0]
+        return spent[:at] + (self._count(spent, fault) + 1).to_bytes(2) + spent[at + 2 :]
+
+    def _count(self, spent: bytes, fault: str) -> int:
+        """How often a kind has been paid for, 0 where nobody counts."""
+        if fault not in self._caps:
+            return 0
+        at = 2 * self._caps[fault][0]
+        return int.from_bytes(spent[at : at + 2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +79,7 @@ class Space:
         self._keys: list[bytes] = []
         self._parents = array("q")
         self._purse = purse
-        self._faults = frozenset(a.name for a in machine.model.actions if a.kind is Kind.FAULT)
-        self._free = frozenset(a.name for a in machine.model.actions) - self._faults
+        self._free = frozenset(a.name for a in machine.model.actions if a.kind is not Kind.FAULT)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -131,10 +136,10 @@ class Space:
         """
         spent, _ = self.node(number)
         fault = self.level(number).faults != self.level(after).faults
-        for found in self.machine.steps(state, actions=self._faults if fault else self._free):
+        for found in self.machine.steps(state, actions=self._purse.affordable(spent) if fault else self._free):
             if isinstance(found, Taken):
                 paid = self._purse.pay(spent, found.step.action) if fault else spent
-                if paid is not None and self.key(paid, found.state) == self._keys[after]:
+                if self.key(paid, found.state) == self._keys[after]:
                     return found
         raise AssertionError(f"no step from state {number} to {after}")  # `after` was found by one
 

@@ -425,18 +425,6 @@ def on_a_terminal(environment: dict[str, str]) -> str:
     return seen.decode()
 
 
-def test_what_no_engine_can_do_is_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "live.rsm"
-    path.write_text(
-        "protocol live\nnat N\nstate { x: N = 0 }\nfair action tick { x := 1 - x }\n"
-        "leadsto back: x == 1 ~> x == 0\ncheck a { scope N = 1 }\n"
-    )
-    done = run("check", str(path))
-
-    assert done.returncode == 3
-    assert "live · a: not answered: the engine reference cannot do: leadsto back" in done.stderr
-
-
 def test_an_assumption_that_does_not_hold_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "few.rsm"
     path.write_text(

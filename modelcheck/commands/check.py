@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 from counterexamples.itf import write
@@ -26,9 +26,11 @@ from modelcheck.progress import ProgressLine
 from modelcheck.registry import ENGINES
 from modelcheck.result import End, Holds, Outcome, Violated
 from modelcheck.standing import standing, surprises
+from modelcheck.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Model
+from spec.ir import Check, Config, Model
 from spec.load import load
+from spec.types import Nat, Sort
 from spec.values import ModelError
 
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
@@ -56,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--strict", action="store_true", help="mind actions and guards that are never used")
     how = parser.add_argument_group("how far to go")
-    how.add_argument("--engine", choices=ENGINES, default="reference", help="which engine searches")
+    how.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
     how.add_argument(
         "--max-states", type=_count, metavar="N", help="give up beyond so many states (2000, 5M)"
     )
@@ -155,16 +157,36 @@ def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -
 
 
 def _broken(model: Model, check: Check, unmet: Unmet) -> SpecError:
-    """Assumptions that do not hold, each where it stands in the model."""
+    """Assumptions that do not hold, each where it stands in the model, and what it is about."""
     return SpecError(
         Diagnostic(
             "R0907",
             model.source,
             assume.span,
             f"{check.name}: the assumption `{assume.name}` does not hold with this scope and configuration",
+            ", ".join(_settings(model, check, frozenset(_named(assume.test)))),
         )
         for assume in unmet.assumes
     )
+
+
+def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:
+    """The bounds and switches of those names as a check writes them; all, where none is named."""
+    everything = [*scope_words(check.scope), *config_words(model, check)]
+    named = [each for each in everything if each.partition(" = ")[0] in names]
+    yield from named or everything
+
+
+def _named(part: object) -> Iterator[str]:
+    """The configs, sorts and nats that an expression speaks of."""
+    if isinstance(part, Config | Sort | Nat):
+        yield part.name
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _named(each)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _named(getattr(part, field.name))
 
 
 # --------------------------------------------------------------------- answers

@@ -8,6 +8,7 @@ from typing import ClassVar
 from modelcheck.account import Account
 from modelcheck.engine import Refusal, Task
 from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.search import Search
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
@@ -23,23 +24,35 @@ class ExplicitEngine:
 
     name: ClassVar[str] = "explicit"
 
-    def __init__(self, threads: int | None = None) -> None:
-        self.threads = threads or len(os.sched_getaffinity(0))
+    def __init__(self) -> None:
+        self._ready: tuple[Task, Kernel] | None = None
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties of whole runs; with symmetry also those of steps, which tell members apart."""
+        """Fair runs; with symmetry also steps, which tell members apart; and values that are too wide."""
         kinds = OF_RUNS | OF_STEPS if task.symmetry else OF_RUNS
-        return tuple(
+        refused = [
             Refusal(f"{p.kind.value} {p.name}" + " up to symmetry" * (p.kind in OF_STEPS), "reference")
             for p in task.properties
             if p.kind in kinds
-        )
+        ]
+        if not refused:
+            try:
+                self._ready = task, Kernel(task)
+            except TooWide as wide:
+                refused.append(Refusal(str(wide), "reference"))
+        return tuple(refused)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""
-        kernel = Kernel(task)
-        search = Search(task, Machine(task.model, task.scope), kernel, reporter, self.threads)
+        kernel = self._ready[1] if self._ready and self._ready[0] is task else Kernel(task)
+        threads = task.threads or cores()
+        search = Search(task, Machine(task.model, task.scope), kernel, reporter, threads)
         try:
             return Account(search, search.run()).findings(self.name)
         finally:
             search.close()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -82,7 +82,7 @@ class Runtime:
             own = fn.array(self.words)
             for n, word in enumerate(words):
                 fn.write(own, word, n)
-            fn.emit(f"call void @canonical(ptr {own}, ptr {out})")
+            fn.emit(f"call void @represent(ptr {own}, ptr {out})")
         else:
             for n, word in enumerate(words):
                 fn.write(out, word, n)
