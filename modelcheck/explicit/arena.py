@@ -7,7 +7,7 @@ import mmap
 import sys
 
 NORESERVE = 0x4000 if sys.platform == "linux" else 0  # takes nothing until it is written
-HUGE = 4 << 20  # bytes from which on large pages are worth asking for
+HUGE = 1 << 21  # bytes from which on large pages are worth asking for
 
 
 class Region:

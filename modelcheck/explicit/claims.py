@@ -28,6 +28,24 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Lay
     return [*asked, fn]
 
 
+def goals(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+    """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 when asking makes an error."""
+    fn = Function("goal", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
+    own = StateBits(fn, layout, fn.array(layout.words))
+    StateBits(fn, layout, "%state").copy_to(own)
+    error = fn.new("error")
+    for number, prop in enumerate(properties):
+        if prop.expr is None:
+            raise TypeError(f"{prop.name} has no goal")
+        with fn.when(fn.eq(V(64, "%which"), i64(number))):
+            holds = expressions.test(prop.expr, Scene(fn, own, error))
+            fn.end(f"ret {fn.resize(holds, 64)}")
+    fn.end("ret i64 0")
+    fn.begin(error)
+    fn.end("ret i64 2")
+    return [fn]
+
+
 def _one(number: int, prop: Property, expressions: Expressions, layout: Layout) -> Function:
     fn = Function(f"found.{number}", [("ptr noalias readonly", "state")], "i64", "nounwind")
     error = fn.new("error")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from typing import ClassVar
 
-from modelcheck.account import Account
 from modelcheck.engine import Refusal, Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
+from modelcheck.explicit.recovery import FullAccount
 from modelcheck.explicit.search import Search
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
 from spec.ir import PropertyKind
 from spec.semantics import Machine
 
-OF_RUNS = {PropertyKind.RECOVERABLE, PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
 
 
@@ -48,7 +48,7 @@ class ExplicitEngine:
         threads = task.threads or cores()
         search = Search(task, Machine(task.model, task.scope), kernel, reporter, threads)
         try:
-            return Account(search, search.run()).findings(self.name)
+            return FullAccount(search, search.run()).findings(self.name)
         finally:
             search.close()
 

@@ -12,17 +12,18 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from modelcheck.engine import Task
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.cache import Cache
 from modelcheck.explicit.canonical import canonical
-from modelcheck.explicit.claims import claims
+from modelcheck.explicit.claims import claims, goals
 from modelcheck.explicit.context import CURSOR, Context, context, is_fault
 from modelcheck.explicit.expressions import Expressions
 from modelcheck.explicit.layout import Layout, Words, layout
 from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.runtime import FAULT, SHARD_BITS, Runtime
 from modelcheck.explicit.steps import Steps
-from modelcheck.engine import Task
+from spec.ir import Property, PropertyKind
 
 MOST_STEPS = 1 << 16  # from one state; more is refused
 _P, _N, _FLAG = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool
@@ -35,6 +36,13 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "leads_elsewhere": (ctypes.c_uint8, [_P, _P, _N, _P, _N, _P]),
     "represent": (None, [_P, _P]),
     "hash": (ctypes.c_uint64, [_P]),
+}
+OF_RECOVERY: dict[str, tuple[Any, list[Any]]] = {
+    "mark_goal": (ctypes.c_uint8, [_P, _N, _N]),
+    "spread_fine": (_N, [_P, _P, _N, _P, _N, _P]),
+    "spread_beyond": (_N, [_P, _P, _N, _P, _N, _P]),
+    "count_marks": (_N, [_P, _N]),
+    "first_trapped": (_N, [_P, _N, _P, _N]),
 }
 
 
@@ -54,7 +62,8 @@ class Kernel:
 
     def __init__(self, task: Task, cache: Cache | None = None) -> None:
         started = perf_counter()
-        self.layout = layout(task.model, task.scope, task.budget)
+        recoverable = _recoverable(task)
+        self.layout = layout(task.model, task.scope, task.budget, marks=3 if recoverable else 1)
         self.context = context(task.model, task.budget, task.properties)
         cache = cache or Cache()
         key = _key(task)
@@ -70,7 +79,7 @@ class Kernel:
             self._machine = loaded(kept[8:])
         self.call = {
             name: ctypes.CFUNCTYPE(result, *args)(self._machine.get_function_address(name))
-            for name, (result, args) in SIGNATURES.items()
+            for name, (result, args) in (SIGNATURES | (OF_RECOVERY if recoverable else {})).items()
         }
         self.seconds = perf_counter() - started
 
@@ -98,6 +107,11 @@ class Kernel:
 
 def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length
     return (ctypes.c_uint64 * len(words))(*words)
+
+
+def _recoverable(task: Task) -> list[Property]:
+    """The properties that ask for a way back."""
+    return [prop for prop in task.properties if prop.kind is PropertyKind.RECOVERABLE]
 
 
 def _key(task: Task) -> str:
@@ -137,6 +151,7 @@ def write(task: Task, layout: Layout, context: Context) -> Written:
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
         *claims(context.of_states, expressions, layout),
+        *(goals(_recoverable(task), expressions, layout) if layout.marks > 1 else ()),
         *runtime.functions(
             [step.name for step in steps if not is_fault(step.action)],
             [step.name for step in steps if is_fault(step.action)],
@@ -145,7 +160,7 @@ def write(task: Task, layout: Layout, context: Context) -> Written:
         ),
         *canonical(task.model, task.scope, layout, task.symmetry),
     ]
-    public = set(SIGNATURES)
+    public = {*SIGNATURES, *OF_RECOVERY}
     texts = [_private(str(fn), fn.name, public) for fn in functions]
     return Written("\n".join([*texts, *_declared(texts)]), most)
 

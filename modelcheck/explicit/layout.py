@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from modelcheck.explicit.packing import WIDEST, Number, Packing, TooWide, decode, encode, packing
+from modelcheck.explicit.packing import WIDEST, Array, Number, Packing, TooWide, decode, encode, packing
 from spec.ir import Budget, Kind, Model, Scope
 from spec.semantics import State
 
@@ -27,28 +27,35 @@ class Layout:
 
     The variables stand in the order of the model from bit 0 on; then the
     counters of what each limited kind of fault has spent; then a bit that is
-    always 1, so that no state is all zeros; then one that the table of states
-    keeps for itself.
+    always 1, so that no state is all zeros; then those that the table of states
+    keeps for itself, which are 0 in every state: whether it only waits for a
+    fault; and where that is asked, whether it can get to a goal, or beyond the scope.
     """
 
     variables: tuple[Field, ...]
     counters: tuple[Field, ...]
     width: int
+    marks: int = 1  # bits that the table keeps for itself
 
     @property
     def used(self) -> int:
         """The bit that every state has."""
         return self.width
 
-    @property
-    def mark(self) -> int:
-        """The bit that is 0 in every state."""
-        return self.width + 1
+    def mark(self, number: int) -> tuple[int, int]:
+        """The word in which the table keeps a bit for itself, and the bit there."""
+        place = self.used + 1 + number
+        return place // WORD, 1 << place % WORD
 
     @property
     def words(self) -> int:
         """How many words a state has."""
-        return (self.width + 2 + WORD - 1) // WORD
+        return (self.used + 1 + self.marks + WORD - 1) // WORD
+
+    def own(self, word: int) -> int:
+        """The bits of a word that are the state's own."""
+        marks = (self.mark(number) for number in range(self.marks))
+        return (1 << WORD) - 1 - sum(bit for place, bit in marks if place == word)
 
     def pack(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
         """The words of a state; nothing has been spent unless said."""
@@ -74,14 +81,14 @@ def limited(model: Model, budget: Budget) -> dict[str, int]:
     return {name: most for name in faults if (most := kinds.get(name)) is not None and most > 0}
 
 
-def layout(model: Model, scope: Scope, budget: Budget) -> Layout:
+def layout(model: Model, scope: Scope, budget: Budget, marks: int = 1) -> Layout:
     """The layout of the states of a model within a scope. Raises TooWide."""
     unions = {union.name: union for union in model.unions}
     at = 0
     variables = []
     for variable in model.variables:
         packed = packing(variable.type, scope, unions)
-        if packed.width > WIDEST and not hasattr(packed, "count"):
+        if packed.width > WIDEST and not isinstance(packed, Array):
             raise TooWide(f"{variable.name} needs {packed.width} bits, more than {WIDEST}")
         variables.append(Field(variable.name, packed, at))
         at += packed.width
@@ -89,4 +96,4 @@ def layout(model: Model, scope: Scope, budget: Budget) -> Layout:
     for name, most in limited(model, budget).items():
         counters.append(Field(name, Number(0, most), at))
         at += counters[-1].packing.width
-    return Layout(tuple(variables), tuple(counters), at)
+    return Layout(tuple(variables), tuple(counters), at, marks)

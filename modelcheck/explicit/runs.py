@@ -37,6 +37,11 @@ class Runs:
             steps.append(taken.step)
         return self._trace(states, steps, ending, name)
 
+    def to(self, number: int, ending: Ending, name: str) -> Trace:
+        """The run to a state by its number."""
+        states, steps = self._path(number)
+        return self._trace(states, steps, ending, name)
+
     def error(self, find: Find) -> Trace:
         """The run to an error of the model."""
         states, steps = self._path(find.number)

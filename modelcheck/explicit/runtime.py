@@ -25,6 +25,9 @@ ENTRY_META = 1  # behind the words of a successor: its parent, how many-th succe
 FAULT = 63
 AHEAD = 12  # so many successors ahead, the place in the table is asked for
 
+# The bits that the table keeps in a state: it only waits for a fault; it can get to a goal; or beyond the scope.
+WAITS, FINE, BEYOND = range(3)
+
 # The words of a shard.
 TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER, FAILED, FIRSTS = range(13)
 # The words of a round, and of a chunk in it.
@@ -56,6 +59,7 @@ class Runtime:
             self._rehash(),
             self._has(),
             self._leads_elsewhere(faults),
+            *(self._recovery(free) if self.layout.marks > 1 else ()),
         ]
 
     # ---------------------------------------------------------------- expansion
@@ -204,12 +208,9 @@ class Runtime:
         high = fn.resize(fn.shl(hash_, i64(SHARD_BITS)), 128)
         return fn.resize(fn.lshr(fn.mul(high, fn.resize(slots, 128)), const(128, 64)), 64)
 
-    def _mark(self) -> tuple[int, int]:
-        return self.layout.mark // WORD, 1 << self.layout.mark % WORD
-
     def _find(self, fn: Function, table: str, slots: V, state: str) -> tuple[V, V]:
         """The address of a state's slot, or of the one where it belongs; and whether it is there."""
-        last, (word, bit) = self.words - 1, self._mark()
+        last = self.words - 1
         at = fn.cell(64, self._slot(fn, fn.call(64, "hash", state), slots))
         there = fn.cell(1, FALSE)
         look, full, on, found, done = (fn.new(h) for h in ("look", "full", "on", "found", "looked"))
@@ -221,9 +222,7 @@ class Runtime:
         fn.begin(full)
         differs = i64(0)
         for n in range(self.words):
-            difference = fn.xor(fn.read(slot, n), fn.read(state, n))
-            if n == word:
-                difference = fn.and_(difference, i64(~bit))
+            difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
             differs = fn.or_(differs, difference)
         fn.fork(fn.eq(differs, i64(0)), found, on)
         fn.begin(on)
@@ -239,7 +238,7 @@ class Runtime:
     def _insert(self) -> Function:
         """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
         fn = Function("insert", [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")], "void", "nounwind")
-        word, bit = self._mark()
+        word, bit = self.layout.mark(WAITS)
         table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
         count = V(64, "%count")
         with fn.loop(count) as index:
@@ -344,14 +343,11 @@ class Runtime:
         """Move the states of a table to an empty one of another size."""
         params = [("ptr noalias", "old"), ("i64", "size"), ("ptr noalias", "new"), ("i64", "slots")]
         fn = Function("rehash", params, "void", "nounwind")
-        word, bit = self._mark()
         own = fn.array(self.words)
         with fn.loop(V(64, "%size")) as index:
             slot = fn.at("%old", fn.mul(index, i64(self.words)))
             with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                for n in range(self.words):
-                    read = fn.read(slot, n)
-                    fn.write(own, fn.and_(read, i64(~bit)) if n == word else read, n)
+                self._copy(fn, slot, own)
                 address, _ = self._find(fn, "%new", V(64, "%slots"), own)
                 target = fn.pointer(address)
                 for n in range(self.words):
@@ -359,15 +355,18 @@ class Runtime:
         fn.end("ret void")
         return fn
 
+    def _copy(self, fn: Function, slot: str, to: str) -> None:
+        """Copy the state in a slot, without what the table keeps in it."""
+        for n in range(self.words):
+            fn.write(to, fn.and_(fn.read(slot, n), i64(self.layout.own(n))), n)
+
     # ------------------------------------------------------------------- asking
 
     def _has(self) -> Function:
         """Whether the shards have a state that does not only wait."""
         fn = Function("has", [("ptr", "shards"), ("i64", "size"), ("ptr", "state")], "i1", "nounwind")
-        word, bit = self._mark()
-        number = self._shard(fn, fn.call(64, "hash", "%state"))
-        shard = fn.at("%shards", fn.mul(number, V(64, "%size")))
-        address, there = self._find(fn, fn.pointer(fn.read(shard, TABLE)), fn.read(shard, SLOTS), "%state")
+        word, bit = self.layout.mark(WAITS)
+        address, there = self._look(fn, "%state")
         marked = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
         fn.end(f"ret {fn.and_(there, fn.eq(marked, i64(0)))}")
         return fn
@@ -393,4 +392,106 @@ class Runtime:
         fn.end("ret i1 false")
         fn.begin(yes)
         fn.end("ret i1 true")
+        return fn
+
+    # ----------------------------------------------------------------- recovery
+
+    def _recovery(self, free: Sequence[str]) -> list[Function]:
+        """Which states can get to a goal by free steps, and which only beyond the scope."""
+        return [self._goal_marks(), self._spread(free, FINE), self._spread(free, BEYOND), self._count_marks(), self._first_trapped()]
+
+    def _goal_marks(self) -> Function:
+        """Mark the states of a table that have reached the goal, unmark all others; whether asking makes an error."""
+        fn = Function("mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "i1", "nounwind")
+        (word, bit), (word2, bit2) = self.layout.mark(FINE), self.layout.mark(BEYOND)
+        own, failed = fn.array(self.words), fn.cell(1, FALSE)
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                self._copy(fn, slot, own)
+                goal = fn.call(64, "goal", own, V(64, "%which"))
+                fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
+                fn.write(slot, fn.and_(fn.read(slot, word2), i64(~bit2)), word2)
+                marked = fn.or_(fn.and_(fn.read(slot, word), i64(~bit)), fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0)))
+                fn.write(slot, marked, word)
+        fn.end(f"ret {fn.load(failed)}")
+        return fn
+
+    def _spread(self, free: Sequence[str], mark: int) -> Function:
+        """Mark each state of a table that a step leads from to a marked one (BEYOND: or out of the scope); how many."""
+        params = [("ptr noalias", "ctx"), ("ptr", "shards"), ("i64", "size"), ("ptr", "table"), ("i64", "slots"), ("ptr", "scratch")]
+        fn = Function("spread_fine" if mark == FINE else "spread_beyond", params, "i64", "nounwind")
+        word, bit = self.layout.mark(mark)
+        fine_word, fine_bit = self.layout.mark(FINE)
+        own, changed = fn.array(self.words), fn.cell(64, i64(0))
+        cuts = range(self.context.cut, self.context.refused, 2)
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            marked = fn.or_(fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit)))
+            is_open = fn.and_(fn.ne(fn.read(slot, self.words - 1), i64(0)), fn.eq(marked, i64(0)))
+            with fn.when(is_open):
+                start, found, done = fn.address("%scratch"), fn.new("hit"), fn.new("looked_at")
+                self._copy(fn, slot, own)
+                fn.write("%ctx", start, CURSOR)
+                fn.write("%ctx", i64(0), ORDINAL)
+                for place in cuts:
+                    fn.write("%ctx", i64(0), place)
+                for name in free:
+                    fn.call(1, name, "%ctx", own)
+                if mark == BEYOND:
+                    for place in cuts:
+                        fn.leave_if(fn.ne(fn.read("%ctx", place), i64(0)), found)
+                count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+                with fn.loop(count) as number:
+                    entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
+                    address, _ = self._look(fn, entry)
+                    there = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
+                    fn.leave_if(fn.ne(there, i64(0)), found)
+                fn.goto(done)
+                with fn.remembering():
+                    fn.begin(found)
+                    fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
+                    fn.store(changed, fn.add(fn.load(changed), i64(1)))
+                    fn.goto(done)
+                fn.begin(done)
+        fn.end(f"ret {fn.load(changed)}")
+        return fn
+
+    def _look(self, fn: Function, state: str) -> tuple[V, V]:
+        """The address of a state's slot in its shard, and whether it is there."""
+        number = self._shard(fn, fn.call(64, "hash", state))
+        shard = fn.at("%shards", fn.mul(number, V(64, "%size")))
+        return self._find(fn, fn.pointer(fn.read(shard, TABLE)), fn.read(shard, SLOTS), state)
+
+    def _count_marks(self) -> Function:
+        """Of a table, how many states have no mark, and above 32 bits how many can only get beyond the scope."""
+        fn = Function("count_marks", [("ptr", "table"), ("i64", "slots")], "i64", "nounwind")
+        found = fn.cell(64, i64(0))
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                fine, beyond = self._marks(fn, slot)
+                less = fn.select(beyond, i64(1 << 32), i64(1))
+                fn.store(found, fn.add(fn.load(found), fn.select(fine, i64(0), less)))
+        fn.end(f"ret {fn.load(found)}")
+        return fn
+
+    def _marks(self, fn: Function, slot: str) -> tuple[V, V]:
+        """Whether a slot's state can get to a goal, or beyond the scope."""
+        found = []
+        for mark in (FINE, BEYOND):
+            word, bit = self.layout.mark(mark)
+            found.append(fn.ne(fn.and_(fn.read(slot, word), i64(bit)), i64(0)))
+        return found[0], found[1]
+
+    def _first_trapped(self) -> Function:
+        """The place of the first of some states that has no mark in the shards; -1 if all have one."""
+        params = [("ptr", "shards"), ("i64", "size"), ("ptr", "states"), ("i64", "count")]
+        fn = Function("first_trapped", params, "i64", "nounwind")
+        with fn.loop(V(64, "%count")) as index:
+            address, _ = self._look(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            fine, beyond = self._marks(fn, fn.pointer(address))
+            with fn.when(fn.not_(fn.or_(fine, beyond))):
+                fn.end(f"ret {index}")
+        fn.end("ret i64 -1")
         return fn

@@ -35,7 +35,7 @@ from modelcheck.explicit.runtime import (
     WITH_FAULTS,
 )
 from modelcheck.explicit.runs import Runs
-from modelcheck.explicit.space import Space
+from modelcheck.explicit.space import LARGE, Space
 from modelcheck.explicit.tally import Tally
 from modelcheck.layers import Stopped
 from modelcheck.memory import resident
@@ -71,12 +71,14 @@ class Search:
         self.tally = Tally(kernel.context, task.properties, reporter)
         self.layers: list[Layer] = []
         self.fixpoint = False
+        self.watch: Callable[[list[int]], None] | None = None  # is shown each frontier
         self.started = monotonic()
         self._reporter = reporter
         self._told = self.started
         self._entry = 8 * (kernel.layout.words + 1)
         self._room = 4096 + 2 * kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
+        self._spare: list[Worker] = []
         self._out = Region(self._entry * self._room * ROUND)
         self._round = (ctypes.c_uint64 * 8)()
         self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * ROUND))()
@@ -107,7 +109,7 @@ class Search:
         if len(self.workers) == 1:
             yield
             return
-        with ThreadPoolExecutor(len(self.workers) - 1) as self._pool:
+        with ThreadPoolExecutor(len(self.workers)) as self._pool:
             yield
 
     def _explore(self) -> None:
@@ -134,6 +136,8 @@ class Search:
             self._note(faults, depth)
             counts = self.space.turn()
             self.space.begin(faults, depth + 1)
+            if self.watch is not None:
+                self.watch(counts)
             if any(counts):
                 self._expand(counts, faults, depth)
                 depth += 1
@@ -219,13 +223,22 @@ class Search:
         round_[SHARD_TABLE], round_[SHARD_SIZE] = self.space.address, self.space.size
         address, call = ctypes.addressof(round_), self.kernel.call
         self._all(lambda worker: self._expand_with(worker, address), alone=chunks == 1)
-        for shard in self.space.shards:
-            more = sum(
-                self._chunks[at + OFFSETS + shard.number + 1] - self._chunks[at + OFFSETS + shard.number]
-                for at in range(0, CHUNK_SIZE * chunks, CHUNK_SIZE)
-            )
-            self.space.ensure(shard, more)
+        self._make_room(chunks)
         self._all(lambda _: call["insert_round"](address), alone=chunks == 1)
+
+    def _make_room(self, chunks: int) -> None:
+        """Let each shard have room for all that comes to it."""
+        ends = [0] * SHARDS
+        for at in range(OFFSETS, CHUNK_SIZE * chunks, CHUNK_SIZE):
+            offsets = self._chunks[at : at + SHARDS + 1]
+            for shard in range(SHARDS):
+                ends[shard] += offsets[shard + 1] - offsets[shard]
+        tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
+        if self._pool is None or not tight or tight[0].slots < LARGE:  # for small tables not worth the threads
+            for shard in tight:
+                self.space.grow(shard, ends[shard.number])
+        else:
+            list(self._pool.map(lambda shard: self.space.grow(shard, ends[shard.number]), tight))
 
     def _expand_with(self, worker: Worker, address: int) -> None:
         end = worker.scratch.address + self._entry * self._room
@@ -274,7 +287,7 @@ class Search:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
         if faults != self.purse.total:
             return True
-        worker = Worker(self.kernel, self._room)
+        worker = self.spare_workers()[0]
         call, space = self.kernel.call["leads_elsewhere"], self.space
         for shard in space.shards:
             table = shard.table.address
@@ -301,10 +314,16 @@ class Search:
         """What was counted."""
         return self.tally.counts(self.space)
 
+    def spare_workers(self) -> list[Worker]:
+        """As many workers as there are threads, whose tallies nobody adds up; made once."""
+        if not self._spare:
+            self._spare = [Worker(self.kernel, self._room) for _ in self.workers]
+        return self._spare
+
     def close(self) -> None:
         """Give all memory back."""
         self.space.close()
         self._out.close()
-        for worker in self.workers:
+        for worker in [*self.workers, *self._spare]:
             worker.scratch.close()
             worker.marks.close()

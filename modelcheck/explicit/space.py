@@ -30,12 +30,15 @@ from modelcheck.explicit.runtime import (
     TABLE,
     WAITING,
 )
+from spec.semantics import State
 
 ROOT = (1 << 32) - 1  # the parent of an initial state
 SMALL = 1 << 9  # slots of a table at first
 FULL = 0.8  # a table is never fuller
 WORTH = 1 << 20  # a frontier of fewer bytes need not be kept in memory for the next
 GROWTH = 1.35  # how much larger the next one is
+FAST_GROWTH = 2  # how much while it has fewer than LARGE slots
+LARGE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +175,16 @@ class Space:
 
     # ---------------------------------------------------------------- inserting
 
-    def ensure(self, shard: Shard, more: int) -> None:
-        """Room in a shard's table for more states. Raises MemoryError."""
-        wanted = self.word(shard, COUNT) + more
+    def is_tight(self, shard: Shard, more: int) -> bool:
+        """Whether a shard's table is too small for so many more. Raises MemoryError when numbers run out."""
         if self.word(shard, LOCAL) + more > self.room or self.word(shard, WAITING) + more > self.room:
             raise MemoryError("more states than there are numbers")
-        if wanted <= FULL * shard.slots:
-            return
-        slots = max(int(shard.slots * GROWTH), int(wanted / FULL) + 1)
+        return self.word(shard, COUNT) + more > FULL * shard.slots
+
+    def grow(self, shard: Shard, more: int) -> None:
+        """A larger table for a shard. Raises MemoryError."""
+        growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
+        slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
         table = Region(8 * self.words * slots, huge=True)
         self.kernel.call["rehash"](shard.table.address, shard.slots, table.address, slots)
         shard.table.close()
@@ -191,7 +196,8 @@ class Space:
         for ordinal, words in enumerate(states):
             entry = struct.pack(f"<{self.entry}Q", *words, ROOT | ordinal << 32)
             shard = self.shards[self.kernel.shard_of(words)]
-            self.ensure(shard, 1)
+            if self.is_tight(shard, 1):
+                self.grow(shard, 1)
             buffer = ctypes.create_string_buffer(entry, len(entry))
             self._insert(shard, ctypes.addressof(buffer), 1)
 
@@ -200,7 +206,6 @@ class Space:
 
     def wake(self, shard: Shard, start: int, end: int) -> None:
         """Of what waited for this layer, take what has not been found without the fault."""
-        self.ensure(shard, 0)
         self._insert(shard, shard.pending[0].address + 8 * self.entry * start, end - start)
 
     # ------------------------------------------------------------------ finding
@@ -224,6 +229,14 @@ class Space:
             found.append((number, int.from_bytes(shard.ordinals.read(2 * local, 2), "little")))
             number = int.from_bytes(shard.parents.read(4 * local, 4), "little")
         return found[::-1]
+
+    def states(self, shard: Shard) -> Iterator[State]:
+        """The states of a shard, in the order of its table."""
+        layout = self.kernel.layout
+        for place in range(shard.slots):
+            slot = struct.unpack(f"<{self.words}Q", shard.table.read(8 * self.words * place, 8 * self.words))
+            if slot[-1]:
+                yield layout.unpack(tuple(word & layout.own(n) for n, word in enumerate(slot)))[1]
 
     def close(self) -> None:
         """Give all memory back."""
