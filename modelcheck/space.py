@@ -136,7 +136,9 @@ class Space:
         """
         spent, _ = self.node(number)
         fault = self.level(number).faults != self.level(after).faults
-        for found in self.machine.steps(state, actions=self._purse.affordable(spent) if fault else self._free):
+        for found in self.machine.steps(
+            state, actions=self._purse.affordable(spent) if fault else self._free
+        ):
             if isinstance(found, Taken):
                 paid = self._purse.pay(spent, found.step.action) if fault else spent
                 if self.key(paid, found.state) == self._keys[after]:

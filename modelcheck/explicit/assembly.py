@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+
 @dataclass(frozen=True, slots=True)
 class V:
     """A whole number of so many bits, two's complement: known now, or computed by the code."""
@@ -87,9 +88,13 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 class Function:
     """A function being written; what its methods return are numbers computed where it then stands."""
 
-    def __init__(self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = "") -> None:
+    def __init__(
+        self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = ""
+    ) -> None:
         self.name = name
-        self._head = f"define {result} @{name}({', '.join(f'{kind} %{p}' for kind, p in params)}) {attributes}"
+        self._head = (
+            f"define {result} @{name}({', '.join(f'{kind} %{p}' for kind, p in params)}) {attributes}"
+        )
         self._entry = Block("entry")
         self._count = 0
         self.block = Block("start")
@@ -242,7 +247,9 @@ class Function:
 
     def read(self, pointer: str, index: V | int = 0, bits: int = 64) -> V:
         """The number in memory there."""
-        return self._named(bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}")
+        return self._named(
+            bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}"
+        )
 
     def write(self, pointer: str, value: V, index: V | int = 0) -> None:
         """Put a number into memory."""

@@ -168,7 +168,7 @@ class _Renamer:
                 return self._map(live, key, inner, packed, count)
             case t.Seq(inner), Sequence(_, most):
                 return self._sequence(live, inner, most)
-            case (t.Set(inner) | t.Bag(inner)), (Mask() | Slots()):
+            case ((t.Set(inner) | t.Bag(inner)), (Mask() | Slots())):
                 return self._members(live, inner)
             case _:
                 raise TypeError(f"{packing} is no {of}")
@@ -216,7 +216,9 @@ class _Renamer:
             case _:
                 return self.renamed(live, of)
 
-    def _parts(self, live: Live, types: list[t.Type], parts: tuple[Packing, ...], offsets: tuple[int, ...]) -> Live:
+    def _parts(
+        self, live: Live, types: list[t.Type], parts: tuple[Packing, ...], offsets: tuple[int, ...]
+    ) -> Live:
         fn, found = self.fn, []
         for of, part, offset in zip(types, parts, offsets, strict=True):
             found.append((self.renamed(cut_out(fn, live.v, offset, part), of), offset))

@@ -219,7 +219,12 @@ class Expressions:
         slots = {slot: Live(live.packing, _anything(live)) for slot, live in at.slots.items()}
         before = None if at.before is None else replace(at.before, fn=scratch)
         scene = replace(
-            at, fn=scratch, now=replace(at.now, fn=scratch), before=before, error=scratch.new("error"), slots=slots
+            at,
+            fn=scratch,
+            now=replace(at.now, fn=scratch),
+            before=before,
+            error=scratch.new("error"),
+            slots=slots,
         )
         return self.value(expr, scene).packing
 
@@ -281,7 +286,9 @@ class Expressions:
                 return Live(entries, whole_code)
             case _:
                 product = Product(tuple(part.packing for part in parts))
-                return Live(product, assembled(fn, product.width, list(zip(parts, product.offsets, strict=True))))
+                return Live(
+                    product, assembled(fn, product.width, list(zip(parts, product.offsets, strict=True)))
+                )
 
     def _case(self, expr: ir.Make, parts: list[Live], at: Scene) -> Live:
         """A case of a union; its numbers may be beyond what the union can store, so they have room."""
@@ -545,4 +552,3 @@ def _names_sort(of: t.Type) -> bool:
             return any(map(_names_sort, cases))
         case _:
             return False
-

@@ -77,7 +77,7 @@ class Fitting:
             case t.Map(_, inner), Array(packed, count):
                 offsets = tuple(live.packing.offset(index) for index in range(count))
                 self._parts(live, [inner] * count, (packed,) * count, offsets, here)
-            case (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), _:
+            case ((t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), _):
                 if limit is not None:
                     self._count(live, limit, here)
                 self._members(live, inner, here)
@@ -126,7 +126,7 @@ def always_fits(packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.
     match of, packing:
         case _, Never():
             return True
-        case (t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _:
+        case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
             return True
         case t.Range(lo, hi), Number(least, most):
             return lo <= least and most <= hi
@@ -144,10 +144,17 @@ def always_fits(packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.
             return fits(packing, unions[name])
         case t.Union(_, cases), Tagged(packed):
             pairs = zip(packed, cases, strict=True)
-            return all(fits(p, field.type) for product, case in pairs for p, field in zip(product.parts, case.fields, strict=True))
+            return all(
+                fits(p, field.type)
+                for product, case in pairs
+                for p, field in zip(product.parts, case.fields, strict=True)
+            )
         case t.Map(_, inner), Array(packed):
             return fits(packed, inner)
-        case (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), (Sequence() | Mask() | Slots()):
+        case (
+            (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)),
+            (Sequence() | Mask() | Slots()),
+        ):
             most = None if limit is None else scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
             return (most is None or _most(packing) <= most) and fits(packing.of, inner)
         case _:
@@ -162,5 +169,3 @@ def _most(packing: Packing) -> int:
             return most
         case _:
             raise TypeError(f"{packing} has no members")
-
-

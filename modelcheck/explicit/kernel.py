@@ -118,7 +118,10 @@ def _key(task: Task) -> str:
     """What the code depends on, and nothing else."""
     budget = (task.budget.total == 0, sorted((task.budget.kinds or {}).items()), task.budget.kinds is None)
     scope = task.scope
-    sizes = ([len(v) for v in scope.sorts.values()], *(sorted(m.items()) for m in (scope.nats, scope.networks, scope.config)))
+    sizes = (
+        [len(v) for v in scope.sorts.values()],
+        *(sorted(m.items()) for m in (scope.nats, scope.networks, scope.config)),
+    )
     model = (task.model.sorts, task.model.nats, task.model.unions, task.model.variables, task.model.actions)
     asked = (task.properties, task.symmetry)
     parts = (model, asked, budget, sizes, _sources(), llvm.llvm_version_info, llvm.get_host_cpu_name())
@@ -167,7 +170,7 @@ def write(task: Task, layout: Layout, context: Context) -> Written:
 
 def _private(text: str, name: str, public: set[str]) -> str:
     """Functions that nobody outside calls may be inlined and forgotten."""
-    return text if name in public else text.replace(f"define ", "define internal ", 1)
+    return text if name in public else text.replace("define ", "define internal ", 1)
 
 
 def _declared(texts: list[str]) -> list[str]:

@@ -69,7 +69,9 @@ class Layout:
     def unpack(self, words: Words) -> tuple[tuple[int, ...], State]:
         """What has been spent, and the state."""
         whole = sum(word << WORD * i for i, word in enumerate(words))
-        state = tuple(decode(f.packing, whole >> f.offset & (1 << f.packing.width) - 1) for f in self.variables)
+        state = tuple(
+            decode(f.packing, whole >> f.offset & (1 << f.packing.width) - 1) for f in self.variables
+        )
         spent = tuple(whole >> f.offset & (1 << f.packing.width) - 1 for f in self.counters)
         return spent, state
 

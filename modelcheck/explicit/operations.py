@@ -68,11 +68,11 @@ class Operations:
                 return truth(same(fn, a, b))
             case Op.NE, [a, b]:
                 return truth(fn.not_(same(fn, a, b)))
-            case (Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD | Op.NEG), _:
+            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD | Op.NEG), _):
                 return self._arithmetic(expr.op, args)
-            case (Op.LT | Op.LE), [a, b]:
+            case ((Op.LT | Op.LE), [a, b]):
                 return truth(self._is_before(a, b, or_same=expr.op is Op.LE))
-            case (Op.MIN2 | Op.MAX2), [a, b]:
+            case ((Op.MIN2 | Op.MAX2), [a, b]):
                 return self._better(a, b, least=expr.op is Op.MIN2)
             case Op.IN, [a, b]:
                 return truth(self._is_in(a, b))
@@ -80,11 +80,11 @@ class Operations:
                 return size(fn, a)
             case Op.COUNT, [a, bag]:
                 return self._count(a, bag)
-            case (Op.SUBSET | Op.UNION | Op.MINUS | Op.INTERSECT), [a, b]:
+            case ((Op.SUBSET | Op.UNION | Op.MINUS | Op.INTERSECT), [a, b]):
                 return self._of_sets(expr.op, a, b)
-            case (Op.CONCAT | Op.COMMON | Op.STARTS), [a, b]:
+            case ((Op.CONCAT | Op.COMMON | Op.STARTS), [a, b]):
                 return self._of_sequences(expr.op, a, b)
-            case (Op.TAKE | Op.DROP), [a, n]:
+            case ((Op.TAKE | Op.DROP), [a, n]):
                 return self._cut(a, n, keep_start=expr.op is Op.TAKE)
             case Op.INDEX, [a, n]:
                 return self._entry(a, n.v)
@@ -96,7 +96,7 @@ class Operations:
                 return self._elements(a)
             case Op.THE, [a]:
                 return self._the(a)
-            case (Op.LEAST | Op.GREATEST), [a]:
+            case ((Op.LEAST | Op.GREATEST), [a]):
                 return self._extreme(a, least=expr.op is Op.LEAST)
             case Op.SUBSETS, [a]:
                 return self._subsets(a)
@@ -214,7 +214,7 @@ class Operations:
     def _common(self, a: Packing, b: Packing) -> Packing:
         """A mask for both sets, where one will do."""
         match a, b:
-            case (Mask() | Slots()), (Mask() | Slots()):
+            case ((Mask() | Slots()), (Mask() | Slots())):
                 of = join(a.of, b.of)
                 return Mask(of) if isinstance(join(a, b), Mask) else set_of(of, _most(a) + _most(b))
             case _:

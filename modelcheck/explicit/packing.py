@@ -410,7 +410,7 @@ def is_monotone(packing: Packing) -> bool:
 # ------------------------------------------------------------------- values
 
 
-def encode(packing: Packing, value: Value) -> int:  # noqa: C901 - a dispatch over a union
+def encode(packing: Packing, value: Value) -> int:
     """The code of a value. The value must fit."""
     match packing:
         case Never():
@@ -451,7 +451,7 @@ def _entries(packing: Sequence | Slots, codes: list[int]) -> int:
     return len(codes) << packing.body | sum(code << i * width for i, code in enumerate(codes))
 
 
-def decode(packing: Packing, code: int) -> Value:  # noqa: C901 - a dispatch over a union
+def decode(packing: Packing, code: int) -> Value:
     """The value of a code."""
     match packing:
         case Never():

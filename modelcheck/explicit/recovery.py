@@ -46,7 +46,9 @@ class FullAccount(Account):
     def _recoverable(self, prop: Property) -> Result:
         recovery = Recovery(self.run)
         if not recovery.mark_goals(prop):
-            return Result(prop.name, prop.kind, Unknown(f"{prop.name} makes an error: {recovery.error(prop)}"))
+            return Result(
+                prop.name, prop.kind, Unknown(f"{prop.name} makes an error: {recovery.error(prop)}")
+            )
         trapped, beyond = recovery.spread()
         if not trapped:
             verdict = Holds(self.whole(), beyond=beyond)
@@ -87,7 +89,12 @@ class Recovery:
 
         def over(worker: Worker, shard: Shard) -> int:
             return spread(
-                worker.context, space.address, space.size, shard.table.address, shard.slots, worker.scratch.address
+                worker.context,
+                space.address,
+                space.size,
+                shard.table.address,
+                shard.slots,
+                worker.scratch.address,
             )
 
         def share(number: int) -> int:

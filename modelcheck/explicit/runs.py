@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example, Trace
 from modelcheck.engine import Task
 from modelcheck.explicit.kernel import Kernel

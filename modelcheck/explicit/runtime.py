@@ -29,7 +29,9 @@ AHEAD = 12  # so many successors ahead, the place in the table is asked for
 WAITS, FINE, BEYOND = range(3)
 
 # The words of a shard.
-TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER, FAILED, FIRSTS = range(13)
+TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER, FAILED, FIRSTS = (
+    range(13)
+)
 # The words of a round, and of a chunk in it.
 NEXT, CHUNKS, CHUNK_TABLE, WITH_FAULTS, SHARD_NEXT, SHARD_TABLE, SHARD_SIZE = range(7)
 STATES, FIRST, HOW_MANY, DONE, OUT, OFFSETS = range(6)
@@ -46,7 +48,9 @@ class Runtime:
         self.entry = self.words + ENTRY_META
         self.symmetric = symmetric
 
-    def functions(self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int) -> list[Function]:
+    def functions(
+        self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
+    ) -> list[Function]:
         """All of them; `free` and `faults` are the names of the functions of actions, `most` their successors."""
         return [
             self._hash(),
@@ -99,9 +103,18 @@ class Runtime:
         fn.end("ret void")
         return fn
 
-    def _expand(self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int) -> Function:
+    def _expand(
+        self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
+    ) -> Function:
         """Expand states one behind the other while the buffer has room; how many."""
-        params = [("ptr noalias", "ctx"), ("ptr", "states"), ("i64", "first"), ("i64", "count"), ("i64", "end"), ("i1", "faults")]
+        params = [
+            ("ptr noalias", "ctx"),
+            ("ptr", "states"),
+            ("i64", "first"),
+            ("i64", "count"),
+            ("i64", "end"),
+            ("i1", "faults"),
+        ]
         fn = Function("expand", params, "i64", "nounwind")
         done, index = fn.new("done"), fn.cell(64, i64(0))
         test = fn.new("test")
@@ -144,7 +157,13 @@ class Runtime:
 
     def _sort(self) -> Function:
         """Copy successors into the order of their shards; `offsets` says where each begins, in successors."""
-        params = [("ptr noalias", "from"), ("i64", "count"), ("ptr noalias", "to"), ("ptr noalias", "offsets"), ("ptr noalias", "marks")]
+        params = [
+            ("ptr noalias", "from"),
+            ("i64", "count"),
+            ("ptr noalias", "to"),
+            ("ptr noalias", "offsets"),
+            ("ptr noalias", "marks"),
+        ]
         fn = Function("sort", params, "void", "nounwind")
         count, ends = V(64, "%count"), fn.array(SHARDS)
         for shard in range(SHARDS):
@@ -164,11 +183,16 @@ class Runtime:
             shard = fn.resize(fn.read("%marks", index, 8), 64)
             place = fn.read(ends, shard)
             fn.write(ends, fn.add(place, i64(1)), shard)
-            source, target = fn.at("%from", fn.mul(index, i64(self.entry))), fn.at("%to", fn.mul(place, i64(self.entry)))
+            source, target = (
+                fn.at("%from", fn.mul(index, i64(self.entry))),
+                fn.at("%to", fn.mul(place, i64(self.entry))),
+            )
             for n in range(self.entry) if self.entry <= 8 else ():
                 fn.write(target, fn.read(source, n), n)
             if self.entry > 8:
-                fn.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * self.entry}, i1 false)")
+                fn.emit(
+                    f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * self.entry}, i1 false)"
+                )
         fn.end("ret void")
         return fn
 
@@ -177,7 +201,13 @@ class Runtime:
 
     def _expand_round(self) -> Function:
         """Take chunks of a round until none is left: expand each, and sort what it leads to."""
-        params = [("ptr noalias", "ctx"), ("ptr", "round"), ("ptr noalias", "scratch"), ("i64", "end"), ("ptr noalias", "marks")]
+        params = [
+            ("ptr noalias", "ctx"),
+            ("ptr", "round"),
+            ("ptr noalias", "scratch"),
+            ("i64", "end"),
+            ("ptr noalias", "marks"),
+        ]
         fn = Function("expand_round", params, "void", "nounwind")
         again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
         fn.goto(again)
@@ -191,7 +221,16 @@ class Runtime:
         fn.write("%ctx", start, CURSOR)
         faults = fn.ne(fn.read("%round", WITH_FAULTS), i64(0))
         states = fn.pointer(fn.read(chunk, STATES))
-        many = fn.call(64, "expand", "%ctx", states, fn.read(chunk, FIRST), fn.read(chunk, HOW_MANY), V(64, "%end"), faults)
+        many = fn.call(
+            64,
+            "expand",
+            "%ctx",
+            states,
+            fn.read(chunk, FIRST),
+            fn.read(chunk, HOW_MANY),
+            V(64, "%end"),
+            faults,
+        )
         fn.write(chunk, many, DONE)
         count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
         out = fn.pointer(fn.read(chunk, OUT))
@@ -237,7 +276,9 @@ class Runtime:
 
     def _insert(self) -> Function:
         """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
-        fn = Function("insert", [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")], "void", "nounwind")
+        fn = Function(
+            "insert", [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")], "void", "nounwind"
+        )
         word, bit = self.layout.mark(WAITS)
         table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
         count = V(64, "%count")
@@ -253,7 +294,9 @@ class Runtime:
             address, there = self._find(fn, table, slots, entry)
             slot = fn.pointer(address)
             by_fault = fn.ne(fn.lshr(meta, i64(FAULT)), i64(0))
-            known, absent, wait, fresh, done = (fn.new(h) for h in ("known", "absent", "wait", "fresh", "inserted"))
+            known, absent, wait, fresh, done = (
+                fn.new(h) for h in ("known", "absent", "wait", "fresh", "inserted")
+            )
             fn.fork(there, known, absent)
             with fn.remembering():
                 fn.begin(known)
@@ -373,7 +416,14 @@ class Runtime:
 
     def _leads_elsewhere(self, faults: Sequence[str]) -> Function:
         """Whether a fault leads from a state of a table to one that the shards do not have, or makes an error."""
-        params = [("ptr noalias", "ctx"), ("ptr", "shards"), ("i64", "size"), ("ptr", "table"), ("i64", "slots"), ("ptr", "scratch")]
+        params = [
+            ("ptr noalias", "ctx"),
+            ("ptr", "shards"),
+            ("i64", "size"),
+            ("ptr", "table"),
+            ("i64", "slots"),
+            ("ptr", "scratch"),
+        ]
         fn = Function("leads_elsewhere", params, "i1", "nounwind")
         yes = fn.new("yes")
         with fn.loop(V(64, "%slots")) as index:
@@ -398,11 +448,19 @@ class Runtime:
 
     def _recovery(self, free: Sequence[str]) -> list[Function]:
         """Which states can get to a goal by free steps, and which only beyond the scope."""
-        return [self._goal_marks(), self._spread(free, FINE), self._spread(free, BEYOND), self._count_marks(), self._first_trapped()]
+        return [
+            self._goal_marks(),
+            self._spread(free, FINE),
+            self._spread(free, BEYOND),
+            self._count_marks(),
+            self._first_trapped(),
+        ]
 
     def _goal_marks(self) -> Function:
         """Mark the states of a table that have reached the goal, unmark all others; whether asking makes an error."""
-        fn = Function("mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "i1", "nounwind")
+        fn = Function(
+            "mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "i1", "nounwind"
+        )
         (word, bit), (word2, bit2) = self.layout.mark(FINE), self.layout.mark(BEYOND)
         own, failed = fn.array(self.words), fn.cell(1, FALSE)
         with fn.loop(V(64, "%slots")) as index:
@@ -412,14 +470,23 @@ class Runtime:
                 goal = fn.call(64, "goal", own, V(64, "%which"))
                 fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
                 fn.write(slot, fn.and_(fn.read(slot, word2), i64(~bit2)), word2)
-                marked = fn.or_(fn.and_(fn.read(slot, word), i64(~bit)), fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0)))
+                marked = fn.or_(
+                    fn.and_(fn.read(slot, word), i64(~bit)), fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
+                )
                 fn.write(slot, marked, word)
         fn.end(f"ret {fn.load(failed)}")
         return fn
 
     def _spread(self, free: Sequence[str], mark: int) -> Function:
         """Mark each state of a table that a step leads from to a marked one (BEYOND: or out of the scope); how many."""
-        params = [("ptr noalias", "ctx"), ("ptr", "shards"), ("i64", "size"), ("ptr", "table"), ("i64", "slots"), ("ptr", "scratch")]
+        params = [
+            ("ptr noalias", "ctx"),
+            ("ptr", "shards"),
+            ("i64", "size"),
+            ("ptr", "table"),
+            ("i64", "slots"),
+            ("ptr", "scratch"),
+        ]
         fn = Function("spread_fine" if mark == FINE else "spread_beyond", params, "i64", "nounwind")
         word, bit = self.layout.mark(mark)
         fine_word, fine_bit = self.layout.mark(FINE)
@@ -427,7 +494,9 @@ class Runtime:
         cuts = range(self.context.cut, self.context.refused, 2)
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            marked = fn.or_(fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit)))
+            marked = fn.or_(
+                fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit))
+            )
             is_open = fn.and_(fn.ne(fn.read(slot, self.words - 1), i64(0)), fn.eq(marked, i64(0)))
             with fn.when(is_open):
                 start, found, done = fn.address("%scratch"), fn.new("hit"), fn.new("looked_at")

@@ -15,6 +15,7 @@ from modelcheck.account import Counts
 from modelcheck.engine import Task
 from modelcheck.explicit.arena import Region
 from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.runs import Runs
 from modelcheck.explicit.runtime import (
     CHUNK_SIZE,
     CHUNK_TABLE,
@@ -34,7 +35,6 @@ from modelcheck.explicit.runtime import (
     STATES,
     WITH_FAULTS,
 )
-from modelcheck.explicit.runs import Runs
 from modelcheck.explicit.space import LARGE, Space
 from modelcheck.explicit.tally import Tally
 from modelcheck.layers import Stopped
@@ -62,7 +62,9 @@ class Worker:
 class Search:
     """One run of the search, and what it has found so far; `run` may be interrupted at any time."""
 
-    def __init__(self, task: Task, machine: Machine, kernel: Kernel, reporter: Reporter, threads: int) -> None:
+    def __init__(
+        self, task: Task, machine: Machine, kernel: Kernel, reporter: Reporter, threads: int
+    ) -> None:
         self.task = task
         self.machine = machine
         self.kernel = kernel
@@ -188,7 +190,10 @@ class Search:
         """All steps of the frontier, and the states that are new by them."""
         paid = bool(self.purse.allowed) and faults != self.purse.total
         words = self.kernel.layout.words
-        starts = [self.space.word(shard, LOCAL) - count for shard, count in zip(self.space.shards, counts, strict=True)]
+        starts = [
+            self.space.word(shard, LOCAL) - count
+            for shard, count in zip(self.space.shards, counts, strict=True)
+        ]
         parts = [
             (shard, first, min(CHUNK, count - first))
             for shard, count in enumerate(counts)
@@ -234,7 +239,9 @@ class Search:
             for shard in range(SHARDS):
                 ends[shard] += offsets[shard + 1] - offsets[shard]
         tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
-        if self._pool is None or not tight or tight[0].slots < LARGE:  # for small tables not worth the threads
+        if (
+            self._pool is None or not tight or tight[0].slots < LARGE
+        ):  # for small tables not worth the threads
             for shard in tight:
                 self.space.grow(shard, ends[shard.number])
         else:
@@ -242,7 +249,9 @@ class Search:
 
     def _expand_with(self, worker: Worker, address: int) -> None:
         end = worker.scratch.address + self._entry * self._room
-        self.kernel.call["expand_round"](worker.context, address, worker.scratch.address, end, worker.marks.address)
+        self.kernel.call["expand_round"](
+            worker.context, address, worker.scratch.address, end, worker.marks.address
+        )
 
     def _all(self, work: Callable[[Worker], Any], *, alone: bool) -> None:
         """Let all workers do something, and wait for them."""
@@ -291,7 +300,10 @@ class Search:
         call, space = self.kernel.call["leads_elsewhere"], self.space
         for shard in space.shards:
             table = shard.table.address
-            if call(worker.context, space.address, space.size, table, shard.slots, worker.scratch.address) & 1:
+            if (
+                call(worker.context, space.address, space.size, table, shard.slots, worker.scratch.address)
+                & 1
+            ):
                 return False
         return not self.tally.breaks_more(worker.context)
 

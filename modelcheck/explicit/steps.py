@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
-from collections.abc import Iterator
 from typing import assert_never
 
 import spec.ir as ir
-from modelcheck.explicit.assembly import FALSE, TRUE, Block, Cell, Function, V, const, i64
-from modelcheck.explicit.context import CURSOR, ERROR, ORDINAL, PARENT, WENT, Context, is_fault
+from modelcheck.explicit.assembly import FALSE, Block, Function, V, i64
+from modelcheck.explicit.context import PARENT, WENT, Context, is_fault
 from modelcheck.explicit.expressions import Expressions
 from modelcheck.explicit.fitting import Fitting
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.scene import Scene
 from modelcheck.explicit.state import StateBits
-from modelcheck.explicit.values import Live, convert, value
+from modelcheck.explicit.values import Live, convert
 from modelcheck.explicit.walks import Walk
 from spec.types import Map, Record, Tuple, Type
 
@@ -32,7 +30,13 @@ class Steps:
     """
 
     def __init__(
-        self, action: ir.Action, expressions: Expressions, layout: Layout, context: Context, *, probe: bool = False
+        self,
+        action: ir.Action,
+        expressions: Expressions,
+        layout: Layout,
+        context: Context,
+        *,
+        probe: bool = False,
     ) -> None:
         self.action = action
         self.expressions = expressions
@@ -92,14 +96,21 @@ class Steps:
 
     def _is_written_out(self, index: int, walk: Walk) -> bool:
         cost = self._price(self.action.body) + sum(
-            self.expressions.costs.of(p.test if isinstance(p, ir.Guard) else p.value) for p in self.action.head
+            self.expressions.costs.of(p.test if isinstance(p, ir.Guard) else p.value)
+            for p in self.action.head
         )
         later = 1
         for param in self.action.params[index + 1 :]:
             later *= 8 if not isinstance(param.domain, ir.Members) else 4
         return walk.count * later * (cost + 10) <= INSTANCES
 
-    def _candidates(self, walk: Walk, written_out: bool, one: Callable[[Live], None], start: Callable[[], None] | None = None) -> None:  # noqa: FBT001 - as the walk is
+    def _candidates(
+        self,
+        walk: Walk,
+        written_out: bool,
+        one: Callable[[Live], None],
+        start: Callable[[], None] | None = None,
+    ) -> None:  # noqa: FBT001 - as the walk is
         """Run something for each candidate that is there; where it leaves, the next one follows."""
         fn, outer = self.fn, self.next
         most, each = self.most, 1
@@ -227,7 +238,9 @@ class Steps:
         expr = statement.value
         live = self.expressions.value(expr.of if isinstance(expr, ir.Fit) else expr, scene)
         if isinstance(expr, ir.Fit):
-            Fitting(fn, self.expressions.scope, self.expressions.unions, self.error, self._cut).check(live, expr.type)
+            Fitting(fn, self.expressions.scope, self.expressions.unions, self.error, self._cut).check(
+                live, expr.type
+            )
         self.after.put(place, convert(fn, live, place.packing))
 
     def _type(self, variable: int) -> Type:
@@ -295,7 +308,9 @@ class Steps:
                 fn.leave_if(fn.not_(self.expressions.test(statement.where, scene)), self.next)
             rest()
 
-        self._candidates(walk, walk.count * (self._price(self.action.body) + 10) <= INSTANCES // 4, one, start)
+        self._candidates(
+            walk, walk.count * (self._price(self.action.body) + 10) <= INSTANCES // 4, one, start
+        )
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """The rounds of a `for` from one on; each way through a round goes on by itself."""
@@ -378,7 +393,9 @@ class Steps:
                 case ir.Assign(value=expr) | ir.Bound(value=expr) | ir.Assert(test=expr):
                     total += costs.of(expr) + 8
                 case ir.Branch():
-                    total += costs.of(statement.test) + self._price(statement.then) + self._price(statement.other)
+                    total += (
+                        costs.of(statement.test) + self._price(statement.then) + self._price(statement.other)
+                    )
                 case ir.Each():
                     total += 4 * self._price(statement.body)
                 case ir.Choose():

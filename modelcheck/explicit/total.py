@@ -64,7 +64,9 @@ class Costs:
                 return self._bind(expr)
             case ir.MapOf(body=body):
                 cost, total = self._look(body)
-                return self._count(expr.type.key if isinstance(expr.type, t.Map) else expr.type) * (cost + 2), total
+                return self._count(expr.type.key if isinstance(expr.type, t.Map) else expr.type) * (
+                    cost + 2
+                ), total
             case ir.Apply(op=op, args=args):
                 cost, total = self._sum(args)
                 return cost + PRICES.get(op, 1) + self._slots(args), total and not self._may_fail(op, args)

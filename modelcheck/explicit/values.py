@@ -141,9 +141,7 @@ def with_length(fn: Function, packing: Sequence | Slots, entries: V, count: V) -
     """A sequence (or slots) from its entries and how many they are."""
     size = container(packing.width)
     whole = fn.resize(entries, size)
-    return Live(
-        packing, fn.or_(whole, fn.shl(fn.resize(count, size), const(size, packing.body)))
-    )
+    return Live(packing, fn.or_(whole, fn.shl(fn.resize(count, size), const(size, packing.body))))
 
 
 # ------------------------------------------------------------------- conversion
@@ -167,7 +165,7 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
     if live.packing == to:
         return live, TRUE
     match live.packing, to:
-        case (Never() | Optional(Never()) | Mask(Never()) | Slots(Never()) | Sequence(Never())), _:
+        case ((Never() | Optional(Never()) | Mask(Never()) | Slots(Never()) | Sequence(Never())), _):
             return known_zero(to), TRUE  # there is nothing, or only nothing in it
         case Number(lo, hi), Number(lo2, hi2):
             ok = TRUE if lo2 <= lo else fn.at_most(i64(lo2), live.v)
@@ -181,7 +179,10 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
             got, ok = recode(fn, live, of2)
             return convert(fn, option_of(fn, got), to), ok
         case Product(parts), Product(parts2):
-            pairs = [(cut_out(fn, live.v, at, p), q) for p, at, q in zip(parts, live.packing.offsets, parts2, strict=True)]
+            pairs = [
+                (cut_out(fn, live.v, at, p), q)
+                for p, at, q in zip(parts, live.packing.offsets, parts2, strict=True)
+            ]
             return _wholes(fn, pairs, to, list(to.offsets))
         case Array(of, count), Array(of2):
             pairs = [(cut_out(fn, live.v, live.packing.offset(i), of), of2) for i in range(count)]
@@ -196,7 +197,7 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
             return _sequence(fn, live, to, of2, most2)
         case Mask(Number(lo, hi)), Mask(Number(lo2, hi2)):
             return _shifted(fn, live, (lo, hi), to, (lo2, hi2))
-        case (Mask() | Slots()), (Mask() | Slots()):
+        case ((Mask() | Slots()), (Mask() | Slots())):
             return _member_by_member(fn, live, to)
         case _:
             raise TypeError(f"{live.packing} is no {to}")
@@ -241,7 +242,9 @@ def option_of(fn: Function, live: Live) -> Live:
     return Live(packing, fn.add(fn.resize(code(fn, live), size), const(size, 1)))
 
 
-def _wholes(fn: Function, pairs: list[tuple[Live, Packing]], to: Packing, offsets: list[int]) -> tuple[Live, V]:
+def _wholes(
+    fn: Function, pairs: list[tuple[Live, Packing]], to: Packing, offsets: list[int]
+) -> tuple[Live, V]:
     ok, parts = TRUE, []
     for (part, packing), offset in zip(pairs, offsets, strict=True):
         got, fits = recode(fn, part, packing)
@@ -440,4 +443,3 @@ def size(fn: Function, live: Live) -> Live:
             return number(fn, fn.resize(fn.ne(live.v, const(live.v.bits, 0)), 64), 0, 1)
         case _:
             raise TypeError(f"{live.packing} has no size")
-

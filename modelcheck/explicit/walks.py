@@ -26,7 +26,6 @@ from modelcheck.explicit.values import (
     entry,
     known_zero,
     length,
-    number,
     some,
     tag_of,
     value,
@@ -159,5 +158,3 @@ def _by_rank(fn: Function, whole: Live, of: Packing) -> Walk:
         return there, Live(of, found)
 
     return Walk(of, packing.most, i64(packing.most), one)
-
-
