@@ -65,7 +65,7 @@ class Account:
         """All that the search says."""
         results = tuple(map(self.result, self.task.properties))
         error = self.search.error() if self.end is End.ERROR else None
-        return Findings(engine, self.end, results, self._stats(), error)
+        return Findings(engine, self.end, results, self._stats(), error, self.task.symmetry)
 
     # ----------------------------------------------------------------- verdicts
 

@@ -101,7 +101,9 @@ def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
     if any(action.kind is Kind.FAULT for action in model.actions):
         yield from _fact("faults", [_asked(outcome, check.budget)], width)
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
-    yield from _fact("searched", [*searched, count(stats.levels, "level")], width)
+    renamed = outcome.findings.symmetry
+    alike = [f"up to renaming {' and '.join(renamed)}"] if renamed else []
+    yield from _fact("searched", [*searched, count(stats.levels, "level"), *alike], width)
     if len(stats.layers) > 1:
         yield from _fact("by faults", _layers(stats.layers), width)
     yield from _fact("cut", _cut(outcome), width)

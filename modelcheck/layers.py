@@ -280,7 +280,7 @@ class Search:
             self._told = now
             states, transitions = len(self.space), self.transitions
             self._reporter.tell(
-                Progress(faults, depth, states, transitions, self._waiting, now - self.started)
+                Progress(faults, depth, states, transitions, self._waiting, now - self.started, resident())
             )
 
     def _finish(self, faults: int) -> None:

@@ -46,6 +46,7 @@ def as_json(outcome: Outcome, *, strict: bool = False) -> Json:
         "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
         "engine": findings.engine,
         "exact": True,
+        "symmetry": list(findings.symmetry),
         "stats": _stats(outcome),
     }
 

@@ -6,7 +6,7 @@ from typing import TextIO, assert_never
 
 from counterexamples.lines import count
 from modelcheck.report import Event, Found, LayerDone, Progress
-from modelcheck.wording import seconds_words
+from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
 
@@ -48,6 +48,7 @@ class ProgressLine:
             count(event.states, "state"),
             f"{rate:,.0f}/s",
             f"{event.waiting:,} waiting",
+            memory_words(event.memory),
             seconds_words(event.seconds),
         ]
         if self._violated:

@@ -10,7 +10,7 @@ from modelcheck.result import Layer
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search is; told about twice a second."""
+    """How far a search is; told about twice a second. `memory` is in bytes, of the whole process."""
 
     faults: int
     depth: int
@@ -18,6 +18,7 @@ class Progress:
     transitions: int
     waiting: int
     seconds: float
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)

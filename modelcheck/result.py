@@ -123,13 +123,18 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that an engine found; `error` is the run to an error of the model, if it makes one."""
+    """All that an engine found; `error` is the run to an error of the model, if it makes one.
+
+    With `symmetry`, states that differ by a renaming of members of those sorts
+    were counted as one.
+    """
 
     engine: str
     end: End
     results: tuple[Result, ...]
     stats: Stats
     error: Trace | None = None
+    symmetry: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

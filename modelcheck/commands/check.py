@@ -28,11 +28,12 @@ from modelcheck.result import End, Holds, Outcome, Violated
 from modelcheck.standing import standing, surprises
 from modelcheck.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Config, Model
+from spec.ir import Check, Config, ExpectVerdict, Model
 from spec.load import load
 from spec.types import Nat, Sort
 from spec.values import ModelError
 
+MOST_THREADS = 256
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 WORST_FIRST = (Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
 
@@ -59,6 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--strict", action="store_true", help="mind actions and guards that are never used")
     how = parser.add_argument_group("how far to go")
     how.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
+    how.add_argument("--threads", type=_threads, metavar="N", help="on so many cores (all)")
+    how.add_argument(
+        "--symmetry", action="store_true", help="count states that differ by a renaming of members as one"
+    )
     how.add_argument(
         "--max-states", type=_count, metavar="N", help="give up beyond so many states (2000, 5M)"
     )
@@ -120,8 +125,14 @@ def _questions(args: argparse.Namespace) -> list[tuple[Model, Check]]:
         for model, check in pick_checks(models, args.check):
             asked = model if args.of is None else pick_model(models, args.of)
             own = check if asked is model else _moved(check, asked)
-            found.append((asked, _only(asked, apply(asked, own, given), args.property)))
+            question = _only(asked, apply(asked, own, given), args.property)
+            found.append((asked, _uncounted(question) if args.symmetry else question))
     return found
+
+
+def _uncounted(check: Check) -> Check:
+    """The check without the counts it expects, which are not of orbits."""
+    return replace(check, expect=tuple(e for e in check.expect if isinstance(e, ExpectVerdict)))
 
 
 def _moved(check: Check, model: Model) -> Check:
@@ -146,7 +157,15 @@ def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -
     progress = ProgressLine(output.err, f"{model.name} · {check.name}", columns=columns)
     limits = Limits(args.max_states, args.max_time, args.max_memory)
     try:
-        return run_check(model, check, engine=args.engine, limits=limits, reporter=progress)
+        return run_check(
+            model,
+            check,
+            engine=args.engine,
+            limits=limits,
+            reporter=progress,
+            symmetry=args.symmetry,
+            threads=args.threads,
+        )
     except Unmet as unmet:
         raise _broken(model, check, unmet) from None
     except ModelError as error:
@@ -267,6 +286,12 @@ def _scaled(text: str, units: dict[str, float], what: str) -> float:
 
 def _count(text: str) -> int:
     return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number such as 20000 or 5M"))
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 to {MOST_THREADS}")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -283,13 +283,14 @@ class Search:
             raise Stopped(End.STATES)
         if limits.seconds is not None and now - self.started >= limits.seconds:
             raise Stopped(End.SECONDS)
-        if limits.memory is not None and resident() >= limits.memory:
+        memory = resident()
+        if limits.memory is not None and memory >= limits.memory:
             raise Stopped(End.MEMORY)
         if now - self._told >= QUIET:
             self._told = now
             self.tally.take(self.workers)
             self._reporter.tell(
-                Progress(faults, depth, states, self.tally.transitions, waiting, now - self.started)
+                Progress(faults, depth, states, self.tally.transitions, waiting, now - self.started, memory)
             )
 
     def _adds_nothing(self, faults: int) -> bool:

@@ -15,7 +15,9 @@ class Terminal(io.StringIO):
         return True
 
 
-EVENT = Progress(faults=2, depth=14, states=1_200_000, transitions=9, waiting=30_000, seconds=10.0)
+EVENT = Progress(
+    faults=2, depth=14, states=1_200_000, transitions=9, waiting=30_000, seconds=10.0, memory=310_000_000
+)
 
 
 def test_a_terminal_sees_one_line_with_a_rate() -> None:
