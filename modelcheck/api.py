@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
-from modelcheck.engine import Engine, Limits, Refusal, Task
+from modelcheck.engine import Engine, Keep, Limits, Refusal, Task
 from modelcheck.expected import mismatches, needs_counts
 from modelcheck.memory import available, resident
 from modelcheck.registry import engine as engine_of
@@ -52,12 +52,13 @@ def check(
     reporter: Reporter | None = None,
     symmetry: bool = False,
     threads: int | None = None,
+    keep: Keep | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
     With no engine named, the fastest that can do all the check asks.  With `symmetry`, states that differ by a renaming of interchangeable members
     count as one.  Stops with a partial outcome before memory runs out, or on Ctrl-C. Raises
-    KeyError (no such engine), Unsupported, Unmet, or ModelError when the model
+    KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when the model
     cannot even start; NotReplayable is a bug of the engine.
     """
     task = Task(
@@ -70,6 +71,7 @@ def check(
         stop_early=not needs_counts(check),
         symmetry=symmetric_sorts(model) if symmetry else (),
         threads=threads,
+        keep=keep,
     )
     if assumes := Machine(model, check.scope).assumption_failures():
         raise Unmet(model, assumes)

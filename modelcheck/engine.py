@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from modelcheck.report import Reporter
@@ -17,6 +18,15 @@ class Limits:
     states: int | None = None
     seconds: float | None = None
     memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A folder in which a search is written down every so many seconds, and when it stops; `resume`: go on from there."""
+
+    folder: Path
+    seconds: float = 300
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ class Task:
     stop_early: bool = True
     symmetry: tuple[str, ...] = ()
     threads: int | None = None
+    keep: Keep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,10 @@ class Refusal:
 
     what: str
     instead: str | None = None
+
+
+class CannotResume(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """There is no search that could go on."""
 
 
 class Engine(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
-from modelcheck.report import Event, Found, LayerDone, Progress
+from modelcheck.report import Event, Found, Kept, LayerDone, Progress
 from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
@@ -28,7 +28,10 @@ class ProgressLine:
                 self._draw(self._words(event))
             case Found(name):
                 self._violated.append(name)
-            case LayerDone():
+            case Kept(_, str(problem)):
+                self.clear()
+                self._stream.write(f"modelcheck: no checkpoint: {problem}; the search goes on\n")
+            case LayerDone() | Kept():
                 pass
             case _:
                 assert_never(event)

@@ -24,7 +24,9 @@ class ReferenceEngine:
     name: ClassVar[str] = "reference"
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What it cannot do: with symmetry nothing about steps and fair runs, which tell members apart."""
+        """What it cannot do: checkpoints; with symmetry nothing about steps and fair runs, which tell members apart."""
+        if task.keep is not None:
+            return (Refusal("checkpoints", "explicit"),)
         kinds = {PropertyKind.STEP, PropertyKind.ASSERT} | OF_FAIR_RUNS if task.symmetry else set()
         return tuple(
             Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds

@@ -37,7 +37,15 @@ class Found:
     steps: int
 
 
-Event = Progress | LayerDone | Found
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How far the search is has been written down; or has not, and why."""
+
+    states: int
+    problem: str | None = None
+
+
+Event = Progress | LayerDone | Found | Kept
 
 
 class Reporter(Protocol):

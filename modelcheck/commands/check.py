@@ -15,7 +15,7 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
-from modelcheck.engine import Limits
+from modelcheck.engine import CannotResume, Keep, Limits
 from modelcheck.exits import Exit
 from modelcheck.files import save_text
 from modelcheck.models import pick_checks, pick_model, pick_property
@@ -71,6 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--max-memory", type=_bytes, metavar="M", help="give up beyond so much memory (800M, 4G)"
     )
+    how.add_argument("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
+    how.add_argument("--resume", type=Path, metavar="DIR", help="go on from a checkpoint, and keep it up to date")
+    how.add_argument(
+        "--every", type=_seconds, default=300, metavar="T", help="how often, besides at the end (5m)"
+    )
     out = parser.add_argument_group("what to show")
     out.add_argument(
         "-v", "--trace", action="store_true", help="show expected violations and examples as stories too"
@@ -86,7 +91,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     outcomes: list[Outcome] = []
     refused = False
-    for model, check in _questions(args):
+    questions = _questions(args)
+    if _keep(args) is not None and len(questions) > 1:
+        names = ", ".join(check.name for _, check in questions)
+        message = f"a checkpoint is of one check, and these are {len(questions)}: {names}"
+        raise SpecError([Diagnostic("R0910", questions[0][0].source, None, message, help="name one with --check")])
+    for model, check in questions:
         try:
             outcome = _ask(args, output, model, check)
         except Unsupported as unsupported:
@@ -165,7 +175,10 @@ def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -
             reporter=progress,
             symmetry=args.symmetry,
             threads=args.threads,
+            keep=_keep(args),
         )
+    except CannotResume as reason:
+        raise SpecError([Diagnostic("R0910", model.source, None, str(reason))]) from None
     except Unmet as unmet:
         raise _broken(model, check, unmet) from None
     except ModelError as error:
@@ -173,6 +186,12 @@ def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -
         raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
     finally:
         progress.clear()
+
+
+def _keep(args: argparse.Namespace) -> Keep | None:
+    """Where the search is to be written down, if at all."""
+    folder = args.resume or args.checkpoint
+    return None if folder is None else Keep(folder, args.every, resume=args.resume is not None)
 
 
 def _broken(model: Model, check: Check, unmet: Unmet) -> SpecError:

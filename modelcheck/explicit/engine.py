@@ -6,6 +6,7 @@ import os
 from typing import ClassVar
 
 from modelcheck.engine import Refusal, Task
+from modelcheck.explicit.checkpoint import Checkpoints
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.recovery import FullAccount
@@ -48,6 +49,10 @@ class ExplicitEngine:
         threads = task.threads or cores()
         search = Search(task, Machine(task.model, task.scope), kernel, reporter, threads)
         try:
+            if task.keep is not None:
+                search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
+                if task.keep.resume:
+                    keeper.load(search)
             return FullAccount(search, search.run()).findings(self.name)
         finally:
             search.close()

@@ -66,7 +66,7 @@ class Kernel:
         self.layout = layout(task.model, task.scope, task.budget, marks=3 if recoverable else 1)
         self.context = context(task.model, task.budget, task.properties)
         cache = cache or Cache()
-        key = _key(task)
+        self.key = key = _key(task)
         kept = cache.get(key)
         self.cached = kept is not None
         if kept is None:

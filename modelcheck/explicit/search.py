@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from counterexamples.trace import Trace
 from modelcheck.account import Counts
 from modelcheck.engine import Task
 from modelcheck.explicit.arena import Region
+from modelcheck.explicit.interrupts import interrupts
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.runs import Runs
 from modelcheck.explicit.runtime import (
@@ -39,7 +41,7 @@ from modelcheck.explicit.space import LARGE, Space
 from modelcheck.explicit.tally import Tally
 from modelcheck.layers import Stopped
 from modelcheck.memory import resident
-from modelcheck.report import LayerDone, Progress, Reporter
+from modelcheck.report import Kept, LayerDone, Progress, Reporter
 from modelcheck.result import End, Layer
 from modelcheck.space import Purse, is_unbounded
 from spec.semantics import Machine
@@ -50,6 +52,16 @@ QUIET = 0.5  # seconds between two reports of progress
 Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states there, how many
 
 
+@dataclass(slots=True)
+class Position:
+    """How far a search is: in a level of a layer; where its states begin in each shard, what is left of them."""
+
+    faults: int
+    depth: int
+    starts: list[int] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+
+
 class Worker:
     """The memory of one thread."""
 
@@ -57,6 +69,16 @@ class Worker:
         self.context = (ctypes.c_uint64 * kernel.context.size)(*kernel.context.new())
         self.scratch = Region(8 * (kernel.layout.words + 1) * room)
         self.marks = Region(room)
+
+
+class Keeper(Protocol):
+    """Someone who writes down how far a search is, from time to time. Raises OSError when that does not work."""
+
+    every: float
+
+    def save(self, search: Search) -> None:
+        """Write it down, so that a search can go on from here."""
+        ...
 
 
 class Search:
@@ -76,7 +98,9 @@ class Search:
         self.watch: Callable[[list[int]], None] | None = None  # is shown each frontier
         self.started = monotonic()
         self._reporter = reporter
-        self._told = self.started
+        self._told = self._kept = self.started
+        self.keeper: Keeper | None = None
+        self._interrupts: Sequence[int] = ()
         self._entry = 8 * (kernel.layout.words + 1)
         self._room = 4096 + 2 * kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
@@ -85,17 +109,21 @@ class Search:
         self._round = (ctypes.c_uint64 * 8)()
         self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * ROUND))()
         self._pool: ThreadPoolExecutor | None = None
-        self._entering: dict[int, list[Part]] = {}
-        self._seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
-        self._sums = (0, 0, 0, 0)
+        self.entering: dict[int, list[Part]] = {}
+        self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
+        self.sums = (0, 0, 0, 0)
+        self.position = Position(0, 0)
+        self.resumed = False
         self._runs = Runs(task, machine, kernel, self.space)
 
     def run(self) -> End:
         """Search, until everything is seen or something ends the search."""
         try:
-            with self._threads():
+            with self._threads(), interrupts() as self._interrupts:
                 self._explore()
         except Stopped as stopped:
+            if stopped.end.partial:
+                self._keep()
             return stopped.end
         except KeyboardInterrupt:
             return End.INTERRUPTED
@@ -115,25 +143,30 @@ class Search:
             yield
 
     def _explore(self) -> None:
-        faults = 0
-        self.space.begin(0, 0)
-        layout = self.kernel.layout
-        self.space.start(self.kernel.represent(layout.pack(state)) for state in self.machine.initial())
-        while faults == 0 or self._entering:
-            self._layer(faults)
-            faults += 1
+        if not self.resumed:
+            self.space.begin(0, 0)
+            layout = self.kernel.layout
+            self.space.start(self.kernel.represent(layout.pack(state)) for state in self.machine.initial())
+        while self.position.faults == 0 or self.entering or self.resumed:
+            self._layer(self.position.faults)
+            self.position = Position(self.position.faults + 1, 0)
 
     # ---------------------------------------------------------------- one layer
 
     def _layer(self, faults: int) -> None:
         """Everything with so many faults; then see what one more would add."""
-        depth = min(self._entering, default=0)
-        self._seeds = []
-        if faults:
-            self.space.turn_layer()
-            self.space.begin(faults, depth)
+        if self.resumed:
+            self.resumed = False
+            depth = self.position.depth + 1
+            self._expand_on()
+        else:
+            depth = min(self.entering, default=0)
+            self.seeds = []
+            if faults:
+                self.space.turn_layer()
+                self.space.begin(faults, depth)
         while True:
-            for shard, start, end in self._entering.pop(depth, []):
+            for shard, start, end in self.entering.pop(depth, []):
                 self.space.wake(self.space.shards[shard], start, end)
             self._note(faults, depth)
             counts = self.space.turn()
@@ -143,8 +176,8 @@ class Search:
             if any(counts):
                 self._expand(counts, faults, depth)
                 depth += 1
-            elif self._entering:
-                depth = min(self._entering)
+            elif self.entering:
+                depth = min(self.entering)
                 self.space.begin(faults, depth)
             else:
                 break
@@ -160,15 +193,15 @@ class Search:
             faults=faults,
             new=size - before,
             states=size,
-            transitions=free + self._sums[1],
+            transitions=free + self.sums[1],
             levels=1 + max(level.depth for level in self.space.levels if sum(level.starts) < size),
-            cut=free_cut + self._sums[3],
+            cut=free_cut + self.sums[3],
         )
-        self._sums = (free, paid, free_cut, paid_cut)
+        self.sums = (free, paid, free_cut, paid_cut)
         self.layers.append(layer)
         self._reporter.tell(LayerDone(layer))
-        self._entering = self._waiting()
-        if not self._entering:
+        self.entering = self._waiting()
+        if not self.entering:
             self.fixpoint = is_unbounded(self.task.budget.kinds) and self._adds_nothing(faults)
 
     def _waiting(self) -> dict[int, list[Part]]:
@@ -177,7 +210,7 @@ class Search:
             return {}
         entering: dict[int, list[Part]] = {}
         before: tuple[int, ...] = (0,) * SHARDS
-        for depth, counts in self._seeds:
+        for depth, counts in self.seeds:
             parts = [(s, a, b) for s, (a, b) in enumerate(zip(before, counts, strict=True)) if a < b]
             if parts:
                 entering[depth] = parts
@@ -188,36 +221,42 @@ class Search:
 
     def _expand(self, counts: list[int], faults: int, depth: int) -> None:
         """All steps of the frontier, and the states that are new by them."""
-        paid = bool(self.purse.allowed) and faults != self.purse.total
-        words = self.kernel.layout.words
-        starts = [
-            self.space.word(shard, LOCAL) - count
-            for shard, count in zip(self.space.shards, counts, strict=True)
-        ]
+        starts = [self.space.word(s, LOCAL) - n for s, n in zip(self.space.shards, counts, strict=True)]
         parts = [
             (shard, first, min(CHUNK, count - first))
             for shard, count in enumerate(counts)
             for first in range(0, count, CHUNK)
         ]
-        parts.reverse()
-        waiting = sum(counts)
+        self.position = Position(faults, depth, starts, parts[::-1])
+        self._expand_on()
+
+    def _expand_on(self) -> None:
+        """What is left to do of a frontier."""
+        at, parts = self.position, self.position.parts
+        paid = bool(self.purse.allowed) and at.faults != self.purse.total
+        waiting = sum(count for _, _, count in parts)
         while parts:
             taken = [parts.pop() for _ in range(min(ROUND, len(parts)))]
-            for number, (shard, first, count) in enumerate(taken):
-                at = CHUNK_SIZE * number
-                self._chunks[at + STATES] = self.space.shards[shard].frontiers[0].address + 8 * words * first
-                self._chunks[at + FIRST] = shard << LOCAL_BITS | starts[shard] + first
-                self._chunks[at + HOW_MANY] = count
-                self._chunks[at + OUT] = self._out.address + self._entry * self._room * number
+            self._fill_round(taken)
             self._run_round(len(taken), paid=paid)
             for number, (shard, first, count) in reversed(list(enumerate(taken))):
                 done = self._chunks[CHUNK_SIZE * number + DONE]
                 waiting -= done
                 if done < count:
                     parts.append((shard, first + done, count - done))
-            self._look_around(faults, depth, waiting)
+            self._look_around(at.faults, at.depth, waiting)
         if paid:
-            self._seeds.append((depth + 1, self.space.waiting()))
+            self.seeds.append((at.depth + 1, self.space.waiting()))
+
+    def _fill_round(self, taken: list[Part]) -> None:
+        """Say where the chunks of a round are, and where their successors go."""
+        words = self.kernel.layout.words
+        for number, (shard, first, count) in enumerate(taken):
+            at = CHUNK_SIZE * number
+            self._chunks[at + STATES] = self.space.shards[shard].frontiers[0].address + 8 * words * first
+            self._chunks[at + FIRST] = shard << LOCAL_BITS | self.position.starts[shard] + first
+            self._chunks[at + HOW_MANY] = count
+            self._chunks[at + OUT] = self._out.address + self._entry * self._room * number
 
     def _run_round(self, chunks: int, *, paid: bool) -> None:
         """Expand so many chunks; then each shard takes what is its own."""
@@ -277,7 +316,9 @@ class Search:
             raise Stopped(End.DECIDED)
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
-        """Look at the limits, and tell how far it has come."""
+        """Look at the limits, and tell how far it has come; here, between two rounds, all is in order."""
+        if self._interrupts:
+            raise Stopped(End.INTERRUPTED)
         limits, now, states = self.task.limits, monotonic(), len(self.space)
         if limits.states is not None and states >= limits.states:
             raise Stopped(End.STATES)
@@ -292,6 +333,22 @@ class Search:
             self._reporter.tell(
                 Progress(faults, depth, states, self.tally.transitions, waiting, now - self.started, memory)
             )
+
+        if self.keeper is not None and now - self._kept >= self.keeper.every:
+            self._keep()
+            self._kept = monotonic()
+
+    def _keep(self) -> None:
+        """Write down how far the search is, if it is wanted."""
+        if self.keeper is None:
+            return
+        self.tally.take(self.workers)
+        try:
+            self.keeper.save(self)
+        except OSError as error:
+            self._reporter.tell(Kept(len(self.space), (error.strerror or str(error)).lower()))
+        else:
+            self._reporter.tell(Kept(len(self.space)))
 
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""

@@ -95,6 +95,14 @@ class Tally:
             refused=frozenset(g for place, g in enumerate(context.guards) if words[context.refused + place]),
         )
 
+    def restore(self, words: list[int], contexts: list[list[int]], worker: Worker) -> None:
+        """Let one thread have counted and found what those of an earlier run have."""
+        context = self._context
+        self.words = words
+        for place in range(context.size):
+            each = [own[place] for own in contexts]
+            worker.context[place] = min(each) if place in context.finds else sum(each)
+
     # -------------------------------------------------------------------- finds
 
     def note(self, space: Space, workers: Sequence[Worker]) -> None:
