@@ -35,6 +35,7 @@ class Searched(Protocol):
     layers: list[Layer]
     fixpoint: bool
     started: float
+    ready: float  # seconds that it took to get ready, before it started
 
     def faults_of(self, prop: str) -> int | None:
         """The fewest faults of a run that decides a property; None when none was found."""
@@ -134,4 +135,5 @@ class Account:
             unrefused=tuple(unrefused) if complete else (),
             seconds=monotonic() - search.started,
             memory=resident(),
+            ready=search.ready,
         )

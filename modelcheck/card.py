@@ -20,6 +20,7 @@ from modelcheck.wording import (
 from spec.ir import Budget, Kind
 
 MOST_LAYERS = 8  # more are told by their first and last
+WORTH_TELLING = 1.0  # seconds to get ready, from which on they are told
 LABEL = 11  # columns of what a line of the card is about
 
 
@@ -108,6 +109,8 @@ def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
         yield from _fact("by faults", _layers(stats.layers), width)
     yield from _fact("cut", _cut(outcome), width)
     how = [outcome.findings.engine, "exact", seconds_words(stats.seconds), memory_words(stats.memory)]
+    if stats.ready >= WORTH_TELLING:
+        how.insert(2, f"ready in {seconds_words(stats.ready)}")
     about = [f"modelcheck {version()}", f"text {digest(model.source)}"]
     yield from _fact("engine", [*how, *about], width)
 

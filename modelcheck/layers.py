@@ -107,6 +107,7 @@ class Search:
         self.layers: list[Layer] = []
         self.fixpoint = False
         self.started = monotonic()
+        self.ready = 0.0
         self._reporter = reporter
         self._told = self.started
         self._free = frozenset(a.name for a in task.model.actions if a.kind is not Kind.FAULT)

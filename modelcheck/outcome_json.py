@@ -106,5 +106,6 @@ def _stats(outcome: Outcome) -> Json:
         "unused": list(stats.unused),
         "unrefused": [{"action": action, "guard": guard} for action, guard in stats.unrefused],
         "seconds": round(stats.seconds, 3),
+        "ready": round(stats.ready, 3),
         "memory": stats.memory,
     }

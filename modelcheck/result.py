@@ -90,6 +90,7 @@ class Stats:
     `levels` counts the initial one; `cut` counts steps beyond the scope by the
     limit they would exceed.  `unused` actions were never taken and `unrefused`
     guards (action, guard) never said no: both only where the search is complete.
+    `ready` is how long the engine took before it could search, which `seconds` leaves out.
     """
 
     states: int
@@ -102,6 +103,7 @@ class Stats:
     unrefused: tuple[tuple[str, str], ...]
     seconds: float
     memory: int
+    ready: float = 0.0
 
 
 class End(Enum):

@@ -47,7 +47,8 @@ from modelcheck.space import Purse, is_unbounded
 from spec.semantics import Machine
 
 CHUNK = 256  # states
-ROUND = 64  # chunks
+ROUND = 64  # chunks, if their successors fit
+LARGEST_ROUND = 1 << 26  # bytes
 QUIET = 0.5  # seconds between two reports of progress
 Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states there, how many
 
@@ -97,6 +98,7 @@ class Search:
         self.fixpoint = False
         self.watch: Callable[[list[int]], None] | None = None  # is shown each frontier
         self.started = monotonic()
+        self.ready = kernel.seconds
         self._reporter = reporter
         self._told = self._kept = self.started
         self.keeper: Keeper | None = None
@@ -105,7 +107,8 @@ class Search:
         self._room = 4096 + 2 * kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
         self._spare: list[Worker] = []
-        self._out = Region(self._entry * self._room * ROUND)
+        self._most = max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room)))  # chunks in a round
+        self._out = Region(self._entry * self._room * self._most)
         self._round = (ctypes.c_uint64 * 8)()
         self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * ROUND))()
         self._pool: ThreadPoolExecutor | None = None
@@ -236,7 +239,7 @@ class Search:
         paid = bool(self.purse.allowed) and at.faults != self.purse.total
         waiting = sum(count for _, _, count in parts)
         while parts:
-            taken = [parts.pop() for _ in range(min(ROUND, len(parts)))]
+            taken = [parts.pop() for _ in range(min(self._most, len(parts)))]
             self._fill_round(taken)
             self._run_round(len(taken), paid=paid)
             for number, (shard, first, count) in reversed(list(enumerate(taken))):

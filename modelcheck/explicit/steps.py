@@ -18,7 +18,7 @@ from modelcheck.explicit.values import Live, convert
 from modelcheck.explicit.walks import Walk
 from spec.types import Map, Record, Tuple, Type
 
-INSTANCES = 3000  # so many instructions of an action are written out for its parameters
+INSTANCES = 1500  # so many instructions of an action are written out for its parameters
 FEW = 4  # a `for` with a choice inside may have so many rounds
 BY_VALUE = 4  # so many words of a state travel in registers
 
