@@ -71,8 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--max-memory", type=_bytes, metavar="M", help="give up beyond so much memory (800M, 4G)"
     )
-    how.add_argument("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
-    how.add_argument("--resume", type=Path, metavar="DIR", help="go on from a checkpoint, and keep it up to date")
+    how.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later"
+    )
+    how.add_argument(
+        "--resume", type=Path, metavar="DIR", help="go on from a checkpoint, and keep it up to date"
+    )
     how.add_argument(
         "--every", type=_seconds, default=300, metavar="T", help="how often, besides at the end (5m)"
     )
@@ -95,7 +99,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if _keep(args) is not None and len(questions) > 1:
         names = ", ".join(check.name for _, check in questions)
         message = f"a checkpoint is of one check, and these are {len(questions)}: {names}"
-        raise SpecError([Diagnostic("R0910", questions[0][0].source, None, message, help="name one with --check")])
+        raise SpecError(
+            [Diagnostic("R0910", questions[0][0].source, None, message, help="name one with --check")]
+        )
     for model, check in questions:
         try:
             outcome = _ask(args, output, model, check)

@@ -91,8 +91,12 @@ def _sections(search: Search, shard: Shard) -> list[tuple[Region, int]]:
     """The memory of a shard that a search needs to go on, and how many bytes of each."""
     space = search.space
     state, entry, local = 8 * space.words, 8 * space.entry, space.word(shard, LOCAL)
-    entering = sum(end - start for parts in search.entering.values() for s, start, end in parts if s == shard.number)
-    old = max((end for parts in search.entering.values() for s, _, end in parts if s == shard.number), default=0)
+    entering = sum(
+        end - start for parts in search.entering.values() for s, start, end in parts if s == shard.number
+    )
+    old = max(
+        (end for parts in search.entering.values() for s, _, end in parts if s == shard.number), default=0
+    )
     frontier = max(local - search.position.starts[shard.number], 0) if search.position.starts else 0
     return [
         (shard.table, state * shard.slots),

@@ -26,10 +26,10 @@ class Layout:
     """The bits of a state, in words of 64.
 
     The variables stand in the order of the model from bit 0 on; then the
-    counters of what each limited kind of fault has spent; then a bit that is
-    always 1, so that no state is all zeros; then those that the table of states
-    keeps for itself, which are 0 in every state: whether it only waits for a
-    fault; and where that is asked, whether it can get to a goal, or beyond the scope.
+    counters of what each limited kind of fault has spent; then those that the
+    table of states keeps for itself, which are 0 in every state: whether it only
+    waits for a fault; and where that is asked, whether it can get to a goal, or
+    beyond the scope; then a bit that is always 1, so that no state's last word is 0.
     """
 
     variables: tuple[Field, ...]
@@ -40,17 +40,17 @@ class Layout:
     @property
     def used(self) -> int:
         """The bit that every state has."""
-        return self.width
+        return self.width + self.marks
 
     def mark(self, number: int) -> tuple[int, int]:
         """The word in which the table keeps a bit for itself, and the bit there."""
-        place = self.used + 1 + number
+        place = self.width + number
         return place // WORD, 1 << place % WORD
 
     @property
     def words(self) -> int:
         """How many words a state has."""
-        return (self.used + 1 + self.marks + WORD - 1) // WORD
+        return self.used // WORD + 1
 
     def own(self, word: int) -> int:
         """The bits of a word that are the state's own."""
