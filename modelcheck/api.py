@@ -43,7 +43,7 @@ class Unmet(Exception):  # noqa: N818 - an answer to the user, no failure of our
         return f"assumptions that do not hold: {', '.join(assume.name for assume in self.assumes)}"
 
 
-def check(
+def check(  # noqa: PLR0913 - each is given by its name
     model: Model,
     check: Check,
     *,
@@ -56,8 +56,10 @@ def check(
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
-    With no engine named, the fastest that can do all the check asks.  With `symmetry`, states that differ by a renaming of interchangeable members
-    count as one.  Stops with a partial outcome before memory runs out, or on Ctrl-C. Raises
+    With no engine named, the fastest that can do all the check asks.  With
+    `symmetry`, states that differ by a renaming of interchangeable members count
+    as one; `threads` of None is one for each core.  Stops with a partial outcome
+    before memory runs out, or on Ctrl-C. Raises
     KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when the model
     cannot even start; NotReplayable is a bug of the engine.
     """

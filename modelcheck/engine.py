@@ -22,7 +22,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """A folder in which a search is written down every so many seconds, and when it stops; `resume`: go on from there."""
+    """A folder in which a search is written down every so many seconds, and when it stops.
+
+    With `resume` the search goes on from what the folder holds.
+    """
 
     folder: Path
     seconds: float = 300

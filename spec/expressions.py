@@ -193,6 +193,8 @@ class Expressions:
                 return ir.Let(slot, name.text, found, then, type=then.type, span=node.span)
             case s.Quantified():
                 return bindings.quantified(self, node, env, hint)
+            case s.SetLit() | s.SeqLit() | s.TupleLit() | s.MapOf() if isinstance(hint, t.Option):
+                return self._infer(node, env, hint.of)  # what is written out is there
             case s.SetLit(items) | s.SeqLit(items):
                 return self._literal(node, items, env, hint)
             case s.TupleLit(items):

@@ -1,4 +1,4 @@
-"""A search on disk, so that it can go on after a stop: whole or not at all, with a checksum for every file."""
+"""A search on disk, so that it can go on after a stop: whole or not at all, each file with a checksum."""
 
 from __future__ import annotations
 

@@ -94,12 +94,13 @@ class Kernel:
         return tuple(found)
 
     def successors(self, words: Words) -> list[tuple[Words, bool]]:
-        """Where the steps from a state lead, in the order in which the search finds them; and which are faults."""
+        """Where the steps from a state lead, in the order of the search; and which of them are faults."""
         entry = len(words) + 1
         own = _array(tuple(self.context.new()))
         buffer = _array((0,) * (entry * (self.most + 1)))
         own[CURSOR] = ctypes.addressof(buffer)
-        self.call["expand"](own, _array(words), 0, 1, ctypes.addressof(buffer) + ctypes.sizeof(buffer), True)
+        end, with_faults = ctypes.addressof(buffer) + ctypes.sizeof(buffer), True
+        self.call["expand"](own, _array(words), 0, 1, end, with_faults)
         count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
         found = [tuple(buffer[entry * i : entry * (i + 1)]) for i in range(count)]
         return [(each[:-1], each[-1] >> FAULT == 1) for each in found]

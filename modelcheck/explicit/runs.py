@@ -1,4 +1,4 @@
-"""Runs to what was found, as the semantics takes them: state by state, members called as they are in the run."""
+"""Runs to what was found, as the semantics takes them, members called as they are in the run."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ class Runs:
     def error(self, find: Find) -> Trace:
         """The run to an error of the model."""
         states, steps = self._path(find.number)
+        name: str | None = None
         match find.way:
             case Way.ERROR_IN_STATE:
                 name, error = self._asked(states[-1])
             case Way.ERROR_IN_STEP:
-                name, error = None, self._tried(states[-1], by_fault=find.by_fault)
+                error = self._tried(states[-1], by_fault=find.by_fault)
             case _:
                 name, error, taken = self._asked_after(states[-1], by_fault=find.by_fault)
                 states.append(taken.state)

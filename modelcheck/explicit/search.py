@@ -1,4 +1,4 @@
-"""The fault-layered search over packed states: rounds of chunks, on all cores, the same for any number of them."""
+"""The fault-layered search over packed states: rounds of chunks, the same for any number of threads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states t
 
 @dataclass(slots=True)
 class Position:
-    """How far a search is: in a level of a layer; where its states begin in each shard, what is left of them."""
+    """How far a search is: a level of a layer, where its states begin in each shard, what is left of them."""
 
     faults: int
     depth: int
@@ -73,7 +73,7 @@ class Worker:
 
 
 class Keeper(Protocol):
-    """Someone who writes down how far a search is, from time to time. Raises OSError when that does not work."""
+    """Someone who writes down how far a search is; OSError when that does not work."""
 
     every: float
 
@@ -208,7 +208,7 @@ class Search:
             self.fixpoint = is_unbounded(self.task.budget.kinds) and self._adds_nothing(faults)
 
     def _waiting(self) -> dict[int, list[Part]]:
-        """What waits for the next layer, by the depth at which it enters; nothing if nothing is left waiting."""
+        """What waits for the next layer, by the depth at which it enters; nothing if none is left."""
         if not any(self.space.still_waiting(shard) for shard in self.space.shards):
             return {}
         entering: dict[int, list[Part]] = {}
@@ -278,12 +278,10 @@ class Search:
         ends = [0] * SHARDS
         for at in range(OFFSETS, CHUNK_SIZE * chunks, CHUNK_SIZE):
             offsets = self._chunks[at : at + SHARDS + 1]
-            for shard in range(SHARDS):
-                ends[shard] += offsets[shard + 1] - offsets[shard]
+            for number in range(SHARDS):
+                ends[number] += offsets[number + 1] - offsets[number]
         tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
-        if (
-            self._pool is None or not tight or tight[0].slots < LARGE
-        ):  # for small tables not worth the threads
+        if self._pool is None or not tight or tight[0].slots < LARGE:  # threads would cost more
             for shard in tight:
                 self.space.grow(shard, ends[shard.number])
         else:

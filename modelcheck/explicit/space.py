@@ -1,4 +1,4 @@
-"""The states found, in shards: tables of packed states, their parents, the frontier, what waits for a fault."""
+"""The states found, in shards: tables of packed states, parents, the frontier, what waits for a fault."""
 
 from __future__ import annotations
 
@@ -92,8 +92,7 @@ class Space:
         while True:
             made: list[Shard] = []
             try:
-                for number in range(SHARDS):
-                    made.append(Shard(number, self.words, self.room))
+                made.extend(Shard(number, self.words, self.room) for number in range(SHARDS))
             except MemoryError:
                 for shard in made:
                     shard.close()

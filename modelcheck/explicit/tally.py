@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from ctypes import Array, c_uint64
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -27,7 +28,7 @@ class Way(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A run that decides a property, or that ends in an error: to the state `number`, and perhaps one step on."""
+    """A run that decides a property or ends in an error: to the state `number`, and perhaps a step on."""
 
     faults: int
     depth: int
@@ -41,10 +42,16 @@ class Find:
         return self.faults, self.depth, self.number
 
 
+Words = MutableSequence[int] | Array[c_uint64]
+
+
 class Worker(Protocol):
     """The memory of one thread."""
 
-    context: Sequence[int]
+    @property
+    def context(self) -> Words:
+        """Its words."""
+        ...
 
 
 class Tally:
@@ -149,8 +156,8 @@ class Tally:
         """Whether an error of the model stands at the end of the best run of all."""
         return self.error is not None and self.error.cost[:2] <= (faults, depth)
 
-    def breaks_more(self, context: Sequence[int]) -> bool:
-        """Whether a thread has found an error, or broken a property of steps that nothing has broken so far."""
+    def breaks_more(self, context: Words) -> bool:
+        """Whether a thread has found an error, or broken a property of steps that nothing broke before."""
         own = self._context
         errors = any(context[place] != NOWHERE for place in range(own.errors, own.dead))
         return errors or any(

@@ -57,7 +57,7 @@ Told = Callable[[int, int], None]  # so many searches are done, of so many
 def ask(partition: Partition, question: Question, seconds: float | None) -> tuple[Answer, ...]:
     """The answers to one question, within so many seconds."""
     model, asked = as_check(partition, question)
-    outcome = check(model, asked, limits=Limits(seconds=seconds), symmetry=True)
+    outcome = check(model, asked, limits=Limits(seconds=seconds), symmetry=True, threads=1)
     return tuple(_answer(question, guarantee, outcome) for guarantee in question.guarantees)
 
 

@@ -193,14 +193,10 @@ class Listener:
 def test_a_search_that_is_stopped_again_and_again_counts_the_same(name: str, tmp_path: Path) -> None:
     model, given = kisr(name)
     whole = counted(check(model, given, engine="explicit").findings)
-    stops = 0
-    for states in (1, 20_000, 90_000, 91_000, 200_000, 340_000):
-        keep = Keep(tmp_path, 1000, resume=stops > 0)
-        part = check(
-            model, given, engine="explicit", keep=keep, limits=Limits(states=states), threads=1 + stops % 2
-        )
+    for stops, states in enumerate((1, 20_000, 90_000, 91_000, 200_000, 340_000)):
+        keep, limits = Keep(tmp_path, 1000, resume=stops > 0), Limits(states=states)
+        part = check(model, given, engine="explicit", keep=keep, limits=limits, threads=1 + stops % 2)
         assert part.findings.end is End.STATES
-        stops += 1
     rest = check(model, given, engine="explicit", keep=Keep(tmp_path, 1000, resume=True))
 
     assert counted(rest.findings) == whole
@@ -236,7 +232,7 @@ def test_a_damaged_checkpoint_is_refused(name: str, damage: str, tmp_path: Path)
     else:
         path.write_bytes(data[: len(data) // 2] if damage == "cut" else data[:500] + b"?" + data[501:])
 
-    with pytest.raises(CannotResume, match="damaged|cannot be read"):
+    with pytest.raises(CannotResume, match=r"damaged|cannot be read"):
         check(model, given, engine="explicit", keep=Keep(tmp_path, resume=True))
 
 
