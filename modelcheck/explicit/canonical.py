@@ -12,7 +12,8 @@ from itertools import permutations, product
 from math import factorial, prod
 
 import spec.types as t
-from modelcheck.explicit.assembly import FALSE, TRUE, Function, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.packing import (
     Array,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.explicit.assembly import Function, V, const, i64
+from modelcheck.explicit.arithmetic import V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.expressions import Expressions
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.packing import TooWide

@@ -14,7 +14,8 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.explicit.assembly import FALSE, TRUE, Block, Function, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, TRUE, Block, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.operations import Operations
 from modelcheck.explicit.packing import (
     Array,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import spec.types as t
-from modelcheck.explicit.assembly import TRUE, Block, Function, V, const, i64
+from modelcheck.explicit.arithmetic import TRUE, Block, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.packing import (
     Array,
     Mask,

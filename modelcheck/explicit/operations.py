@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import spec.ir as ir
-from modelcheck.explicit.assembly import FALSE, Block, Function, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, Block, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.packing import (
     MOST,
     WIDEST_MASK,

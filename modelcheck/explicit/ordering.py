@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from modelcheck.explicit.assembly import TRUE, Function, V, const, i64
+from modelcheck.explicit.arithmetic import TRUE, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.packing import (
     WIDEST_MASK,
     Array,

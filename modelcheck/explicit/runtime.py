@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.explicit.assembly import FALSE, Function, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import CURSOR, NOWHERE, ORDINAL, PARENT, WENT, Context
 from modelcheck.explicit.layout import WORD, Layout
 from modelcheck.explicit.steps import BY_VALUE

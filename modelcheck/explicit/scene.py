@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from modelcheck.explicit.assembly import Block, Function
+from modelcheck.explicit.arithmetic import Block
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.state import StateBits
 from modelcheck.explicit.values import Live
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from modelcheck.explicit.assembly import Function, V, const, i64
+from modelcheck.explicit.arithmetic import V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.layout import WORD, Layout
 from modelcheck.explicit.packing import Array, Packing, Product
 from modelcheck.explicit.values import Live, assembled, code, cut_out, value

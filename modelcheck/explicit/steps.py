@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 import spec.ir as ir
-from modelcheck.explicit.assembly import FALSE, Block, Function, V, i64
+from modelcheck.explicit.arithmetic import FALSE, Block, V, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import PARENT, WENT, Context, is_fault
 from modelcheck.explicit.expressions import Expressions
 from modelcheck.explicit.fitting import Fitting
@@ -110,7 +111,7 @@ class Steps:
         written_out: bool,
         one: Callable[[Live], None],
         start: Callable[[], None] | None = None,
-    ) -> None:  # noqa: FBT001 - as the walk is
+    ) -> None:
         """Run something for each candidate that is there; where it leaves, the next one follows."""
         fn, outer = self.fn, self.next
         most, each = self.most, 1

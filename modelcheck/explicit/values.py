@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from modelcheck.explicit.assembly import FALSE, TRUE, Function, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.packing import (
     WIDEST,
     Array,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
-from modelcheck.explicit.assembly import FALSE, TRUE, Function, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.ordering import canonical_order, ranks
 from modelcheck.explicit.packing import (
     Mask,
