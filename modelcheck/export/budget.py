@@ -1,0 +1,38 @@
+"""What a budget of faults asks of an export: which actions there are, and what must be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spec.ir import Action, Budget, Kind, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The actions that a budget leaves, and the most of each kind of fault, and of all, that has a number."""
+
+    actions: tuple[Action, ...]
+    kinds: Mapping[str, int]
+    total: int | None
+
+    def has(self, action: str) -> bool:
+        """Whether a step may be that action."""
+        return any(each.name == action for each in self.actions)
+
+
+def counted(model: Model, budget: Budget) -> Counted:
+    """The actions and counters of a model under a budget; a fault that is never allowed is left out."""
+    kinds = budget.kinds
+    faults = {action.name for action in model.actions if action.kind is Kind.FAULT}
+    if budget.total == 0:
+        faults = set()
+    if kinds is not None:
+        faults = {name for name in faults if kinds.get(name, 0) != 0}
+    actions = tuple(a for a in model.actions if a.kind is not Kind.FAULT or a.name in faults)
+    limits = {} if kinds is None else {name: kinds[name] for name in kinds if name in faults}
+    return Counted(
+        actions,
+        {name: most for name, most in limits.items() if most is not None},
+        budget.total if faults else None,
+    )

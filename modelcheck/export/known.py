@@ -1,0 +1,333 @@
+"""What is known of an expression's value before the model runs, so that an export need not ask.
+
+A variable keeps the bounds of its type in every state, since whatever is
+stored is a `Fit`; so does what is read from one.  Arithmetic may leave them:
+of that only how far the numbers reach is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import spec.ir as ir
+import spec.types as t
+from spec.typing import element
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Between which numbers a value lies, both included; None where there is no end."""
+
+    least: int | None = None
+    most: int | None = None
+
+    def within(self, other: Reach) -> bool:
+        """Whether every number in reach is in the other's."""
+        above = other.least is None or (self.least is not None and self.least >= other.least)
+        return above and (other.most is None or (self.most is not None and self.most <= other.most))
+
+    def __or__(self, other: Reach) -> Reach:
+        return Reach(
+            None if self.least is None or other.least is None else min(self.least, other.least),
+            None if self.most is None or other.most is None else max(self.most, other.most),
+        )
+
+
+ANY = Reach()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Of one value: a type whose bounds it keeps for sure, None where nothing is sure; its reach."""
+
+    type: t.Type | None = None
+    reach: Reach = ANY
+
+
+Locals = Mapping[int, Known]
+
+
+class Knowledge:
+    """What is known of the expressions of a model within a scope. Costs a walk over the expression."""
+
+    def __init__(self, model: ir.Model, scope: ir.Scope) -> None:
+        self.model = model
+        self._scope = scope
+
+    def of(self, expr: ir.Expr, known: Locals) -> Known:
+        """What is known of a value; `known` says it of the bound names."""
+        if t.is_number(expr.type):
+            return Known(self.sure(expr, known), self.reach(expr, known))
+        return Known(self.sure(expr, known))
+
+    def member(self, domain: ir.Expr, case: int | None, known: Locals) -> Known:
+        """What is known of every member of a domain (of those of that case)."""
+        match domain:
+            case ir.Members(of=of):
+                found: t.Type | None = of
+            case ir.Apply(op=ir.Op.RANGE, args=(lo, hi)):
+                return Known(None, Reach(self.reach(lo, known).least, self.reach(hi, known).most))
+            case _:
+                whole = self.sure(domain, known)
+                found = None if whole is None else element(whole)
+        if isinstance(found, t.Union) and case is not None:
+            found = found.cases[case]
+        return Known(found, self._of_type(found))
+
+    # ------------------------------------------------------------ how far numbers go
+
+    def reach(self, expr: ir.Expr, known: Locals) -> Reach:
+        """Between which numbers the value of a number lies."""
+        match expr:
+            case ir.Const(value=int(value)):
+                return Reach(value, value)
+            case ir.Config(name=name) if isinstance(value := self._scope.config[name], int):
+                return Reach(value, value)
+            case ir.Local(slot=slot) if slot in known:
+                return known[slot].reach
+            case ir.If():
+                return self.reach(expr.then, known) | self.reach(expr.other, known)
+            case ir.Let():
+                return self.reach(expr.body, {**known, expr.slot: self.of(expr.value, known)})
+            case ir.Bind():
+                return self._of_bind(expr, known)
+            case ir.Apply(op=ir.Op.SIZE, args=(of,)):
+                return self.size(of, known)
+            case ir.Apply(op=ir.Op.COMMON, args=(a, b)):
+                return _least(self.size(a, known), self.size(b, known))
+            case ir.Apply(op=op, args=args) if op in _ON_REACHES and all(t.is_number(a.type) for a in args):
+                return _arithmetic(op, [self.reach(arg, known) for arg in args])
+            case ir.Apply(op=ir.Op.COUNT):
+                return Reach(0)
+            case _:
+                return self._of_type(self.sure(expr, known))
+
+    def _of_bind(self, expr: ir.Bind, known: Locals) -> Reach:
+        member = self.member(expr.domain, expr.case, known)
+        if expr.quantifier in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}:
+            return member.reach
+        body = self.reach(expr.body, {**known, expr.slot: member})
+        if expr.quantifier is ir.Quantifier.SUM:
+            return Reach(0) if body.least is not None and body.least >= 0 else ANY
+        return body
+
+    def size(self, of: ir.Expr, known: Locals) -> Reach:
+        """How many elements a collection may have."""
+        if isinstance(of, ir.Make):
+            return Reach(0, len(of.parts))
+        match self.sure(of, known):
+            case t.Option():
+                return Reach(0, 1)
+            case t.Set(limit=limit) | t.Bag(limit=limit) | t.Seq(limit=limit) if limit is not None:
+                return Reach(0, self.most(limit))
+            case _:
+                return Reach(0)
+
+    def most(self, limit: t.Limit) -> int:
+        """How many elements a limit allows in this scope."""
+        return limit.of if isinstance(limit.of, int) else self._scope.limit(limit.of)
+
+    def least_of(self, of: t.Type) -> int | None:
+        """The least number of a type; None where there is none."""
+        return self._of_type(of).least
+
+    def _of_type(self, of: t.Type | None) -> Reach:
+        match of:
+            case t.Range(lo, hi):
+                return Reach(lo, hi)
+            case t.Nat(name):
+                return Reach(0, self._scope.limit(name))
+            case _:
+                return ANY
+
+    # ------------------------------------------------------------ which bounds are kept
+
+    def sure(self, expr: ir.Expr, known: Locals) -> t.Type | None:
+        """A type whose bounds the value keeps for sure; as narrow as the expression's own where tested."""
+        found = self._sure(expr, known)
+        if isinstance(found, t.Option) and not isinstance(expr.type, t.Option):
+            return found.of  # the language knows that it is there
+        if isinstance(found, t.Union) and isinstance(expr.type, t.Case):
+            return expr.type
+        return found
+
+    def _sure(self, expr: ir.Expr, known: Locals) -> t.Type | None:
+        match expr:
+            case ir.Var(index=index):
+                return self.model.variables[index].type
+            case ir.Local(slot=slot):
+                return known[slot].type if slot in known else None
+            case ir.Old(of=of):
+                return self.sure(of, known)
+            case ir.Part(of=of, index=index, case=case):
+                return _part(self.sure(of, known), index, case)
+            case ir.If(then=then, other=other):
+                return self._common(self.sure(then, known), self.sure(other, known))
+            case ir.Let(slot=slot, value=value, body=body):
+                return self.sure(body, {**known, slot: self.of(value, known)})
+            case ir.Members(of=of):
+                return t.Set(of)
+            case ir.Bind(domain=domain, case=case):
+                return self._sure_of_bind(expr, self.member(domain, case, known), known)
+            case ir.Apply(op=op, args=args):
+                return _applied(op, [self.sure(arg, known) for arg in args])
+            case _:
+                return None
+
+    def _sure_of_bind(self, expr: ir.Bind, member: Known, known: Locals) -> t.Type | None:
+        match expr.quantifier:
+            case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
+                return member.type
+            case ir.Quantifier.SET:
+                of = self.sure(expr.body, {**known, expr.slot: member})
+                return None if of is None else t.Set(of)
+            case ir.Quantifier.MAX | ir.Quantifier.MIN:
+                return self.sure(expr.body, {**known, expr.slot: member})
+            case _:
+                return None
+
+    def _common(self, a: t.Type | None, b: t.Type | None) -> t.Type | None:
+        if a is None or b is None:
+            return None
+        return a if self.covers(a, b) else b if self.covers(b, a) else None
+
+    def covers(self, target: t.Type, given: t.Type) -> bool:
+        """Whether all that keeps the bounds of `given` keeps those of `target` too."""
+        if target == given:
+            return True
+        match target, given:
+            case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
+                return True
+            case ((t.Range() | t.Nat()), _):
+                return self._of_type(given).within(self._of_type(target))
+            case t.Option(a), t.Option(b):
+                return self.covers(a, b)
+            case t.Option(a), _:
+                return self.covers(a, given)
+            case (t.Seq(a, most), t.Seq(b, fewer)) | (t.Bag(a, most), t.Bag(b, fewer)):
+                return self._at_most(most, fewer) and self.covers(a, b)
+            case t.Set(a, most), t.Set(b, fewer):
+                return self._at_most(most, fewer) and self.covers(a, b)
+            case t.Map(key, a), t.Map(other, b):
+                return key == other and self.covers(a, b)
+            case t.Union(_, cases), t.Case():
+                return given in cases
+            case t.Tuple(items), t.Tuple(others):
+                return len(items) == len(others) and all(map(self.covers, items, others))
+            case _:
+                return False
+
+    def _at_most(self, limit: t.Limit | None, given: t.Limit | None) -> bool:
+        if limit is None:
+            return True
+        return given is not None and self.most(given) <= self.most(limit)
+
+
+def _part(of: t.Type | None, index: int, case: int | None) -> t.Type | None:
+    match of:
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            return fields[index].type
+        case t.Tuple(items):
+            return items[index]
+        case t.Union(_, cases):
+            return cases[case or 0].fields[index].type
+        case _:
+            return None
+
+
+def _applied(op: ir.Op, args: list[t.Type | None]) -> t.Type | None:
+    """What is sure of the result of an operation that reads or takes away."""
+    match op, args:
+        case ir.Op.LOOKUP, [t.Map(_, value), _]:
+            return value
+        case ((ir.Op.INDEX | ir.Op.LAST | ir.Op.THE | ir.Op.LEAST | ir.Op.GREATEST), [found, *_]):
+            return None if found is None else element(found)
+        case ir.Op.AT, [t.Seq(of), _]:
+            return t.Option(of)
+        case ((ir.Op.TAKE | ir.Op.DROP | ir.Op.MINUS | ir.Op.INTERSECT), [found, *_]):
+            return found
+        case ir.Op.SUBSETS, [t.Set() as found]:
+            return t.Set(found)
+        case ir.Op.ELEMENTS, [found]:
+            inner = None if found is None else element(found)
+            return None if inner is None else t.Set(inner)
+        case ir.Op.UNION, [t.Set(a), t.Set(b)] if a == b:
+            return t.Set(a)
+        case _:
+            return None
+
+
+_ON_REACHES = {
+    ir.Op.ADD,
+    ir.Op.SUB,
+    ir.Op.MUL,
+    ir.Op.NEG,
+    ir.Op.MIN2,
+    ir.Op.MAX2,
+    ir.Op.DIV,
+    ir.Op.MOD,
+}
+
+
+def _arithmetic(op: ir.Op, args: list[Reach]) -> Reach:
+    match op, args:
+        case ir.Op.ADD, [a, b]:
+            return Reach(_plus(a.least, b.least), _plus(a.most, b.most))
+        case ir.Op.SUB, [a, b]:
+            return _arithmetic(ir.Op.ADD, [a, _negated(b)])
+        case ir.Op.NEG, [a]:
+            return _negated(a)
+        case ir.Op.MIN2, [a, b]:
+            return _least(a, b)
+        case ir.Op.MAX2, [a, b]:
+            return _negated(_least(_negated(a), _negated(b)))
+        case ir.Op.MUL, [a, b] if _counts(a) and _counts(b):
+            most = None if a.most is None or b.most is None else a.most * b.most
+            return Reach(0, most)
+        case ir.Op.DIV, [a, b] if _counts(a) and b.least is not None and b.least > 0:
+            return Reach(0, a.most)
+        case ir.Op.MOD, [_, b] if b.least is not None and b.least > 0:
+            return Reach(0, None if b.most is None else b.most - 1)
+        case _:
+            return ANY
+
+
+def _counts(reach: Reach) -> bool:
+    return reach.least is not None and reach.least >= 0
+
+
+def _negated(reach: Reach) -> Reach:
+    return Reach(
+        None if reach.most is None else -reach.most,
+        None if reach.least is None else -reach.least,
+    )
+
+
+def _least(a: Reach, b: Reach) -> Reach:
+    ends = [each for each in (a.most, b.most) if each is not None]
+    least = None if a.least is None or b.least is None else min(a.least, b.least)
+    return Reach(least, min(ends, default=None))
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def names_sort(of: t.Type) -> bool:
+    """Whether values of the type name members of a sort, so that to take the first would tell them apart."""
+    match of:
+        case t.Sort():
+            return True
+        case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
+            return names_sort(inner)
+        case t.Map(key, inner):
+            return names_sort(key) or names_sort(inner)
+        case t.Tuple(items):
+            return any(map(names_sort, items))
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            return any(names_sort(part.type) for part in fields)
+        case t.Union(_, cases):
+            return any(map(names_sort, cases))
+        case _:
+            return False

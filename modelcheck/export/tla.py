@@ -1,0 +1,336 @@
+"""A check of a model as a TLA+ module for TLC: the same initial states, steps and claims, within the scope.
+
+One step of the model is one step of the module, and the state has the model's
+variables, so TLC finds as many distinct states as the engines do.  Where a
+budget gives a kind of fault a number, its counter is part of the state here
+as it is there; only a budget for all faults together needs a counter that the
+engines do without, and a note says so.
+
+Two things are not the same.  An error of the model stops TLC as it stops the
+engines, but TLC evaluates no more than it needs: an error in a value that
+nothing uses, or before a store in the same step that leaves the scope, is not
+seen.  And TLC's numbers have 32 bits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import modelcheck.export.tla_terms as terms
+import spec.ir as ir
+from modelcheck.export.budget import Counted, counted
+from modelcheck.export.exported import Exported, NotExportable
+from modelcheck.export.known import Knowledge, Known
+from modelcheck.export.tla_blocks import Block, as_action, conjunction
+from modelcheck.export.tla_expressions import Env, Expressions
+from modelcheck.export.tla_library import LIBRARY, Library
+from modelcheck.export.tla_names import STANDARD, Names, field_name, legal, local, numbered, remark
+from modelcheck.export.tla_properties import Claims, Properties
+from modelcheck.export.tla_statements import Counts, Flow, written_out
+from modelcheck.export.tla_terms import Term
+from modelcheck.export.tla_values import Values, Vocabulary
+from modelcheck.wording import budget_words, config_words, scope_words
+from spec.pretty import LINE, Doc, Nest, cat, layout
+
+TOTAL = (
+    "the budget is for all faults together, so how many there were is part of the state here: TLC counts "
+    "pairs of a state and a number of faults, and so more states than modelcheck, which counts a state once"
+)
+LINE_OF = "=" * 80
+
+
+def tla(model: ir.Model, check: ir.Check) -> Exported:
+    """The module and the configuration of one check. Raises NotExportable."""
+    return _Module(model, check).exported()
+
+
+class _Module:
+    """One module in the making."""
+
+    def __init__(self, model: ir.Model, check: ir.Check) -> None:
+        self._model = model
+        self._check = check
+        self._scope = check.scope
+        self._counted = counted(model, check.budget)
+        self._library = Library()
+        names = Names(LIBRARY)
+        self._words = _vocabulary(model, check, self._counted, names)
+        self._values = Values(self._words, check.scope, self._library, names)
+        self._e = Expressions(self._values, Knowledge(model, check.scope), self._did)
+        self._now = Env(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
+        self._step = replace(
+            self._now,
+            read=lambda index: terms.atom(f"{self._words.variables[index]}'"),
+            old=self._now.read,
+        )
+
+    def exported(self) -> Exported:
+        """The files, how to run them, and what to know of them."""
+        model, check = self._model, self._check
+        looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
+        claims = Properties(self._e, self._now, self._step, self._possible).claims(looked_at, model.actions)
+        body = "\n\n".join(self._body(claims))
+        if self._e.refused:
+            raise NotExportable(self._e.refused)
+        name = numbered(legal(model.name), STANDARD) if legal(model.name) in STANDARD else legal(model.name)
+        title, head = f" MODULE {name} ", "\n\n".join(self._head())
+        text = f"{title:-^80}\n{head}\n\n{body}\n{LINE_OF}\n"
+        notes = [TOTAL] if self._counted.total is not None else []
+        command = f"java -cp tla2tools.jar tlc2.TLC -deadlock -workers auto -config {name}.cfg {name}.tla"
+        files = {f"{name}.tla": text, f"{name}.cfg": self._configuration(claims)}
+        return Exported(files, (command,), (*notes, *claims.notes))
+
+    # ------------------------------------------------------------------ sections
+
+    def _head(self) -> Iterator[str]:
+        """All that speaks of no variable; asked for last, when it is known what is needed."""
+        model, check = self._model, self._check
+        bounds = [*scope_words(check.scope), *config_words(model, check)]
+        yield "\n".join(
+            [
+                rf"\* {model.name}, check {remark(check.name)}: {', '.join(bounds)};",
+                rf"\* faults: {remark(budget_words(check.budget))}.",
+                r"\* Written by `modelcheck export --to tla`.",
+                "EXTENDS Integers, Sequences, FiniteSets, TLC",
+            ]
+        )
+        yield "CONSTANT None  \\* no value"
+        if library := self._library.text():
+            yield library
+        yield "\n".join(self._sets())
+        for order in self._values.definitions:
+            yield _laid_out(order)
+
+    def _sets(self) -> Iterator[str]:
+        words, scope = self._words, self._scope
+        for sort in self._model.sorts:
+            names = ", ".join(words.members[sort.name])
+            yield f"CONSTANTS {names}"
+            yield f"{words.sets[sort.name]} == {{{names}}}"
+        for nat in self._model.nats:
+            most = words.most[nat.name]
+            yield rf"{most} == {scope.nats[nat.name]}  \* a step beyond it is not taken"
+            yield f"{words.sets[nat.name]} == 0..{most}"
+        for network, limit in scope.networks.items():
+            yield rf"{words.most[network]} == {limit}  \* in each channel; a step to more is not taken"
+        for enum in self._model.enums:
+            listed = ", ".join(f'"{member}"' for member in enum.members)
+            yield f"{words.sets[enum.name]} == {{{listed}}}"
+        for entry in self._model.configs:
+            value = self._values.literal(scope.config[entry.name], entry.type)
+            yield f"{words.configs[entry.name]} == {value}"
+
+    def _body(self, claims: Claims) -> Iterator[str]:
+        """Variables, initial states, steps, claims."""
+        words = self._words
+        names = [*words.variables, *words.counters.values()]
+        remarks = [
+            *(remark(str(v.type)) for v in self._model.variables),
+            *("faults so far" for _ in words.counters),
+        ]
+        comma = [*("," for _ in names[1:]), ""]
+        lines = [rf"  {n}{c}  \* {r}" for n, c, r in zip(names, comma, remarks, strict=True)]
+        yield "\n".join(["VARIABLES", *lines])
+        yield _laid_out(_tuple("vars", names))
+        yield _laid_out(cat("Init ==", Nest(2, cat(LINE, self._initial()))))
+        for action in self._counted.actions:
+            yield self._action(action, frozenset(claims.asserted))
+        yield _laid_out(cat("Next ==", Nest(2, cat(LINE, self._next()))))
+        yield from self._specification(claims)
+        for head, definition in claims.definitions:
+            yield f"{head}\n{_laid_out(definition)}"
+
+    def _initial(self) -> Doc:
+        def write(before: Counts | None) -> tuple[Block, Counts]:
+            flow = Flow(self._e, before, frozenset(), is_start=True)
+            return flow.start(self._model.variables, self._model.init, self._now), flow.counts
+
+        block = written_out(write)
+        zeros = [cat(f"{name} = 0") for name in self._words.counters.values()]
+        return conjunction([as_action(block), *zeros]) if zeros else as_action(block)
+
+    def _action(self, action: ir.Action, asserted: frozenset[str]) -> str:
+        """The definition of an action, behind what it says."""
+        names, env = self._parameters(action)
+        counters = self._words.counters
+        own = [counter for kind, counter in counters.items() if self._counts(action, kind)]
+        others = [counter for counter in counters.values() if counter not in own]
+
+        def write(before: Counts | None) -> tuple[Block, Counts]:
+            flow = Flow(self._e, before, asserted, others)
+            return flow.step(action, env), flow.counts
+
+        block = written_out(write)
+        body = as_action(block)
+        if own:
+            limits = {self._words.counters[kind]: self._limit(kind) for kind in counters}
+            spent = [cat(f"{name} < {limits[name]}") for name in own]
+            body = conjunction([*spent, body, *[cat(f"{name}' = {name} + 1") for name in own]])
+        head = self._words.actions[action.name] + (f"({', '.join(names)})" if names else "")
+        says = self._says(action, env)
+        kind = "" if action.kind is ir.Kind.ACTION else f"{action.kind.value}: "
+        comment = rf"\* {kind}{remark(says)}" + "\n" if says or kind else ""
+        return comment + _laid_out(cat(f"{head} ==", Nest(2, cat(LINE, body))))
+
+    def _counts(self, action: ir.Action, kind: str | None) -> bool:
+        """Whether an action costs one of a counter: that of its kind, or the one of all faults."""
+        return action.kind is ir.Kind.FAULT and kind in {None, action.name}
+
+    def _limit(self, kind: str | None) -> int | None:
+        return self._counted.total if kind is None else self._counted.kinds[kind]
+
+    def _says(self, action: ir.Action, env: Env) -> str:
+        """An action's sentence; what stands in braces as the text has it."""
+
+        def shown(part: str | ir.Expr) -> str:
+            if isinstance(part, str):
+                return part
+            if "." in action.name:  # of a network: the text has no such words
+                return str(self._e.term(part, env))
+            return f"{{{self._model.source.text[part.span.start : part.span.end]}}}"
+
+        return "".join(map(shown, action.says or ()))
+
+    def _parameters(self, action: ir.Action) -> tuple[list[str], Env]:
+        """What an action's parameters are called, and the scope with them."""
+        env, names = self._now, []
+        for param in action.params:
+            name = local(param.name, env.taken)
+            known = self._e.knowledge.member(param.domain, param.case, env.known)
+            env = env.bound(param.slot, terms.atom(name), known)
+            names.append(name)
+        return names, env
+
+    def _next(self) -> Doc:
+        return terms.bullets("\\/", [self._some(action).doc for action in self._counted.actions])
+
+    def _some(self, action: ir.Action) -> Term:
+        """An action with some parameters."""
+        names, _ = self._parameters(action)
+        step = terms.call(self._words.actions[action.name], *map(terms.atom, names))
+        return self._bound(action, step)
+
+    def _bound(self, action: ir.Action, body: Term, given: Sequence[Term] = ()) -> Term:
+        """Something for some parameters of an action, of which the first may be given."""
+        env = self._now
+        found: list[tuple[str, Term]] = []
+        tests = []
+        for index, param in enumerate(action.params):
+            name, domain, test, inner = self._e.walk(param.slot, param.name, param.domain, param.case, env)
+            if index < len(given):
+                tests.append(terms.infix(r"\in", terms.RELATION, given[index], domain))
+                env = env.bound(param.slot, given[index], Known())
+                continue
+            env = inner
+            found.append((name, domain if test is None else terms.those(name, domain, test)))
+        for name, domain in reversed(found):
+            body = terms.quantified(r"\E", name, domain, body)
+        return terms.both([*tests, body]) if tests else body
+
+    def _did(self, expr: ir.Did, env: Env) -> Term:
+        """Whether a step is an action, in a step property."""
+        if not self._counted.has(expr.action):
+            return terms.FALSE
+        action = self._model.action(expr.action)
+        given = [self._e.term(arg, env) for arg in expr.args]
+        names, _ = self._parameters(action)
+        args = [*given, *map(terms.atom, names[len(given) :])]
+        return self._bound(action, terms.call(self._words.actions[action.name], *args), given)
+
+    def _possible(self, action: ir.Action) -> Term:
+        """Whether some parameters pass an action's guards."""
+        _, env = self._parameters(action)
+        return self._bound(action, self._guards(action.head, env, []))
+
+    def _guards(self, head: Sequence[ir.Guard | ir.Bound], env: Env, body: list[Term]) -> Term:
+        if not head:
+            return terms.both(body)
+        first, *rest = head
+        if isinstance(first, ir.Guard):
+            return self._guards(rest, env, [*body, self._e.term(first.test, env)])
+        name = local(first.name, env.taken)
+        value = self._e.term(first.value, env)
+        known = self._e.knowledge.of(first.value, env.known)
+        inner = self._guards(rest, env.bound(first.slot, terms.atom(name), known), [])
+        return terms.both([*body, terms.let_term([terms.definition(name, (), value)], inner)])
+
+    def _specification(self, claims: Claims) -> Iterator[str]:
+        if not claims.is_fair:
+            yield "Spec == Init /\\ [][Next]_vars"
+            return
+        parts: list[Doc] = []
+        for action in self._counted.actions:
+            sign = {ir.Fairness.WEAK: "WF", ir.Fairness.STRONG: "SF"}.get(action.fairness)
+            if sign is not None:
+                parts.append(cat(f"{sign}_vars(", Nest(8, self._some(action).doc), ")"))
+        faults = [self._some(a) for a in self._counted.actions if a.kind is ir.Kind.FAULT]
+        if faults:  # they come to an end
+            parts.append(cat("<>[][~", terms.parens(terms.either(faults).doc), "]_vars"))
+        yield _laid_out(cat("Fairness ==", Nest(2, cat(LINE, conjunction(parts or [cat("TRUE")])))))
+        yield "Spec == Init /\\ [][Next]_vars /\\ Fairness"
+
+    # ------------------------------------------------------------------ configuration
+
+    def _configuration(self, claims: Claims) -> str:
+        members = [name for names in self._words.members.values() for name in names]
+        lines = [
+            rf"\* {self._model.name}, check {remark(self._check.name)}",
+            "SPECIFICATION Spec",
+            "CONSTANTS",
+        ]
+        lines += [f"  {name} = {name}" for name in ("None", *members)]
+        for word, names in (("INVARIANTS", claims.invariants), ("PROPERTIES", claims.temporal)):
+            lines += [word, *(f"  {name}" for name in names)] if names else []
+        if claims.examples:
+            lines.append(r"\* To see an example: without the mark TLC shows the run that leads there.")
+            lines += [rf"\* INVARIANT {name}" for name in claims.examples]
+        return "\n".join(lines) + "\n"
+
+
+def _tuple(name: str, parts: Sequence[str]) -> Doc:
+    return terms.definition(name, (), terms.a_tuple(map(terms.atom, parts)))
+
+
+def _laid_out(doc: Doc) -> str:
+    text = layout(doc, width=terms.WIDTH)
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _vocabulary(model: ir.Model, check: ir.Check, budget: Counted, names: Names) -> Vocabulary:
+    """Names for everything, first come first served: what is read most comes first."""
+    short = Counter(_short(variable) for variable in model.variables)
+    variables = []
+    for variable in model.variables:
+        own = _short(variable)
+        variables.append(names.fresh(own) if short[own] == 1 else names.fresh(variable.name))
+    actions = {action.name: names.fresh(action.name) for action in model.actions}
+    properties = {
+        prop.name: names.fresh(f"never_{prop.name}" if prop.kind is ir.PropertyKind.REACHABLE else prop.name)
+        for prop in model.properties
+    }
+    named = (model.sorts, model.nats, model.enums)
+    scalars = [each.name for kind in named for each in kind]
+    sets = {scalar: names.fresh(scalar) for scalar in scalars}
+    configs = {entry.name: names.fresh(entry.name) for entry in model.configs}
+    members = {
+        sort.name: tuple(
+            names.fresh(member, f"{sort.name}_{member}") for member in check.scope.sorts[sort.name]
+        )
+        for sort in model.sorts
+    }
+    most = {name: names.fresh(f"Max_{name}") for name in (*check.scope.nats, *check.scope.networks)}
+    counters: dict[str | None, str] = {kind: names.fresh(f"{kind}_faults") for kind in budget.kinds}
+    if budget.total is not None:
+        counters[None] = names.fresh("faults")
+    fields = {
+        field_name(field.name) for union in model.unions for case in union.cases for field in case.fields
+    }
+    tag = local("tag", frozenset(fields))
+    return Vocabulary(members, sets, most, configs, tuple(variables), actions, properties, counters, tag)
+
+
+def _short(variable: ir.Variable) -> str:
+    """A variable's name without its process."""
+    return variable.name.partition(".")[2] if variable.owner is not None else variable.name

@@ -1,0 +1,147 @@
+"""What the statements of an action become: definitions, conditions, changes, choices.
+
+A block is a list of items that ends in an end: of a step, or of one round of a
+loop.  Definitions are lazy in TLA+, so they may all stand in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import modelcheck.export.tla_terms as tla
+from modelcheck.export.tla_terms import Term
+from spec.pretty import LINE, Doc, Nest, cat
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A name for something, `text` as it stands behind LET."""
+
+    text: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must be true for the step to happen."""
+
+    test: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The new value of a variable: `name'`, or `name` in the initial states."""
+
+    name: str
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One branch for each member of a domain; what follows stands in the block."""
+
+    name: str
+    domain: Term
+    test: Term | None
+    then: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Two blocks, by a test."""
+
+    test: Term
+    then: Block
+    other: Block
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of a step: the conditions last asked, and what stays as it is.
+
+    Of a round of a loop: the values of what the loop changes, by field.
+    """
+
+    conditions: tuple[Term, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    values: Mapping[str, Term] = field(default_factory=dict)
+
+
+Item = Definition | Condition | Change | Choice | Split | End
+
+
+@dataclass(slots=True)
+class Block:
+    """Items in order; the last is a choice, a split or an end."""
+
+    items: list[Item] = field(default_factory=list)
+
+
+def as_action(block: Block) -> Doc:
+    """A block as a predicate on steps."""
+    return conjunction(_conjuncts(block.items))
+
+
+def conjunction(parts: Sequence[Doc]) -> Doc:
+    """A list with bullets; a single part as it is."""
+    return parts[0] if len(parts) == 1 else tla.bullets("/\\", parts)
+
+
+def _conjuncts(items: Sequence[Item]) -> list[Doc]:
+    found: list[Doc] = []
+    for place, item in enumerate(items):
+        match item:
+            case Definition():
+                rest = [other for other in items[place:] if not isinstance(other, Definition)]
+                texts = [other.text for other in items[place:] if isinstance(other, Definition)]
+                found.append(tla.let(texts, conjunction(_conjuncts(rest))))
+                return found
+            case Condition(test):
+                found.append(test.doc)
+            case Change(name, value):
+                found.append(cat(f"{name} = ", Nest(2, value.doc)))
+            case Choice(name, domain, test, then):
+                kept = domain if test is None else tla.those(name, domain, test)
+                head = cat(rf"\E {name} \in ", tla.within(kept, tla.RELATION + 1), " :")
+                found.append(cat(head, Nest(2, cat(LINE, as_action(then)))))
+            case Split(test, then, other):
+                found.append(_split(test, as_action(then), as_action(other)))
+            case End(conditions, unchanged):
+                found += [test.doc for test in conditions]
+                found += _unchanged(unchanged)
+    return found
+
+
+def _split(test: Term, then: Doc, other: Doc) -> Doc:
+    return cat("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then), LINE, "ELSE ", Nest(5, other))
+
+
+def _unchanged(names: Sequence[str]) -> list[Doc]:
+    if len(names) == 1:
+        return [cat(f"UNCHANGED {names[0]}")]
+    return [cat("UNCHANGED ", tla.a_tuple(map(tla.atom, names)).doc)] if names else []
+
+
+def as_set(block: Block) -> Term:
+    """A block as the set of the ends it may come to: records."""
+    return _set_of(block.items)
+
+
+def _set_of(items: Sequence[Item]) -> Term:
+    first, *rest = items
+    match first:
+        case Definition():
+            others = [other for other in items if not isinstance(other, Definition)]
+            texts = [other.text for other in items if isinstance(other, Definition)]
+            return tla.let_term(texts, _set_of(others))
+        case Condition(test):
+            return tla.choice(test, _set_of(rest), tla.a_set(()))
+        case Choice(name, domain, test, then):
+            kept = domain if test is None else tla.those(name, domain, test)
+            return Term(cat("UNION ", tla.each(name, kept, as_set(then)).doc), tla.SETS)
+        case Split(test, then, other):
+            return tla.choice(test, as_set(then), as_set(other))
+        case End(_, _, values):
+            return tla.a_set([tla.a_record(values.items())])
+        case Change():
+            raise TypeError("within an expression nothing changes")

@@ -1,0 +1,72 @@
+"""Names in TLA+: those of the model, changed where the language of TLC has other plans for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+WORDS = frozenset(
+    """ASSUME ASSUMPTION AXIOM BOOLEAN CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT
+    EXTENDS FALSE IF IN INSTANCE LAMBDA LET LOCAL MODULE OTHER RECURSIVE SF_ STRING SUBSET THEN THEOREM
+    TRUE UNCHANGED UNION VARIABLE VARIABLES WF_ WITH BY COROLLARY DEF DEFINE DEFS HAVE HIDE LEMMA NEW
+    OBVIOUS OMITTED ONLY PICK PROOF PROPOSITION PROVE QED STATE SUFFICES TAKE TEMPORAL USE WITNESS
+    ACTION""".split()
+)
+STANDARD = frozenset(
+    """Nat Int Seq Len Head Tail Append SubSeq SelectSeq IsFiniteSet Cardinality Print PrintT Assert JavaTime
+    TLCGet TLCSet Permutations SortSeq RandomElement Any ToString TLCEval Integers Naturals Sequences
+    FiniteSets TLC Bags Reals Toolbox""".split()
+)
+OURS = frozenset("Init Next Spec vars None Symmetry Fairness".split())
+_SAFE = re.compile(r"(?!WF_|SF_)(?=.*[A-Za-z])[A-Za-z_0-9]+")
+
+
+class Names:
+    """Hands out names, each once: the one wanted where it is free, else one like it."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = {*WORDS, *STANDARD, *OURS, *taken}
+
+    def fresh(self, *wanted: str) -> str:
+        """The first of these that is free, from now on taken."""
+        for name in wanted:
+            if (made := legal(name)) not in self._taken:
+                self._taken.add(made)
+                return made
+        made = numbered(legal(wanted[-1]), self._taken)
+        self._taken.add(made)
+        return made
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Every name that is not free."""
+        return frozenset(self._taken)
+
+
+def numbered(name: str, taken: Iterable[str]) -> str:
+    """A name like this one that is not taken."""
+    known = set(taken)
+    return next(made for n in range(2, len(known) + 3) if (made := f"{name}_{n}") not in known)
+
+
+def local(wanted: str, taken: frozenset[str]) -> str:
+    """The name wanted for something bound, or one like it, that hides nothing."""
+    made = legal(wanted)
+    return numbered(made, taken) if made in taken else made
+
+
+def legal(name: str) -> str:
+    """A text as an identifier of TLA+: `net.drop` as `net_drop`."""
+    made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
+    return made if _SAFE.fullmatch(made) else f"the{made if made.startswith('_') else '_' + made}"
+
+
+def field_name(name: str) -> str:
+    """The name of a field, which only words of the language may not have."""
+    return f"{name}_" if name in WORDS else legal(name)
+
+
+def remark(text: str) -> str:
+    """A text for a comment or a message, in ASCII and without quotes."""
+    plain = text.replace("…", "...").replace("–", "-").replace('"', "'")
+    return " ".join(plain.encode("ascii", "replace").decode().replace("\\", "/").split())

@@ -1,0 +1,231 @@
+"""The strict operations in TLA+, with the meaning that `spec/operators.py` gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import modelcheck.export.tla_terms as tla
+import spec.ir as ir
+import spec.types as t
+from modelcheck.export.known import Reach, names_sort
+from modelcheck.export.tla_names import local
+from modelcheck.export.tla_terms import Term
+from modelcheck.export.tla_values import NONE, Values
+from spec.pretty import cat
+
+ONE = tla.number(1)
+_RELATIONS = {
+    ir.Op.EQ: "=",
+    ir.Op.NE: "#",
+    ir.Op.SUBSET: r"\subseteq",
+}
+_NOT = {"=": "#", "#": "=", r"\in": r"\notin", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_LIBRARY = {
+    ir.Op.TAKE: "Take",
+    ir.Op.DROP: "Drop",
+    ir.Op.AT: "At",
+    ir.Op.LAST: "Last",
+    ir.Op.COMMON: "CommonPrefix",
+    ir.Op.STARTS: "StartsWith",
+    ir.Op.COUNT: "CountIn",
+}
+
+
+class Operations:
+    """Writes operations on terms."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    def _use(self, name: str, *args: Term) -> Term:
+        return tla.call(self._values.library.use(name), *args)
+
+    def apply(self, expr: ir.Apply, args: list[Term], reaches: Sequence[Reach | None]) -> Term:  # noqa: C901 - a dispatch
+        """An operation on its arguments; `reaches` says how far those go that are numbers."""
+        of = [arg.type for arg in expr.args]
+        op = expr.op
+        if op in _RELATIONS:
+            return tla.infix(_RELATIONS[op], tla.RELATION, *args)
+        if op in _LIBRARY:
+            return self._use(_LIBRARY[op], *args)
+        match op:
+            case ir.Op.NOT:
+                return opposite(args[0])
+            case ir.Op.ADD | ir.Op.SUB | ir.Op.MUL | ir.Op.NEG | ir.Op.DIV | ir.Op.MOD:
+                return self._arithmetic(op, args, reaches)
+            case ir.Op.LT | ir.Op.LE | ir.Op.MIN2 | ir.Op.MAX2:
+                return self._compared(op, args, of)
+            case ir.Op.IN:
+                return self._is_in(args, of[1])
+            case ir.Op.UNION | ir.Op.MINUS | ir.Op.INTERSECT:
+                return self._of_sets(op, args, of[0])
+            case ir.Op.SIZE:
+                return self.size(args[0], of[0])
+            case ir.Op.CONCAT:
+                return self.joined(*args)
+            case ir.Op.INDEX:
+                return tla.applied(args[0], plus_one(args[1]))
+            case ir.Op.LOOKUP:
+                return lookup(*args)
+            case ir.Op.ELEMENTS:
+                return self.members(args[0], of[0])
+            case ir.Op.THE:
+                return self._use("The" if isinstance(of[0], t.Option) else "Only", args[0])
+            case ir.Op.LEAST | ir.Op.GREATEST:
+                inner = expr.type
+                return self.extreme(args[0], inner, frozenset(), most=op is ir.Op.GREATEST)
+            case ir.Op.SUBSETS:
+                return Term(cat("SUBSET ", tla.within(args[0], tla.APPLIED)), tla.SETS)
+            case ir.Op.RANGE:
+                return tla.infix_tight("..", tla.RANGE, *args)
+            case _:
+                raise TypeError(f"{op} has no meaning")
+
+    def _arithmetic(self, op: ir.Op, args: list[Term], reaches: Sequence[Reach | None]) -> Term:
+        match op:
+            case ir.Op.ADD:
+                return tla.chain("+", tla.PLUS, args)
+            case ir.Op.SUB:
+                return tla.infix("-", tla.MINUS, *args)
+            case ir.Op.MUL:
+                return tla.chain("*", tla.TIMES, args)
+            case ir.Op.NEG:
+                return Term(cat("-", tla.within(args[0], tla.TIMES)), tla.NEGATIVE)
+            case _:
+                by = reaches[1]
+                if by is None or by.least is None or by.least <= 0:
+                    return self._use("Quotient" if op is ir.Op.DIV else "Remainder", *args)
+                if op is ir.Op.DIV:
+                    return tla.infix(r"\div", tla.TIMES, *args)
+                return replace(tla.infix("%", tla.MINUS, *args), level=tla.PLUS)  # it binds as loosely
+
+    def _compared(self, op: ir.Op, args: list[Term], of: Sequence[t.Type]) -> Term:
+        a, b = args
+        numbers = all(map(t.is_number, of))
+        less = self._values.less(next((x for x in of if not t.is_number(x)), of[0]))
+        match op:
+            case ir.Op.LT:
+                return less(a, b)
+            case ir.Op.LE:
+                return tla.infix("<=", tla.RELATION, a, b) if numbers else opposite(less(b, a))
+            case ir.Op.MIN2:
+                return self._use("Min", a, b) if numbers else tla.choice(less(b, a), b, a)
+            case _:
+                return self._use("Max", a, b) if numbers else tla.choice(less(a, b), b, a)
+
+    def _is_in(self, args: list[Term], of: t.Type) -> Term:
+        value, whole = args
+        if isinstance(of, t.Option):
+            return tla.equal(whole, value)
+        return tla.infix(r"\in", tla.RELATION, value, self.members(whole, of))
+
+    def _of_sets(self, op: ir.Op, args: list[Term], of: t.Type) -> Term:
+        match op, of:
+            case ir.Op.UNION, t.Bag():
+                return self._use("BagUnion", *args)
+            case ir.Op.MINUS, t.Bag():
+                return self._use("BagMinus", *args)
+            case ir.Op.UNION, _:
+                return tla.chain(r"\cup", tla.SETS, args)
+            case ir.Op.MINUS, _:
+                return tla.infix("\\", tla.SETS, *args)
+            case _:
+                return tla.chain(r"\cap", tla.SETS, args)
+
+    # ------------------------------------------------------------------ collections
+
+    def members(self, of: Term, type_: t.Type) -> Term:
+        """The members of a collection as a set."""
+        match type_:
+            case t.Seq():
+                return self._use("Entries", of)
+            case t.Bag():
+                return tla.domain(of)
+            case t.Option():
+                return self._use("Present", of)
+            case _:
+                return of
+
+    def in_order(self, of: Term, type_: t.Type) -> Term:
+        """The members of a collection as a sequence, in canonical order."""
+        match type_:
+            case t.Seq():
+                return of
+            case t.Option():
+                none = tla.equal(of, NONE)
+                return tla.choice(none, tla.a_tuple([]), tla.a_tuple([of]))
+            case t.Set(inner) | t.Bag(inner):
+                return self._values.ascending(self.members(of, type_), inner)
+            case _:
+                raise TypeError(f"{type_} has no members")
+
+    def positions(self, entries: Term) -> Term:
+        """The positions of a sequence, from 1."""
+        return tla.infix_tight("..", tla.RANGE, ONE, tla.call("Len", entries))
+
+    def size(self, of: Term, type_: t.Type) -> Term:
+        """How many elements a collection has."""
+        match type_:
+            case t.Seq():
+                return tla.call("Len", of)
+            case t.Bag():
+                return self._use("BagSize", of)
+            case t.Option():
+                return tla.choice(tla.equal(of, NONE), tla.number(0), ONE)
+            case _:
+                return tla.call("Cardinality", of)
+
+    def bag_of(self, parts: Sequence[Term]) -> Term:
+        """The bag of some elements."""
+        match parts:
+            case []:
+                return self._use("EmptyBag")
+            case [only]:
+                return tla.infix(":>", tla.JOINED + 1, only, ONE)
+            case _:
+                return self._use("BagOf", tla.a_tuple(parts))
+
+    def joined(self, a: Term, b: Term) -> Term:
+        """One sequence after the other; a single entry is appended."""
+        return tla.chain(r"\o", tla.TIMES, [a, b])
+
+    def extreme(self, of: Term, type_: t.Type, taken: frozenset[str], *, most: bool) -> Term:
+        """The greatest or the least of a set."""
+        if t.is_number(type_):
+            return self._use("Greatest" if most else "Least", of)
+        taken |= self._values.taken
+        one, other = local("one", taken), local("other", taken)
+        less = self._values.less(type_)
+        a, b = tla.atom(one), tla.atom(other)
+        beaten = less(a, b) if most else less(b, a)
+        test = tla.quantified(r"\A", other, of, opposite(beaten))
+        return tla.quantified("CHOOSE", one, of, test)
+
+    def first(self, of: Term, type_: t.Type, taken: frozenset[str]) -> Term:
+        """The first of some members in canonical order; an error where that tells a sort's members apart."""
+        if names_sort(type_):
+            return self._use("Only", of)
+        return self.extreme(of, type_, taken, most=False)
+
+
+def opposite(of: Term) -> Term:
+    """`~of`, as the opposite relation where there is one."""
+    if of.op in _NOT and of.sides is not None:
+        return tla.infix(_NOT[of.op], tla.RELATION, *of.sides)
+    return tla.negated(of)
+
+
+def plus_one(of: Term) -> Term:
+    """An offset from 0 as one from 1: `n - 1` becomes `n`."""
+    text = str(of)
+    if text.isdecimal():
+        return tla.number(int(text) + 1)
+    if of.op == "-" and of.sides is not None and str(of.sides[1]) == "1":
+        return of.sides[0]
+    return tla.chain("+", tla.PLUS, [of, ONE])
+
+
+def lookup(of: Term, key: Term) -> Term:
+    """The value of a map for a key."""
+    return tla.applied(of, key)

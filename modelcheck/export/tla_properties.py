@@ -1,0 +1,116 @@
+"""The claims of a check in TLA+, and what is said of those that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import modelcheck.export.tla_terms as tla
+import spec.ir as ir
+from modelcheck.export.rounds import chooses
+from modelcheck.export.tla_expressions import Env, Expressions
+from modelcheck.export.tla_names import remark
+from modelcheck.export.tla_terms import Term
+from spec.pretty import LINE, Doc, Nest, cat
+
+Guards = Callable[[ir.Action], Term]  # whether an action is possible with some parameters
+
+STUTTERING = (
+    "TLC asks step properties of steps that change something, modelcheck of those too that change nothing"
+)
+EDGE = (
+    "a fair step that would leave the scope counts as impossible in TLC, where modelcheck counts it as "
+    "possible: at the edge of the scope TLC may show a run that modelcheck does not"
+)
+
+
+@dataclass(slots=True)
+class Claims:
+    """The properties of a module: their definitions, and in which part of the configuration each stands."""
+
+    definitions: list[tuple[str, Doc]] = field(default_factory=list)
+    invariants: list[str] = field(default_factory=list)
+    temporal: list[str] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
+    asserted: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    is_fair: bool = False  # whether some claim is about fair runs
+
+
+class Properties:
+    """Writes the properties that a check looks at."""
+
+    def __init__(self, expressions: Expressions, now: Env, step: Env, guards: Guards) -> None:
+        self._e = expressions
+        self._now = now
+        self._step = step
+        self._guards = guards
+        self._names = expressions.values.words.properties
+
+    def claims(self, looked_at: Sequence[ir.Property], actions: Sequence[ir.Action]) -> Claims:
+        """All of them; none makes an export fail."""
+        claims = Claims()
+        for prop in looked_at:
+            self._claim(prop, claims, actions)
+        if any(prop.kind is ir.PropertyKind.STEP for prop in looked_at):
+            claims.notes.append(STUTTERING)
+        if claims.is_fair:
+            claims.notes.append(EDGE)
+        return claims
+
+    def _claim(self, prop: ir.Property, claims: Claims, actions: Sequence[ir.Action]) -> None:
+        name = self._names[prop.name]
+        match prop.kind:
+            case ir.PropertyKind.INVARIANT | ir.PropertyKind.LEMMA:
+                claims.invariants.append(name)
+                self._define(claims, prop, name, self._term(prop.expr, self._now))
+            case ir.PropertyKind.STEP:
+                claims.temporal.append(name)
+                step = self._term(prop.expr, self._step)
+                self._define(claims, prop, name, Term(cat("[][", Nest(3, step.doc), "]_vars"), tla.OPEN))
+            case ir.PropertyKind.REACHABLE:
+                claims.examples.append(name)
+                self._define(claims, prop, name, tla.negated(self._term(prop.expr, self._now)))
+            case ir.PropertyKind.LEADSTO:
+                claims.temporal.append(name)
+                claims.is_fair = True
+                ends = [tla.within(self._term(x, self._now), tla.ATOM) for x in (prop.expr, prop.goal)]
+                self._define(claims, prop, name, Term(cat(ends[0], Nest(2, cat(LINE, "~> ")), ends[1])))
+            case ir.PropertyKind.ALWAYS_EVENTUALLY:
+                claims.temporal.append(name)
+                claims.is_fair = True
+                again = tla.within(self._term(prop.expr, self._now), tla.ATOM)
+                self._define(claims, prop, name, Term(cat("[]<>", again)))
+            case ir.PropertyKind.DEADLOCK_FREE:
+                self._deadlock_free(prop, name, claims, actions)
+            case ir.PropertyKind.RECOVERABLE:
+                claims.notes.append(f"{prop.name} is left out: TLC has no word for `recoverable`")
+            case ir.PropertyKind.ASSERT:
+                claims.asserted.append(prop.name)
+            case _:
+                assert_never(prop.kind)
+
+    def _term(self, expr: ir.Expr | None, env: Env) -> Term:
+        assert expr is not None, "such a property has an expression"
+        return self._e.term(expr, env)
+
+    def _define(self, claims: Claims, prop: ir.Property, name: str, body: Term) -> None:
+        says = "".join(part if isinstance(part, str) else "..." for part in prop.says or ())
+        what = prop.kind.value
+        if prop.kind is ir.PropertyKind.REACHABLE:
+            what = f"{prop.name} is to be reachable, and this is its opposite"
+        head = rf"\* {what}" + (f": {remark(says)}" if says else "")
+        claims.definitions.append((head, tla.definition(name, (), body)))
+
+    def _deadlock_free(
+        self, prop: ir.Property, name: str, claims: Claims, actions: Sequence[ir.Action]
+    ) -> None:
+        """Some action passes its guards, be it a fault beyond the budget or a step that is cut."""
+        if any(chooses(statement) for action in actions for statement in action.body):
+            claims.notes.append(
+                f"{name} is left out: whether a `choose` has a choice is not asked outside a step"
+            )
+            return
+        claims.invariants.append(name)
+        self._define(claims, prop, name, tla.either([self._guards(action) for action in actions]))

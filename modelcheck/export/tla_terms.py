@@ -1,0 +1,212 @@
+"""Pieces of TLA+: a document and how tightly its outermost operator binds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spec.pretty import LINE, SOFT, Doc, Group, Nest, Text, cat, flat, joined
+
+WIDTH = 100
+SHORT = 72  # a conjunction that is longer becomes a list with bullets
+
+ATOM, APPLIED, TIMES, NEGATIVE, MINUS, PLUS, RANGE, SETS, JOINED, RELATION, NOT, LOGIC, IMPLIES, OPEN = (
+    *(20, 17, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 1, 0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An expression: `level` is the precedence of `op`, its outermost operator, between its `sides`."""
+
+    doc: Doc
+    level: int = ATOM
+    op: str = ""
+    sides: tuple[Term, Term] | None = None
+
+    def __str__(self) -> str:
+        return flat(self.doc)
+
+    @property
+    def is_atom(self) -> bool:
+        """Whether it is a name or a literal, which costs nothing to write twice."""
+        return isinstance(self.doc, Text)
+
+
+def atom(text: str) -> Term:
+    """A name or a literal."""
+    return Term(Text(text))
+
+
+def number(value: int) -> Term:
+    """A number, negative ones included."""
+    return Term(Text(str(value)), ATOM if value >= 0 else NEGATIVE)
+
+
+TRUE, FALSE = atom("TRUE"), atom("FALSE")
+
+
+def within(term: Term, least: int) -> Doc:
+    """The term's document, in parentheses unless it binds at least so tightly."""
+    return term.doc if term.level >= least else parens(term.doc)
+
+
+def parens(doc: Doc) -> Doc:
+    """A document in parentheses."""
+    return cat("(", Nest(1, doc), ")")
+
+
+def infix(op: str, level: int, left: Term, right: Term) -> Term:
+    """`left op right`; operands that bind no tighter stand in parentheses."""
+    doc = Group(cat(within(left, level + 1), Nest(2, cat(LINE, f"{op} ", within(right, level + 1)))))
+    return Term(doc, level, op, (left, right))
+
+
+def infix_tight(op: str, level: int, left: Term, right: Term) -> Term:
+    """`left..right`, without blanks."""
+    return Term(cat(within(left, level + 1), op, within(right, level + 1)), level, op)
+
+
+def domain(of: Term) -> Term:
+    """`DOMAIN f`."""
+    return Term(cat("DOMAIN ", within(of, APPLIED)), RANGE)
+
+
+def chain(op: str, level: int, parts: Sequence[Term]) -> Term:
+    """`a op b op c` for an operator that is associative."""
+    if len(parts) == 1:
+        return parts[0]
+    own = [part.doc if part.op == op else within(part, level + 1) for part in parts]
+    rest = [cat(LINE, f"{op} ", part) for part in own[1:]]
+    sides = (parts[0], parts[1]) if len(parts) == 2 else None
+    return Term(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, sides)
+
+
+def both(parts: Sequence[Term]) -> Term:
+    """The conjunction of the parts: true without any, a list with bullets where it is long."""
+    return _logic("/\\", TRUE, parts)
+
+
+def either(parts: Sequence[Term]) -> Term:
+    """The disjunction of the parts: false without any, a list with bullets where it is long."""
+    return _logic("\\/", FALSE, parts)
+
+
+def _logic(op: str, empty: Term, parts: Sequence[Term]) -> Term:
+    if not parts:
+        return empty
+    if len(parts) == 1:
+        return parts[0]
+    own = [within(part, LOGIC + 1) for part in parts]
+    if sum(len(flat(part)) + 4 for part in own) <= SHORT:
+        return Term(joined((f" {op} ",), own), LOGIC, op)
+    return Term(bullets(op, [part.doc for part in parts]), LOGIC, op)
+
+
+def bullets(op: str, parts: Iterable[Doc]) -> Doc:
+    r"""A list with `/\` or `\/` before each part, one below the other."""
+    return joined((LINE,), [cat(f"{op} ", Nest(3, part)) for part in parts])
+
+
+def implies(left: Term, right: Term) -> Term:
+    """`left => right`."""
+    doc = Group(cat(within(left, LOGIC + 1), Nest(2, cat(" =>", LINE, within(right, LOGIC)))))
+    return Term(doc, IMPLIES, "=>")
+
+
+def negated(of: Term) -> Term:
+    """`~of`."""
+    return Term(cat("~", within(of, JOINED)), NOT, "~")
+
+
+def equal(left: Term, right: Term) -> Term:
+    """`left = right`."""
+    return infix("=", RELATION, left, right)
+
+
+def call(name: str, *args: Term) -> Term:
+    """`name(a, b)`, or the bare name without arguments."""
+    if not args:
+        return atom(name)
+    inside = joined((",", LINE), [arg.doc for arg in args])
+    return Term(cat(f"{name}(", Group(Nest(2, cat(SOFT, inside))), ")"), APPLIED)
+
+
+def applied(function: Term, *keys: Term) -> Term:
+    """`function[key]`."""
+    inside = joined((", ",), [key.doc for key in keys])
+    return Term(cat(within(function, APPLIED), "[", Nest(2, inside), "]"), APPLIED)
+
+
+def field(of: Term, name: str) -> Term:
+    """`of.name`."""
+    return Term(cat(within(of, APPLIED), f".{name}"), APPLIED)
+
+
+def listed(left: str, parts: Iterable[Doc], right: str) -> Term:
+    """Parts between brackets, with commas."""
+    inside = joined((",", LINE), parts)
+    return Term(Group(cat(left, Nest(len(left), inside), right)))
+
+
+def a_set(parts: Iterable[Term]) -> Term:
+    """`{a, b}`."""
+    return listed("{", [part.doc for part in parts], "}")
+
+
+def a_tuple(parts: Iterable[Term]) -> Term:
+    """`<<a, b>>`."""
+    return listed("<<", [part.doc for part in parts], ">>")
+
+
+def a_record(parts: Iterable[tuple[str, Term]]) -> Term:
+    """`[f |-> a, g |-> b]`."""
+    return listed("[", [cat(f"{name} |-> ", Nest(2, part.doc)) for name, part in parts], "]")
+
+
+def a_function(bound: str, domain: Term, body: Term) -> Term:
+    r"""`[x \in S |-> e]`."""
+    head = cat(f"[{bound} \\in ", within(domain, RELATION + 1), " |->")
+    return Term(Group(cat(head, Nest(2, cat(LINE, body.doc)), "]")))
+
+
+def quantified(sign: str, bound: str, domain: Term, body: Term) -> Term:
+    r"""`\A x \in S : e`, with `\A`, `\E` or `CHOOSE`."""
+    head = cat(f"{sign} {bound} \\in ", within(domain, RELATION + 1), " :")
+    return Term(Group(cat(head, Nest(2, cat(LINE, body.doc)))), OPEN)
+
+
+def those(bound: str, domain: Term, test: Term) -> Term:
+    r"""`{x \in S : P}`."""
+    head = cat(f"{{{bound} \\in ", within(domain, RELATION + 1), " :")
+    return Term(Group(cat(head, Nest(2, cat(LINE, test.doc)), "}")))
+
+
+def each(bound: str, domain: Term, body: Term) -> Term:
+    r"""`{e : x \in S}`."""
+    tail = cat(LINE, f": {bound} \\in ", within(domain, RELATION + 1), "}")
+    return Term(Group(cat("{", Nest(1, body.doc), Nest(2, tail))))
+
+
+def choice(test: Term, then: Term, other: Term) -> Term:
+    """`IF test THEN a ELSE b`."""
+    doc = cat(
+        *("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then.doc), LINE, "ELSE ", Nest(5, other.doc)),
+    )
+    return Term(Group(doc), OPEN)
+
+
+def definition(name: str, params: Sequence[str], body: Term) -> Doc:
+    """`name(a, b) == body`."""
+    head = name + (f"({', '.join(params)})" if params else "") + " =="
+    return Group(cat(head, Nest(2, cat(LINE, body.doc))))
+
+
+def let(definitions: Sequence[Doc], body: Doc) -> Doc:
+    """`LET … IN body`, each definition on a line of its own."""
+    return cat("LET ", Nest(4, joined((LINE,), definitions)), LINE, "IN  ", Nest(4, body))
+
+
+def let_term(definitions: Sequence[Doc], body: Term) -> Term:
+    """The same as an expression."""
+    return Term(Group(let(definitions, body.doc)), OPEN) if definitions else body
