@@ -6,14 +6,14 @@ tables; where there are many, a loop goes over a table of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
 import spec.types as t
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
-from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.assembly import Cell, Function
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.packing import (
     Array,
@@ -86,7 +86,7 @@ def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, Renaming]]:
         yield {name: tuple(map(i64, each)) for name, each in zip(sizes, chosen, strict=True)}
 
 
-def _looped(fn: Function, sizes: dict[str, int], attempt: object) -> None:
+def _looped(fn: Function, sizes: dict[str, int], attempt: Callable[[dict[str, Renaming]], None]) -> None:
     rows = [sum(chosen, ()) for chosen in product(*(permutations(range(size)) for size in sizes.values()))]
     if len(rows) > MOST_RENAMINGS:
         raise TooWide(f"{len(rows)} renamings of each state")
@@ -94,22 +94,23 @@ def _looped(fn: Function, sizes: dict[str, int], attempt: object) -> None:
     table = fn.table([number for row in rows for number in row])
     with fn.loop(i64(len(rows))) as index:
         row = [fn.look_up(table, fn.add(fn.mul(index, i64(width)), i64(place))) for place in range(width)]
-        renamings, at = {}, 0
+        renamings: dict[str, Renaming] = {}
+        at = 0
         for name, size in sizes.items():
             renamings[name] = tuple(row[at : at + size])
             at += size
-        attempt(renamings)  # type: ignore[operator]
+        attempt(renamings)
 
 
-def _keep_less(fn: Function, best: list[object], words: list[V]) -> None:
+def _keep_less(fn: Function, best: list[Cell], words: list[V]) -> None:
     """Keep the lesser of two states; the last word counts most."""
     less, same = FALSE, TRUE
-    known = [fn.load(cell) for cell in best]  # type: ignore[arg-type]
+    known = [fn.load(cell) for cell in best]
     for mine, theirs in reversed(list(zip(words, known, strict=True))):
         less = fn.or_(less, fn.and_(same, fn.below(mine, theirs)))
         same = fn.and_(same, fn.eq(mine, theirs))
     for cell, mine, theirs in zip(best, words, known, strict=True):
-        fn.store(cell, fn.select(less, mine, theirs))  # type: ignore[arg-type]
+        fn.store(cell, fn.select(less, mine, theirs))
 
 
 def _rename_state(renamer: _Renamer, model: Model, source: StateBits, target: StateBits) -> None:
@@ -274,8 +275,8 @@ class _Renamer:
                 fn.store(cell, inserted(fn, Live(packing, fn.load(cell)), self.renamed(member, inner)).v)
 
         if count <= WRITTEN_OUT // 3:
-            for index in range(count):
-                one(i64(index))
+            for number in range(count):
+                one(i64(number))
         else:
             with fn.loop(i64(count)) as index:
                 one(index)

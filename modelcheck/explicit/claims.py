@@ -17,7 +17,7 @@ MOST = 63  # properties that are asked of states; the last bit is for an error
 
 
 def claims(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
-    """`found`: a bit for each property that is broken (a `reachable`: true) in a state; bit 63 for an error."""
+    """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
     if len(properties) > MOST:
         raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
     asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
@@ -30,7 +30,7 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Lay
 
 
 def goals(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
-    """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 when asking makes an error."""
+    """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
     fn = Function("goal", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
     own = StateBits(fn, layout, fn.array(layout.words))
     StateBits(fn, layout, "%state").copy_to(own)

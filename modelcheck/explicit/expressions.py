@@ -439,12 +439,12 @@ class Expressions:
         fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
         of = self._body(expr, walk, at)
         if isinstance(of, Never):
-            return number(fn, i64(0), 0, 0)
+            return number(i64(0), 0, 0)
         if not isinstance(of, Number):
             raise TypeError(f"{of} cannot be summed")
         cell = fn.cell(64, i64(0))
         self.each(expr, at, lambda _: fn.store(cell, fn.add(fn.load(cell), self.value(expr.body, at).v)))
-        return number(fn, fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
+        return number(fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
 
     def _set(self, expr: ir.Bind, at: Scene) -> Live:
         fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)

@@ -1,4 +1,4 @@
-"""What fits where, as code: a step beyond the scope is cut, a number outside its range is an error of the model."""
+"""What fits where, as code: a step beyond the scope is cut, a number outside its range is an error."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Fitting:
             self.check(cut_out(self.fn, live.v, offset, part), of, here)
 
     def _count(self, live: Live, limit: t.Limit, here: V) -> None:
-        most = self.scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
+        most = _number(limit, self.scope)
         if _most(live.packing) > most:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
             self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
@@ -111,14 +111,16 @@ class Fitting:
             self.check(member, inner, fn.and_(here, there))
 
         if walk.count <= WRITTEN_OUT:
-            for index in range(walk.count):
-                one(i64(index))
+            for number in range(walk.count):
+                one(i64(number))
         else:
             with fn.loop(walk.limit) as index:
                 one(index)
 
 
-def always_fits(packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union]) -> bool:
+def always_fits(  # noqa: C901 - a dispatch over pairs
+    packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union]
+) -> bool:
     """Whether every value of a packing can be stored as a type."""
 
     def fits(packing: Packing, of: t.Type) -> bool:
@@ -156,10 +158,15 @@ def always_fits(packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.
             (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)),
             (Sequence() | Mask() | Slots()),
         ):
-            most = None if limit is None else scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
-            return (most is None or _most(packing) <= most) and fits(packing.of, inner)
+            if limit is not None and _most(packing) > _number(limit, scope):
+                return False
+            return fits(packing.of, inner)
         case _:
             raise TypeError(f"{packing} is no {of}")
+
+
+def _number(limit: t.Limit, scope: Scope) -> int:
+    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
 
 
 def _most(packing: Packing) -> int:

@@ -131,7 +131,7 @@ class Operations:
     def _number(self, v: V, lo: int, hi: int) -> Live:
         if max(abs(lo), abs(hi)) >= MOST:
             raise TooWide("a number that may be beyond 62 bits")
-        return number(self.fn, v, lo, hi)
+        return number(v, lo, hi)
 
     def _divided(self, op: Op, a: Live, b: Live, of: tuple[int, int], by: tuple[int, int]) -> Live:
         """Rounds towards minus infinity; the rest has the sign of the divisor."""
@@ -166,7 +166,7 @@ class Operations:
         if isinstance(a.packing, Number) and isinstance(b.packing, Number):
             pick = min if least else max
             lo, hi = pick(a.packing.lo, b.packing.lo), pick(a.packing.hi, b.packing.hi)
-            return number(fn, fn.select(first, x.v, y.v), lo, hi)
+            return number(fn.select(first, x.v, y.v), lo, hi)
         return Live(both, fn.select(first, x.v, y.v))
 
     # ---------------------------------------------------------------- membership
@@ -188,9 +188,9 @@ class Operations:
         if not isinstance(packing, Slots):
             raise TypeError(f"{packing} is no bag")
         if isinstance(packing.of, Never):
-            return number(fn, i64(0), 0, 0)
+            return number(i64(0), 0, 0)
         got, ok = recode(fn, a, packing.of)
-        return number(fn, count_of(fn, bag, got, ok), 0, packing.most)
+        return number(count_of(fn, bag, got, ok), 0, packing.most)
 
     # --------------------------------------------------------------------- sets
 
@@ -266,8 +266,8 @@ class Operations:
                 visit(member)
 
         if count <= LOOPED:
-            for index in range(count):
-                one(i64(index))
+            for place in range(count):
+                one(i64(place))
         else:
             with fn.loop(i64(count)) as index:
                 one(index)
@@ -392,13 +392,13 @@ class Operations:
             raise TypeError(f"{a.packing} and {b.packing} are no sequences")
         of, most = join(a.packing.of, b.packing.of), a.packing.most + b.packing.most
         if isinstance(of, Never):
-            empty = {Op.CONCAT: a, Op.COMMON: number(fn, i64(0), 0, 0), Op.STARTS: truth(fn.not_(FALSE))}
+            empty = {Op.CONCAT: a, Op.COMMON: number(i64(0), 0, 0), Op.STARTS: truth(fn.not_(FALSE))}
             return empty[op]
         if op is Op.CONCAT:
             made = Sequence(of, most)
-            x, y = convert(fn, a, made), convert(fn, b, made)
-            behind = fn.resize(fn.mul(length(fn, a), i64(of.width)), x.v.bits)
-            entries = fn.or_(body(fn, x), fn.shl(body(fn, y), behind))
+            first, second = convert(fn, a, made), convert(fn, b, made)
+            behind = fn.resize(fn.mul(length(fn, a), i64(of.width)), first.v.bits)
+            entries = fn.or_(body(fn, first), fn.shl(body(fn, second), behind))
             return with_length(fn, made, entries, fn.add(length(fn, a), length(fn, b)))
         both = Sequence(of, max(a.packing.most, b.packing.most))
         x, y = body(fn, convert(fn, a, both)), body(fn, convert(fn, b, both))
@@ -409,9 +409,9 @@ class Operations:
         least = min(a.packing.most, b.packing.most)
         shorter = self._least(length(fn, a), length(fn, b))
         if of.width == 0:
-            return number(fn, shorter, 0, least)
+            return number(shorter, 0, least)
         alike = fn.udiv(fn.lowest(fn.xor(x, y)), i64(of.width))
-        return number(fn, self._least(shorter, alike), 0, least)
+        return number(self._least(shorter, alike), 0, least)
 
     def _least(self, a: V, b: V) -> V:
         return self.fn.select(self.fn.less(a, b), a, b)

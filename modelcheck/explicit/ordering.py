@@ -36,7 +36,7 @@ TABLED = 10  # a mask of so few bits has its place in the order looked up
 
 
 def canonical_order(of: Packing) -> list[int]:
-    """The codes that stand for a value, by the order of the values. Raises TooWide when there are too many."""
+    """The codes that stand for a value, by the order of the values. Raises TooWide for too many."""
     if of.codes > WIDEST_MASK:
         raise TooWide(f"the order of {of.codes} values")
     codes = [code for code in range(of.codes) if _stands_for_a_value(of, code)]

@@ -229,8 +229,8 @@ def bits(count: int) -> int:
 # ------------------------------------------------------------------ choosing
 
 
-def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:
-    """The packing of a type that can be stored. Raises TooWide for a set without a limit of too many members."""
+def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 - a dispatch over a union
+    """The packing of a type that can be stored. Raises TooWide, as for an unlimited set of too many."""
 
     def inner(of: t.Type) -> Packing:
         return packing(of, scope, unions)
@@ -314,7 +314,9 @@ def set_of(member: Packing, most: int) -> Packing:
     return Mask(member) if member.codes <= MASK else Slots(member, min(most, member.codes))
 
 
-def of_value(of: t.Type, value: Value, scope: Scope, unions: Unions) -> Packing:
+def of_value(  # noqa: C901 - a dispatch over a union
+    of: t.Type, value: Value, scope: Scope, unions: Unions
+) -> Packing:
     """The narrowest packing for one value."""
 
     def all_of(inner: t.Type, values: Iterable[Value]) -> Packing:
@@ -425,7 +427,7 @@ def encode(packing: Packing, value: Value) -> int:
             return _parts(parts, packing.offsets, value)
         case Tagged(cases):
             case_ = cases[value[0]]
-            return value[0] << packing.payload | encode(case_, value[1:])
+            return int(value[0]) << packing.payload | encode(case_, value[1:])
         case Array(of):
             return sum(encode(of, each) << packing.offset(i) for i, each in enumerate(value))
         case Sequence(of):

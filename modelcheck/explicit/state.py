@@ -97,7 +97,7 @@ class StateBits:
         return first, shift, (width + 63 + WORD - 1) // WORD
 
     def _next(self, first: V, n: int) -> V:
-        """A word behind another; never behind the last, which only a place that does not reach it asks for."""
+        """A word behind another; never behind the last, where only a place that does not reach it asks."""
         if first.const is not None:
             return i64(first.const + n)
         at, last = self.fn.add(first, i64(n)), i64(self.layout.words - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import assert_never
 
 import spec.ir as ir
@@ -55,9 +56,9 @@ class Steps:
         self.scene = Scene(fn, self.before, self.error)
         self.broken = [fn.cell(1) for _ in context.of_steps]
         self.next = self.done
-        self._write(place)
+        self._write()
 
-    def _write(self, place: int) -> None:
+    def _write(self) -> None:
         fn = self.fn
         self._pay()
         self._bind(0, ())
@@ -93,10 +94,10 @@ class Steps:
             self.scene.slots[param.slot] = member
             self._bind(index + 1, (*args, member))
 
-        self._candidates(walk, self._is_written_out(index, walk), one)
+        self._candidates(walk, one, written_out=self._is_written_out(index, walk))
 
     def _is_written_out(self, index: int, walk: Walk) -> bool:
-        cost = self._price(self.action.body) + sum(
+        cost = self.expressions.costs.of_statements(self.action.body) + sum(
             self.expressions.costs.of(p.test if isinstance(p, ir.Guard) else p.value)
             for p in self.action.head
         )
@@ -108,9 +109,10 @@ class Steps:
     def _candidates(
         self,
         walk: Walk,
-        written_out: bool,
         one: Callable[[Live], None],
         start: Callable[[], None] | None = None,
+        *,
+        written_out: bool,
     ) -> None:
         """Run something for each candidate that is there; where it leaves, the next one follows."""
         fn, outer = self.fn, self.next
@@ -133,8 +135,8 @@ class Steps:
             each = max(each, self.most)
 
         if written_out:
-            for index in range(walk.count):
-                attempt(i64(index))
+            for number in range(walk.count):
+                attempt(i64(number))
         else:
             with fn.loop(walk.limit) as index:
                 attempt(index)
@@ -178,7 +180,7 @@ class Steps:
         for index, statement in enumerate(statements):
             if chooses(statement):
                 rest = statements[index + 1 :]
-                self._choosing(statement, lambda: self._run(rest, then))
+                self._choosing(statement, partial(self._run, rest, then))
                 return
             self._plain(statement)
         then()
@@ -220,7 +222,7 @@ class Steps:
                 for each in statement.body:
                     self._plain(each)
 
-        self.expressions.rounds(walk, self._price(statement.body), scene, one)
+        self.expressions.rounds(walk, self.expressions.costs.of_statements(statement.body), scene, one)
 
     def _assign(self, statement: ir.Assign) -> None:
         fn, scene = self.fn, self.scene
@@ -309,9 +311,8 @@ class Steps:
                 fn.leave_if(fn.not_(self.expressions.test(statement.where, scene)), self.next)
             rest()
 
-        self._candidates(
-            walk, walk.count * (self._price(self.action.body) + 10) <= INSTANCES // 4, one, start
-        )
+        cost = self.expressions.costs.of_statements(self.action.body) + 10
+        self._candidates(walk, one, start, written_out=walk.count * cost <= INSTANCES // 4)
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """The rounds of a `for` from one on; each way through a round goes on by itself."""
@@ -356,7 +357,7 @@ class Steps:
         fn.emit(f"call void @emit(ptr %ctx, {flag}, {shown})")
 
     def _fails(self, expr: ir.Expr, args: tuple[Live, ...]) -> V:
-        """Whether a property of steps is false of this one; where asking makes an error, that is found instead."""
+        """Whether a property of steps is false of this one; an error of asking is found instead."""
         fn = self.fn
         error, after, fails = fn.new("error"), fn.new("asked"), fn.cell(1, FALSE)
         with fn.remembering():
@@ -385,23 +386,6 @@ class Steps:
         fn = self.fn
         here, known = fn.read("%ctx", PARENT), fn.read("%ctx", word)
         fn.write("%ctx", fn.select(fn.below(here, known), here, known), word)
-
-    def _price(self, statements: Sequence[ir.Stmt]) -> int:
-        """About how many instructions some statements are."""
-        costs, total = self.expressions.costs, 0
-        for statement in statements:
-            match statement:
-                case ir.Assign(value=expr) | ir.Bound(value=expr) | ir.Assert(test=expr):
-                    total += costs.of(expr) + 8
-                case ir.Branch():
-                    total += (
-                        costs.of(statement.test) + self._price(statement.then) + self._price(statement.other)
-                    )
-                case ir.Each():
-                    total += 4 * self._price(statement.body)
-                case ir.Choose():
-                    total += 20
-        return total + 20
 
 
 def chooses(statement: ir.Stmt) -> bool:

@@ -1,6 +1,8 @@
-"""What an expression costs to compute, in instructions or so, and whether it can make an error of the model."""
+"""What an expression costs to compute, in instructions or so, and whether it can make an error."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import spec.ir as ir
 import spec.types as t
@@ -48,6 +50,25 @@ class Costs:
     def is_total(self, expr: ir.Expr) -> bool:
         """Whether it makes no error of the model."""
         return self._look(expr)[1]
+
+    def of_statements(self, statements: Sequence[ir.Stmt]) -> int:
+        """About how many instructions some statements are."""
+        total = 0
+        for statement in statements:
+            match statement:
+                case ir.Assign(value=expr) | ir.Bound(value=expr) | ir.Assert(test=expr):
+                    total += self.of(expr) + 8
+                case ir.Branch():
+                    total += (
+                        self.of(statement.test)
+                        + self.of_statements(statement.then)
+                        + self.of_statements(statement.other)
+                    )
+                case ir.Each():
+                    total += 4 * self.of_statements(statement.body)
+                case ir.Choose():
+                    total += 20
+        return total + 20
 
     def _look(self, expr: ir.Expr) -> tuple[int, bool]:
         if id(expr) not in self._known:

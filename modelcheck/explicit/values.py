@@ -56,7 +56,7 @@ def known(packing: Packing, value: Value) -> Live:
             return Live(packing, const(container(packing.width), encode(packing, value)))
 
 
-def number(fn: Function, v: V, lo: int, hi: int) -> Live:
+def number(v: V, lo: int, hi: int) -> Live:
     """A whole number of which the bounds are known."""
     return Live(Number(lo, hi), i64(lo) if lo == hi else v)
 
@@ -83,7 +83,7 @@ def value(fn: Function, packing: Packing, code: V) -> Live:
         case Truth():
             return Live(packing, fn.resize(code, 1))
         case Number(lo, hi):
-            return number(fn, fn.add(fn.resize(code, 64), i64(lo)), lo, hi)
+            return number(fn.add(fn.resize(code, 64), i64(lo)), lo, hi)
         case _:
             return Live(packing, fn.resize(code, container(packing.width)))
 
@@ -190,10 +190,10 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
             return _wholes(fn, pairs, to, [to.offset(i) for i in range(count)])
         case Tagged(cases), Tagged(cases2):
             return _union(fn, live, cases, to, cases2)
-        case (Sequence(of, most), Sequence(of2, most2)) | (Slots(of, most), Slots(of2, most2)) if of == of2:
-            count = length(fn, live)
-            ok = TRUE if most <= most2 else fn.at_most(count, i64(most2))
-            return with_length(fn, to, _trimmed(fn, body(fn, live), to.body, container(to.width)), count), ok
+        case Sequence(of, most), Sequence(of2) if of == of2:
+            return _same_entries(fn, live, to, most)
+        case Slots(of, most), Slots(of2) if of == of2:
+            return _same_entries(fn, live, to, most)
         case Sequence(), Sequence(of2, most2):
             return _sequence(fn, live, to, of2, most2)
         case Mask(Number(lo, hi)), Mask(Number(lo2, hi2)):
@@ -215,10 +215,12 @@ def known_zero(packing: Packing) -> Live:
             return Live(packing, const(container(packing.width), 0))
 
 
-def _trimmed(fn: Function, entries: V, width: int, size: int) -> V:
-    """The entries that there is room for."""
-    small = fn.resize(entries, size)
-    return fn.and_(small, const(size, (1 << width) - 1))
+def _same_entries(fn: Function, live: Live, to: Sequence | Slots, most: int) -> tuple[Live, V]:
+    """The entries that there is room for, each as it is."""
+    count, size = length(fn, live), container(to.width)
+    ok = TRUE if most <= to.most else fn.at_most(count, i64(to.most))
+    entries = fn.and_(fn.resize(body(fn, live), size), const(size, (1 << to.body) - 1))
+    return with_length(fn, to, entries, count), ok
 
 
 def _option(fn: Function, live: Live, of: Packing, to: Packing, of2: Packing) -> tuple[Live, V]:
@@ -437,10 +439,10 @@ def size(fn: Function, live: Live) -> Live:
     """How many members or entries there are."""
     match live.packing:
         case Mask() as packing:
-            return number(fn, fn.popcount(live.v), 0, packing.width)
+            return number(fn.popcount(live.v), 0, packing.width)
         case Slots(_, most) | Sequence(_, most):
-            return number(fn, length(fn, live), 0, most)
+            return number(length(fn, live), 0, most)
         case Optional():
-            return number(fn, fn.resize(fn.ne(live.v, const(live.v.bits, 0)), 64), 0, 1)
+            return number(fn.resize(fn.ne(live.v, const(live.v.bits, 0)), 64), 0, 1)
         case _:
             raise TypeError(f"{live.packing} has no size")
