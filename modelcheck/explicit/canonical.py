@@ -15,6 +15,7 @@ import spec.types as t
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Cell, Function
 from modelcheck.explicit.layout import Layout
+from modelcheck.explicit.members import candidate, entry, inserted, length, with_length
 from modelcheck.explicit.packing import (
     Array,
     Mask,
@@ -30,19 +31,14 @@ from modelcheck.explicit.state import StateBits
 from modelcheck.explicit.values import (
     Live,
     assembled,
-    candidate,
     code,
     container,
     cut_out,
-    entry,
-    inserted,
     known_zero,
-    length,
     option_of,
     some,
     tag_of,
     value,
-    with_length,
 )
 from spec.ir import Model, Scope
 

@@ -16,6 +16,8 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.explicit.arithmetic import FALSE, TRUE, Block, V, const, i64
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.conversion import convert, same
+from modelcheck.explicit.members import inserted
 from modelcheck.explicit.operations import Operations
 from modelcheck.explicit.packing import (
     Array,
@@ -41,13 +43,10 @@ from modelcheck.explicit.values import (
     assembled,
     code,
     container,
-    convert,
     cut_out,
-    inserted,
     known,
     known_zero,
     number,
-    same,
     tag_of,
     truth,
 )

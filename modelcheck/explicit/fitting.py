@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import spec.types as t
 from modelcheck.explicit.arithmetic import TRUE, Block, V, const, i64
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.members import size
 from modelcheck.explicit.packing import (
     Array,
     Mask,
@@ -20,7 +21,7 @@ from modelcheck.explicit.packing import (
     Slots,
     Tagged,
 )
-from modelcheck.explicit.values import Live, cut_out, size, some, tag_of
+from modelcheck.explicit.values import Live, cut_out, some, tag_of
 from modelcheck.explicit.walks import walk_of
 from spec.ir import Scope
 

@@ -7,6 +7,18 @@ from collections.abc import Callable
 import spec.ir as ir
 from modelcheck.explicit.arithmetic import FALSE, Block, V, const, i64
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.conversion import convert, has, recode, same
+from modelcheck.explicit.members import (
+    body,
+    candidate,
+    count_of,
+    entry,
+    inserted,
+    length,
+    removed,
+    size,
+    with_length,
+)
 from modelcheck.explicit.packing import (
     MOST,
     WIDEST_MASK,
@@ -24,27 +36,14 @@ from modelcheck.explicit.packing import (
 )
 from modelcheck.explicit.values import (
     Live,
-    body,
-    candidate,
     code,
     container,
-    convert,
-    count_of,
-    entry,
-    has,
-    inserted,
     known_zero,
-    length,
     number,
     option_of,
-    recode,
-    removed,
-    same,
-    size,
     some,
     truth,
     value,
-    with_length,
 )
 from modelcheck.explicit.walks import subsets
 from spec.ir import Op

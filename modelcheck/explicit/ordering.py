@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelcheck.explicit.arithmetic import TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.members import candidate, entry, length
 from modelcheck.explicit.packing import (
     WIDEST_MASK,
     Array,
@@ -19,17 +20,7 @@ from modelcheck.explicit.packing import (
     encode,
     is_monotone,
 )
-from modelcheck.explicit.values import (
-    Live,
-    candidate,
-    code,
-    container,
-    cut_out,
-    entry,
-    length,
-    some,
-    tag_of,
-)
+from modelcheck.explicit.values import Live, code, container, cut_out, some, tag_of
 from spec.values import rank
 
 TABLED = 10  # a mask of so few bits has its place in the order looked up

@@ -10,13 +10,14 @@ import spec.ir as ir
 from modelcheck.explicit.arithmetic import FALSE, Block, V, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import PARENT, WENT, Context, is_fault
+from modelcheck.explicit.conversion import convert
 from modelcheck.explicit.expressions import Expressions
 from modelcheck.explicit.fitting import Fitting
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.scene import Scene
 from modelcheck.explicit.state import StateBits
-from modelcheck.explicit.values import Live, convert
+from modelcheck.explicit.values import Live
 from modelcheck.explicit.walks import Walk
 from spec.types import Map, Record, Tuple, Type
 
