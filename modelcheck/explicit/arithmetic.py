@@ -210,6 +210,10 @@ class Arithmetic:
             return self.or_(self.not_(test), then) if other.const else self.and_(test, then)
         return self._pure(then.bits, f"select {test}, {then}, {other}")
 
+    def lesser(self, a: V, b: V) -> V:
+        """The lesser of two, both with sign."""
+        return self.select(self.less(a, b), a, b)
+
     def resize(self, a: V, bits: int) -> V:
         """The same number, without sign, in more or fewer bits."""
         if a.bits == bits:

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import spec.ir as ir
 from modelcheck.explicit.arithmetic import FALSE, Block, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.conversion import convert, has, recode, same
-from modelcheck.explicit.members import (
-    body,
-    candidate,
-    count_of,
-    entry,
-    inserted,
-    length,
-    removed,
-    size,
-    with_length,
-)
-from modelcheck.explicit.packing import (
-    MOST,
-    WIDEST_MASK,
-    Mask,
-    Never,
-    Number,
-    Optional,
-    Packing,
-    Sequence,
-    Slots,
-    TooWide,
-    join,
-    mask_or_slots,
-    set_of,
-)
-from modelcheck.explicit.values import (
-    Live,
-    code,
-    container,
-    known_zero,
-    number,
-    option_of,
-    some,
-    truth,
-    value,
-)
-from modelcheck.explicit.walks import subsets
+from modelcheck.explicit.members import body, count_of, entry, length, size, with_length
+from modelcheck.explicit.packing import MOST, Mask, Never, Number, Optional, Sequence, Slots, TooWide, join
+from modelcheck.explicit.sets import elements, numbers_between, of_sets, subsets_of
+from modelcheck.explicit.values import Live, code, known_zero, number, option_of, truth, value
 from spec.ir import Op
-
-LOOPED = 8  # of so many candidates a loop is made
 
 
 class Operations:
@@ -81,7 +43,7 @@ class Operations:
             case Op.COUNT, [a, bag]:
                 return self._count(a, bag)
             case ((Op.SUBSET | Op.UNION | Op.MINUS | Op.INTERSECT), [a, b]):
-                return self._of_sets(expr.op, a, b)
+                return of_sets(fn, expr.op, a, b)
             case ((Op.CONCAT | Op.COMMON | Op.STARTS), [a, b]):
                 return self._of_sequences(expr.op, a, b)
             case ((Op.TAKE | Op.DROP), [a, n]):
@@ -93,15 +55,15 @@ class Operations:
             case Op.AT, [a, n]:
                 return self._at(a, n)
             case Op.ELEMENTS, [a]:
-                return self._elements(a)
+                return elements(fn, a)
             case Op.THE, [a]:
                 return self._the(a)
             case ((Op.LEAST | Op.GREATEST), [a]):
                 return self._extreme(a, least=expr.op is Op.LEAST)
             case Op.SUBSETS, [a]:
-                return self._subsets(a)
+                return subsets_of(fn, a)
             case Op.RANGE, [a, b]:
-                return self._range(a, b)
+                return numbers_between(fn, a, b)
             case _:
                 raise TypeError(f"{expr.op} of {len(args)} arguments")
 
@@ -191,138 +153,6 @@ class Operations:
         got, ok = recode(fn, a, packing.of)
         return number(count_of(fn, bag, got, ok), 0, packing.most)
 
-    # --------------------------------------------------------------------- sets
-
-    def _of_sets(self, op: Op, a: Live, b: Live) -> Live:
-        fn = self.fn
-        if isinstance(a.packing, Slots) and a.packing.repeated:
-            return self._of_bags(op, a, b)
-        both = self._common(a.packing, b.packing)
-        if not isinstance(both, Mask):
-            return self._of_slots(op, a, b)
-        x, y = convert(fn, a, both).v, convert(fn, b, both).v
-        match op:
-            case Op.SUBSET:
-                return truth(fn.eq(fn.and_(x, fn.not_(y)), const(x.bits, 0)))
-            case Op.UNION:
-                return Live(both, fn.or_(x, y))
-            case Op.MINUS:
-                return Live(both, fn.and_(x, fn.not_(y)))
-            case _:
-                return Live(both, fn.and_(x, y))
-
-    def _common(self, a: Packing, b: Packing) -> Packing:
-        """A mask for both sets, where one will do."""
-        match a, b:
-            case ((Mask() | Slots()), (Mask() | Slots())):
-                of = join(a.of, b.of)
-                return Mask(of) if isinstance(join(a, b), Mask) else set_of(of, _most(a) + _most(b))
-            case _:
-                raise TypeError(f"{a} and {b} are no sets")
-
-    def _of_slots(self, op: Op, a: Live, b: Live) -> Live:
-        fn = self.fn
-        match op:
-            case Op.SUBSET:
-                return truth(fn.not_(self._any(a, lambda member: fn.not_(has(fn, b, member)))))
-            case Op.UNION:
-                return self._inserted_all(a, b, repeated=False)
-            case Op.MINUS:
-                return self._kept(a, lambda member: fn.not_(has(fn, b, member)))
-            case _:
-                return self._kept(a, lambda member: has(fn, b, member))
-
-    def _of_bags(self, op: Op, a: Live, b: Live) -> Live:
-        if op is Op.UNION:
-            return self._inserted_all(a, b, repeated=True)
-        if op is not Op.MINUS:
-            raise TypeError(f"{op} of bags")
-        fn, packing = self.fn, a.packing
-        if not isinstance(packing, Slots):
-            raise TypeError(f"{packing} is no bag")
-        cell = fn.cell(a.v.bits, a.v)
-
-        def take(member: Live) -> None:
-            if isinstance(packing.of, Never):
-                return
-            got, ok = recode(fn, member, packing.of)
-            with fn.when(ok):
-                fn.store(cell, removed(fn, Live(packing, fn.load(cell)), got).v)
-
-        self._each(b, take)
-        return Live(packing, fn.load(cell))
-
-    def _each(self, whole: Live, visit: Callable[[Live], None]) -> None:
-        """Visit every member, a bag's as often as it is in it."""
-        fn, packing = self.fn, whole.packing
-        if not isinstance(packing, Mask | Slots | Sequence) or isinstance(packing.of, Never):
-            return
-        count = packing.width if isinstance(packing, Mask) else packing.most
-
-        def one(index: V) -> None:
-            there, member = candidate(fn, whole, index)
-            with fn.when(there):
-                visit(member)
-
-        if count <= LOOPED:
-            for place in range(count):
-                one(i64(place))
-        else:
-            with fn.loop(i64(count)) as index:
-                one(index)
-
-    def _any(self, whole: Live, test: Callable[[Live], V]) -> V:
-        fn = self.fn
-        found = fn.cell(1, FALSE)
-        self._each(whole, lambda member: fn.store(found, fn.or_(fn.load(found), test(member))))
-        return fn.load(found)
-
-    def _kept(self, whole: Live, test: Callable[[Live], V]) -> Live:
-        fn = self.fn
-        cell = fn.cell(whole.v.bits, known_zero(whole.packing).v)
-
-        def keep(member: Live) -> None:
-            with fn.when(test(member)):
-                fn.store(cell, inserted(fn, Live(whole.packing, fn.load(cell)), member).v)
-
-        self._each(whole, keep)
-        return Live(whole.packing, fn.load(cell))
-
-    def _inserted_all(self, a: Live, b: Live, *, repeated: bool) -> Live:
-        fn = self.fn
-        if not isinstance(a.packing, Mask | Slots) or not isinstance(b.packing, Mask | Slots):
-            raise TypeError(f"{a.packing} and {b.packing} are no sets")
-        of, most = join(a.packing.of, b.packing.of), _most(a.packing) + _most(b.packing)
-        made = Slots(of, most, repeated=True) if repeated else set_of(of, most)
-        cell = fn.cell(container(made.width), convert(fn, a, made).v)
-
-        def insert(member: Live) -> None:
-            fn.store(cell, inserted(fn, Live(made, fn.load(cell)), convert(fn, member, of)).v)
-
-        self._each(b, insert)
-        return Live(made, fn.load(cell))
-
-    def _elements(self, a: Live) -> Live:
-        fn = self.fn
-        match a.packing:
-            case Optional(of):
-                made, there = set_of(of, 1), fn.ne(a.v, const(a.v.bits, 0))
-                if isinstance(of, Never):
-                    return known_zero(made)
-                one = inserted(fn, known_zero(made), some(fn, a, of))
-                return Live(made, fn.select(there, one.v, known_zero(made).v))
-            case Sequence(of, most) | Slots(of, most, True):
-                made = set_of(of, most)
-                cell = fn.cell(container(made.width), known_zero(made).v)
-
-                def insert(member: Live) -> None:
-                    fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
-
-                self._each(a, insert)
-                return Live(made, fn.load(cell))
-            case _:
-                return a
-
     def _the(self, a: Live) -> Live:
         fn = self.fn
         match a.packing:
@@ -354,35 +184,6 @@ class Operations:
             case _:
                 raise TypeError(f"{a.packing} has no least member")
 
-    def _subsets(self, a: Live) -> Live:
-        fn, walk = self.fn, subsets(self.fn, a)
-        made = mask_or_slots(walk.packing, walk.count)
-        cell = fn.cell(container(made.width), known_zero(made).v)
-        with fn.loop(walk.limit) as index:
-            there, member = walk.candidate(index)
-            with fn.when(there):
-                fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
-        return Live(made, fn.load(cell))
-
-    def _range(self, a: Live, b: Live) -> Live:
-        fn = self.fn
-        first, last = a.packing, b.packing
-        if not isinstance(first, Number) or not isinstance(last, Number):
-            raise TypeError("a range is of numbers")
-        lo, hi = first.lo, last.hi
-        if lo > hi:
-            return known_zero(set_of(Never(), 0))
-        of = Number(lo, hi)
-        if of.codes > WIDEST_MASK:
-            raise TooWide(f"a set of up to {of.codes} numbers")
-        made = Mask(of)
-        bits, top = container(made.width + 1), i64(made.width)
-        start = self._least(fn.sub(a.v, i64(lo)), top)
-        end = fn.sub(fn.add(b.v, i64(1)), i64(lo))
-        end = fn.select(fn.less(end, i64(0)), i64(0), end)
-        below, up_to = fn.mask(bits, fn.resize(start, bits)), fn.mask(bits, fn.resize(end, bits))
-        return Live(made, fn.resize(fn.and_(up_to, fn.not_(below)), container(made.width)))
-
     # ---------------------------------------------------------------- sequences
 
     def _of_sequences(self, op: Op, a: Live, b: Live) -> Live:
@@ -406,23 +207,20 @@ class Operations:
             fits = fn.at_most(length(fn, b), length(fn, a))
             return truth(fn.and_(fits, fn.eq(fn.and_(x, kept), y)))
         least = min(a.packing.most, b.packing.most)
-        shorter = self._least(length(fn, a), length(fn, b))
+        shorter = fn.lesser(length(fn, a), length(fn, b))
         if of.width == 0:
             return number(shorter, 0, least)
         alike = fn.udiv(fn.lowest(fn.xor(x, y)), i64(of.width))
-        return number(self._least(shorter, alike), 0, least)
-
-    def _least(self, a: V, b: V) -> V:
-        return self.fn.select(self.fn.less(a, b), a, b)
+        return number(fn.lesser(shorter, alike), 0, least)
 
     def _cut(self, a: Live, n: Live, *, keep_start: bool) -> Live:
         fn, packing = self.fn, a.packing
         if not isinstance(packing, Sequence):
             raise TypeError(f"{packing} is no sequence")
         count = length(fn, a)
-        at = fn.select(fn.less(n.v, i64(0)), i64(0), self._least(n.v, count))
+        at = fn.select(fn.less(n.v, i64(0)), i64(0), fn.lesser(n.v, count))
         if isinstance(n.packing, Number) and n.packing.lo >= 0:
-            at = self._least(n.v, count)
+            at = fn.lesser(n.v, count)
         bits = fn.resize(fn.mul(at, i64(packing.of.width)), a.v.bits)
         if keep_start:
             return with_length(fn, packing, fn.and_(body(fn, a), fn.mask(a.v.bits, bits)), at)
@@ -444,14 +242,3 @@ class Operations:
         there = fn.below(n.v, length(fn, a))
         found = option_of(fn, entry(fn, a, fn.select(there, n.v, i64(0))))
         return Live(found.packing, fn.select(there, found.v, const(found.v.bits, 0)))
-
-
-def _most(of: Packing) -> int:
-    """How many members a set of that packing can have."""
-    match of:
-        case Mask():
-            return of.width
-        case Slots(_, most):
-            return most
-        case _:
-            raise TypeError(f"{of} is no set")
