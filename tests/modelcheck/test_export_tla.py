@@ -1,0 +1,104 @@
+"""An export to TLA+ is worth what TLC makes of it: the same number of states, the same length of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from counterexamples.trace import Trace
+from modelcheck.api import check
+from modelcheck.cli import main
+from modelcheck.export.exported import target
+from modelcheck.result import Violated
+from spec.ir import Check, Model
+from spec.load import load
+from tests.oracles import needs_tlc, tlc
+
+PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
+COUNTED = """
+    kisr.xs two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
+    quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two raft.replication_losses
+    kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash
+""".split()
+BROKEN = """
+    quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader
+""".split()
+
+
+def question(name: str) -> tuple[Model, Check]:
+    file, _, wanted = name.partition(".")
+    found = [(m, c) for m in load(PROTOCOLS / f"{file}.rsm") for c in m.checks if c.name == wanted]
+    return found[0]
+
+
+def exported(model: Model, asked: Check, folder: Path) -> str:
+    """The name of the module that was written into a folder."""
+    files = target("tla")(model, asked).files
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="ascii")
+    return next(iter(files)).removesuffix(".tla")
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_tlc
+@pytest.mark.parametrize("name", COUNTED)
+def test_tlc_counts_as_many_states(name: str, tmp_path: Path) -> None:
+    model, asked = question(name)
+    ours = check(model, asked).findings.stats.states
+
+    assert tlc(tmp_path, exported(model, asked, tmp_path)).states == ours
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_tlc
+@pytest.mark.parametrize("name", BROKEN)
+def test_tlc_shows_as_short_a_run(name: str, tmp_path: Path) -> None:
+    model, asked = question(name)
+    traces = [
+        r.verdict.trace for r in check(model, asked).findings.results if isinstance(r.verdict, Violated)
+    ]
+    (ours,) = [trace for trace in traces if isinstance(trace, Trace)]
+
+    assert tlc(tmp_path, exported(model, asked, tmp_path)).shown == len(ours.steps) + 1
+
+
+def test_kisr_in_tla(golden: Callable[[str, str], None]) -> None:
+    files = target("tla")(*question("kisr.xs")).files
+
+    golden("export/kisr.tla", files["counted.tla"])
+    golden("export/kisr.cfg", files["counted.cfg"])
+
+
+def test_every_check_of_every_protocol_can_be_exported() -> None:
+    for path in sorted(PROTOCOLS.glob("*.rsm")):
+        for model in load(path):
+            for asked in model.checks:
+                assert target("tla")(model, asked).files
+
+
+def test_a_total_budget_says_that_more_is_counted() -> None:
+    model, asked = question("kisr.high_watermark_truncation")
+
+    assert any("faults" in note for note in target("tla")(model, asked).notes)
+
+
+def test_the_command_writes_the_files_and_says_how_to_run_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(PROTOCOLS / "kisr.rsm")
+    code = main(["export", file, "--to", "tla", "--check", "xs", "--out", str(tmp_path / "new")])
+
+    assert code == 0
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["counted.cfg", "counted.tla"]
+    assert "tlc2.TLC" in capsys.readouterr().err
+
+
+def test_the_command_asks_for_one_check(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["export", str(PROTOCOLS / "kisr.rsm"), "--to", "tla"])
+
+    assert code == 2
+    assert "R0908" in capsys.readouterr().err
