@@ -8,20 +8,19 @@ function's exit; everything else may be computed although nobody needs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+import modelcheck.explicit.quantifiers as quantifiers
 import spec.ir as ir
 import spec.types as t
-from modelcheck.explicit.arithmetic import FALSE, TRUE, Block, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.conversion import convert, same
 from modelcheck.explicit.members import inserted
 from modelcheck.explicit.operations import Operations
 from modelcheck.explicit.packing import (
     Array,
-    Never,
     Number,
     Packing,
     Product,
@@ -40,23 +39,18 @@ from modelcheck.explicit.state import Place
 from modelcheck.explicit.total import Costs
 from modelcheck.explicit.values import (
     Live,
+    anything,
     assembled,
-    code,
     container,
     cut_out,
     known,
     known_zero,
-    number,
     tag_of,
     truth,
 )
-from modelcheck.explicit.walks import Walk, all_of, from_to, of_case, subsets, walk_of
-from spec.ir import Op, Quantifier
+from modelcheck.explicit.writer import SHORT
+from spec.ir import Op
 from spec.values import members
-
-SHORT = 24  # so many instructions are computed rather than jumped over
-ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}
-UNROLLED = 600  # so many instructions of a quantifier are written out
 
 
 class Expressions:
@@ -102,7 +96,7 @@ class Expressions:
                 everything = members(of, self.scope)
                 return known(of_value(t.Set(of), everything, self.scope, self.unions), everything)
             case ir.Bind():
-                return self._bind(expr, at)
+                return quantifiers.bind(self, expr, at)
             case ir.MapOf():
                 return self._map_of(expr, at)
             case ir.Make():
@@ -201,7 +195,7 @@ class Expressions:
             then, other = self.value(expr.then, at), self.value(expr.other, at)
             both = join(then.packing, other.packing)
             return Live(both, fn.select(test, convert(fn, then, both).v, convert(fn, other, both).v))
-        both = join(self._shape(expr.then, at), self._shape(expr.other, at))
+        both = join(self.shape(expr.then, at), self.shape(expr.other, at))
         cell = fn.cell(known_zero(both).v.bits)
         yes, no, after = fn.new("then"), fn.new("else"), fn.new("after")
         fn.fork(test, yes, no)
@@ -213,10 +207,10 @@ class Expressions:
         fn.begin(after)
         return Live(both, fn.load(cell))
 
-    def _shape(self, expr: ir.Expr, at: Scene) -> Packing:
+    def shape(self, expr: ir.Expr, at: Scene) -> Packing:
         """The packing that an expression's value will have: it is written once for nobody."""
         scratch = Function("scratch", [], "void")
-        slots = {slot: Live(live.packing, _anything(live)) for slot, live in at.slots.items()}
+        slots = {slot: Live(live.packing, anything(live)) for slot, live in at.slots.items()}
         before = None if at.before is None else replace(at.before, fn=scratch)
         scene = replace(
             at,
@@ -323,232 +317,3 @@ class Expressions:
                 return Live(both, found)
             case _:
                 raise TypeError(f"{whole.packing} has no parts")
-
-    # -------------------------------------------------------------- quantifiers
-
-    def walk(self, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:
-        """The candidates of a domain, in canonical order where asked."""
-        match domain:
-            case ir.Members(of=of):
-                walk = all_of(at.fn, of_value(t.Set(of), members(of, self.scope), self.scope, self.unions).of)
-            case ir.Apply(op=Op.RANGE, args=(lo, hi)):
-                walk = from_to(at.fn, self.value(lo, at), self.value(hi, at))
-            case ir.Apply(op=Op.SUBSETS, args=(of,)):
-                walk = subsets(at.fn, self.value(of, at))
-            case _:
-                walk = walk_of(at.fn, self.value(domain, at), in_order=in_order)
-        return walk if case is None else of_case(at.fn, walk, case)
-
-    def each(
-        self,
-        expr: ir.Bind,
-        at: Scene,
-        visit: Callable[[Live], None],
-        after: Block | None = None,
-    ) -> None:
-        """Visit each member of a quantifier's domain that passes its condition, in order."""
-        parts = [expr.body] if expr.where is None else [expr.where, expr.body]
-        in_order = expr.quantifier in ARGS or not all(map(self.costs.is_total, parts))
-        walk = self.walk(expr.domain, expr.case, at, in_order=in_order)
-
-        def one(index: V) -> None:
-            there, member = walk.candidate(index)
-            with at.fn.when(there):
-                at.slots[expr.slot] = member
-                passes = TRUE if expr.where is None else self.test(expr.where, at)
-                with at.fn.when(passes):
-                    visit(member)
-
-        cost = self.costs.of(expr.body) + (self.costs.of(expr.where) if expr.where else 0)
-        with at.fn.remembering():  # not every way to `after` comes by all of it
-            self.rounds(walk, cost, at, one)
-        if after is not None:
-            at.fn.goto(after)
-            at.fn.begin(after)
-
-    def rounds(self, walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
-        """Write a round for each candidate, or a loop over them."""
-        if walk.count * (cost + 4) <= UNROLLED:
-            for index in range(walk.count):
-                one(i64(index))
-        else:
-            with at.fn.loop(walk.limit) as index:
-                one(index)
-
-    def _bind(self, expr: ir.Bind, at: Scene) -> Live:
-        match expr.quantifier:
-            case Quantifier.FORALL:
-                return truth(self._quantified(expr, at, exists=False))
-            case Quantifier.EXISTS:
-                return truth(self._quantified(expr, at, exists=True))
-            case Quantifier.SUM:
-                return self._sum(expr, at)
-            case Quantifier.SET:
-                return self._set(expr, at)
-            case Quantifier.MAX | Quantifier.MIN:
-                return self._extreme(expr, at)
-            case Quantifier.ARGMAX | Quantifier.ARGMIN:
-                return self._arg_extreme(expr, at)
-            case _:
-                assert_never(expr.quantifier)
-
-    def _quantified(self, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
-        fn = at.fn
-        parts = [expr.body] if expr.where is None else [expr.where, expr.body]
-        if all(self.costs.is_harmless(part, SHORT) for part in parts):
-            return self._quantified_flat(expr, at, exists=exists)
-        found = fn.cell(1, FALSE if exists else TRUE)
-        after = fn.new("found")
-
-        def visit(_: Live) -> None:
-            holds = self.test(expr.body, at)
-            with fn.when(holds if exists else fn.not_(holds)):
-                fn.store(found, TRUE if exists else FALSE)
-                fn.goto(after)
-
-        self.each(expr, at, visit, after)
-        return fn.load(found)
-
-    def _quantified_flat(self, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
-        """All candidates are looked at without a jump."""
-        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
-        flat = walk.count * (self.costs.of(expr.body) + 4) <= UNROLLED
-        found = FALSE
-        cell = None if flat else fn.cell(1, FALSE)
-
-        def one(index: V) -> None:
-            nonlocal found
-            there, member = walk.candidate(index)
-            if there.const == 0:
-                return
-            at.slots[expr.slot] = member
-            passes = there if expr.where is None else fn.and_(there, self.test(expr.where, at))
-            body = self.test(expr.body, at)
-            hit = fn.and_(passes, body if exists else fn.not_(body))
-            if cell is None:
-                found = fn.or_(found, hit)
-            else:
-                fn.store(cell, fn.or_(fn.load(cell), hit))
-
-        self.rounds(walk, self.costs.of(expr.body), at, one)
-        hit_any = found if cell is None else fn.load(cell)
-        return hit_any if exists else fn.not_(hit_any)
-
-    def _sum(self, expr: ir.Bind, at: Scene) -> Live:
-        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
-        of = self._body(expr, walk, at)
-        if isinstance(of, Never):
-            return number(i64(0), 0, 0)
-        if not isinstance(of, Number):
-            raise TypeError(f"{of} cannot be summed")
-        cell = fn.cell(64, i64(0))
-        self.each(expr, at, lambda _: fn.store(cell, fn.add(fn.load(cell), self.value(expr.body, at).v)))
-        return number(fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
-
-    def _set(self, expr: ir.Bind, at: Scene) -> Live:
-        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
-        of = self._body(expr, walk, at)
-        made = set_of(of, walk.count)
-        cell = fn.cell(container(made.width), known_zero(made).v)
-
-        def visit(_: Live) -> None:
-            member = convert(fn, self.value(expr.body, at), of)
-            fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
-
-        self.each(expr, at, visit)
-        return Live(made, fn.load(cell))
-
-    def _body(self, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
-        """The packing that has room for the body's value for every candidate."""
-        if walk.count == 0:
-            return Never()
-        slots = dict(at.slots)
-        slots[expr.slot] = Live(walk.packing, _anything(known_zero(walk.packing)))
-        if isinstance(walk.packing, Never):
-            return Never()
-        return self._shape(expr.body, replace(at, slots=slots))
-
-    def _extreme(self, expr: ir.Bind, at: Scene) -> Live:
-        """The greatest or least value of the body; numbers, or tuples of them."""
-        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
-        of = self._body(expr, walk, at)
-        if isinstance(of, Never):
-            fn.goto(at.error)
-            return known_zero(of)
-        best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
-
-        def visit(_: Live) -> None:
-            score = convert(fn, self.value(expr.body, at), of)
-            better = self.less(fn, Live(of, fn.load(best)), score, swapped=expr.quantifier is Quantifier.MIN)
-            with fn.when(fn.or_(fn.not_(fn.load(any_)), better)):
-                fn.store(best, score.v)
-            fn.store(any_, TRUE)
-
-        self.each(expr, at, visit)
-        fn.leave_if(fn.not_(fn.load(any_)), at.error)
-        return Live(of, fn.load(best))
-
-    def _arg_extreme(self, expr: ir.Bind, at: Scene) -> Live:
-        """The first member with the best value; on a sort a tie is an error."""
-        fn, walk = at.fn, self.walk(expr.domain, expr.case, at, in_order=False)
-        of = self._body(expr, walk, at)
-        if isinstance(of, Never):
-            fn.goto(at.error)
-            return known_zero(walk.packing)
-        none = known_zero(walk.packing).v
-        best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
-        any_, tied = fn.cell(1, FALSE), fn.cell(1, FALSE)
-
-        def visit(member: Live) -> None:
-            score = convert(fn, self.value(expr.body, at), of)
-            known_best = Live(of, fn.load(best))
-            first = fn.not_(fn.load(any_))
-            better = self.less(fn, known_best, score, swapped=expr.quantifier is Quantifier.ARGMIN)
-            fn.store(tied, fn.or_(fn.load(tied), fn.and_(fn.not_(first), fn.eq(known_best.v, score.v))))
-            with fn.when(fn.or_(first, better)):
-                fn.store(best, score.v)
-                fn.store(which, member.v)
-                fn.store(tied, FALSE)
-            fn.store(any_, TRUE)
-
-        self.each(expr, at, visit)
-        wrong = fn.not_(fn.load(any_))
-        if _is_unordered(expr.domain.type):
-            wrong = fn.or_(wrong, fn.load(tied))
-        fn.leave_if(wrong, at.error)
-        return Live(walk.packing, fn.load(which))
-
-    def less(self, fn: Function, a: Live, b: Live, *, swapped: bool = False) -> V:
-        """Whether one value is before another of the same packing, in their type's order."""
-        left, right = (b, a) if swapped else (a, b)
-        if isinstance(left.packing, Number):
-            return fn.less(left.v, right.v)
-        return fn.below(code(fn, left), code(fn, right))
-
-
-def _anything(live: Live) -> V:
-    """A number of which nothing is known."""
-    return V(live.v.bits, "%anything")
-
-
-def _is_unordered(domain: t.Type) -> bool:
-    """Whether to take the first of two members would tell interchangeable things apart."""
-    return isinstance(domain, t.Set | t.Bag) and _names_sort(domain.of)
-
-
-def _names_sort(of: t.Type) -> bool:
-    match of:
-        case t.Sort():
-            return True
-        case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
-            return _names_sort(inner)
-        case t.Map(key, inner):
-            return _names_sort(key) or _names_sort(inner)
-        case t.Tuple(items):
-            return any(map(_names_sort, items))
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            return any(_names_sort(part.type) for part in fields)
-        case t.Union(_, cases):
-            return any(map(_names_sort, cases))
-        case _:
-            return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from modelcheck.explicit.packing import WIDEST, Array, Number, Packing, TooWide, decode, encode, packing
+from modelcheck.explicit.codes import decode, encode
+from modelcheck.explicit.packing import WIDEST, Array, Number, Packing, TooWide, packing
 from spec.ir import Budget, Kind, Model, Scope
 from spec.semantics import State
 

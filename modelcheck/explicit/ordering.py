@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelcheck.explicit.arithmetic import TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.codes import decode, encode, is_monotone
 from modelcheck.explicit.members import candidate, entry, length
 from modelcheck.explicit.packing import (
     WIDEST_MASK,
@@ -16,9 +17,6 @@ from modelcheck.explicit.packing import (
     Slots,
     Tagged,
     TooWide,
-    decode,
-    encode,
-    is_monotone,
 )
 from modelcheck.explicit.values import Live, code, container, cut_out, some, tag_of
 from spec.values import rank

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import assert_never
 
+import modelcheck.explicit.quantifiers as quantifiers
 import spec.ir as ir
 from modelcheck.explicit.arithmetic import FALSE, Block, V, i64
 from modelcheck.explicit.assembly import Function
@@ -89,7 +90,7 @@ class Steps:
             self._begin(args)
             return
         param = self.action.params[index]
-        walk = self.expressions.walk(param.domain, param.case, self.scene, in_order=False)
+        walk = quantifiers.candidates(self.expressions, param.domain, param.case, self.scene, in_order=False)
 
         def one(member: Live) -> None:
             self.scene.slots[param.slot] = member
@@ -187,22 +188,14 @@ class Steps:
         then()
 
     def _plain(self, statement: ir.Stmt) -> None:
-        fn, scene = self.fn, self.scene
+        scene = self.scene
         match statement:
             case ir.Assign():
                 self._assign(statement)
             case ir.Bound(slot=slot):
                 scene.slots[slot] = self.expressions.value(statement.value, scene)
             case ir.Branch():
-                then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
-                fn.fork(self.expressions.test(statement.test, scene), then, other)
-                for block, branch in ((then, statement.then), (other, statement.other)):
-                    with fn.remembering():
-                        fn.begin(block)
-                        for each in branch:
-                            self._plain(each)
-                        fn.goto(after)
-                fn.begin(after)
+                self._branch(statement, lambda: None)
             case ir.Each():
                 self._for(statement)
             case ir.Assert():
@@ -212,9 +205,21 @@ class Steps:
             case _:
                 assert_never(statement)
 
+    def _branch(self, statement: ir.Branch, rest: Callable[[], None]) -> None:
+        """Each branch, and behind it the rest."""
+        fn = self.fn
+        then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
+        fn.fork(self.expressions.test(statement.test, self.scene), then, other)
+        for block, branch in ((then, statement.then), (other, statement.other)):
+            with fn.remembering():
+                fn.begin(block)
+                self._run(branch, rest)
+                fn.goto(after)
+        fn.begin(after)
+
     def _for(self, statement: ir.Each) -> None:
         fn, scene = self.fn, self.scene
-        walk = self.expressions.walk(statement.domain, statement.case, scene)
+        walk = quantifiers.candidates(self.expressions, statement.domain, statement.case, scene)
 
         def one(index: V) -> None:
             there, member = walk.candidate(index)
@@ -223,11 +228,12 @@ class Steps:
                 for each in statement.body:
                     self._plain(each)
 
-        self.expressions.rounds(walk, self.expressions.costs.of_statements(statement.body), scene, one)
+        quantifiers.rounds(walk, self.expressions.costs.of_statements(statement.body), scene, one)
 
     def _assign(self, statement: ir.Assign) -> None:
         fn, scene = self.fn, self.scene
-        place, of = self.after.variable(statement.var), self._type(statement.var)
+        place = self.after.variable(statement.var)
+        of: Type = self.expressions.model.variables[statement.var].type
         for step in statement.path:
             match step, of:
                 case ir.Key(key), Map(_, inner):
@@ -242,13 +248,9 @@ class Steps:
         expr = statement.value
         live = self.expressions.value(expr.of if isinstance(expr, ir.Fit) else expr, scene)
         if isinstance(expr, ir.Fit):
-            Fitting(fn, self.expressions.scope, self.expressions.unions, self.error, self._cut).check(
-                live, expr.type
-            )
+            writer = self.expressions
+            Fitting(fn, writer.scope, writer.unions, self.error, self._cut).check(live, expr.type)
         self.after.put(place, convert(fn, live, place.packing))
-
-    def _type(self, variable: int) -> Type:
-        return self.expressions.model.variables[variable].type
 
     def _cut(self, limit: str) -> Block:
         """A block that counts a step beyond the scope, and leaves it."""
@@ -273,21 +275,14 @@ class Steps:
     # ------------------------------------------------------------------ choices
 
     def _choosing(self, statement: ir.Stmt, rest: Callable[[], None]) -> None:
-        fn, scene = self.fn, self.scene
+        scene = self.scene
         match statement:
             case ir.Choose():
                 self._choose(statement, rest)
             case ir.Branch():
-                then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
-                fn.fork(self.expressions.test(statement.test, scene), then, other)
-                for block, branch in ((then, statement.then), (other, statement.other)):
-                    with fn.remembering():
-                        fn.begin(block)
-                        self._run(branch, rest)
-                        fn.goto(after)
-                fn.begin(after)
+                self._branch(statement, rest)
             case ir.Each():
-                walk = self.expressions.walk(statement.domain, statement.case, scene)
+                walk = quantifiers.candidates(self.expressions, statement.domain, statement.case, scene)
                 if walk.count > FEW:
                     raise TooWide(f"a choice inside a `for` over up to {walk.count} members")
                 self._for_choosing(statement, walk, 0, rest)
@@ -296,7 +291,9 @@ class Steps:
 
     def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
         fn, scene = self.fn, self.scene
-        walk = self.expressions.walk(statement.domain, statement.case, scene, in_order=False)
+        walk = quantifiers.candidates(
+            self.expressions, statement.domain, statement.case, scene, in_order=False
+        )
         saved = StateBits(fn, self.layout, fn.array(self.layout.words))
         self.after.copy_to(saved)
         flags = [fn.cell(1, fn.load(cell)) for cell in self.broken]

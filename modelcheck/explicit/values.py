@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
-from modelcheck.explicit.packing import WIDEST, Number, Optional, Packing, Tagged, TooWide, Truth, encode
+from modelcheck.explicit.codes import encode
+from modelcheck.explicit.packing import WIDEST, Number, Optional, Packing, Tagged, TooWide, Truth
 from spec.ir import Value
 
 
@@ -126,3 +127,8 @@ def tag_of(fn: Function, live: Live) -> V:
     if not isinstance(packing, Tagged):
         raise TypeError(f"{packing} has no cases")
     return fn.resize(fn.lshr(live.v, const(live.v.bits, packing.payload)), 64)
+
+
+def anything(live: Live) -> V:
+    """A number like that of a value, of which nothing is known."""
+    return V(live.v.bits, "%anything")

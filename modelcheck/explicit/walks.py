@@ -8,19 +8,10 @@ from itertools import combinations
 
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.codes import is_monotone
 from modelcheck.explicit.members import candidate, entry, length
 from modelcheck.explicit.ordering import canonical_order, ranks
-from modelcheck.explicit.packing import (
-    Mask,
-    Never,
-    Number,
-    Optional,
-    Packing,
-    Sequence,
-    Slots,
-    TooWide,
-    is_monotone,
-)
+from modelcheck.explicit.packing import Mask, Never, Number, Optional, Packing, Sequence, Slots, TooWide
 from modelcheck.explicit.values import Live, container, known_zero, some, tag_of, value
 
 LARGEST = 12  # a set of so many codes may have its subsets gone through
