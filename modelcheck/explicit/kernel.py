@@ -20,8 +20,9 @@ from modelcheck.explicit.claims import claims, goals
 from modelcheck.explicit.context import CURSOR, Context, context, is_fault
 from modelcheck.explicit.expressions import Expressions
 from modelcheck.explicit.layout import Layout, Words, layout
+from modelcheck.explicit.loops import Named, loops
 from modelcheck.explicit.packing import TooWide
-from modelcheck.explicit.runtime import FAULT, SHARD_BITS, Runtime
+from modelcheck.explicit.runtime import FAULT, SHARD_BITS
 from modelcheck.explicit.steps import Steps
 from spec.ir import Property, PropertyKind
 
@@ -151,17 +152,16 @@ def write(task: Task, layout: Layout, context: Context) -> Written:
     most = sum(step.most for step in steps)
     if most > MOST_STEPS:
         raise TooWide(f"up to {most} steps from one state")
-    runtime = Runtime(layout, context, symmetric=bool(task.symmetry))
+    named = Named(
+        [step.name for step in steps if not is_fault(step.action)],
+        [step.name for step in steps if is_fault(step.action)],
+        [step.name for step in probes],
+    )
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
         *claims(context.of_states, expressions, layout),
         *(goals(_recoverable(task), expressions, layout) if layout.marks > 1 else ()),
-        *runtime.functions(
-            [step.name for step in steps if not is_fault(step.action)],
-            [step.name for step in steps if is_fault(step.action)],
-            [step.name for step in probes],
-            most,
-        ),
+        *loops(layout, context, named, most, symmetric=bool(task.symmetry)),
         *canonical(task.model, task.scope, layout, task.symmetry),
     ]
     public = {*SIGNATURES, *OF_RECOVERY}

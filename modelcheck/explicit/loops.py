@@ -1,0 +1,35 @@
+"""The inner loops of the search as code, all of them: the same for every model but for words and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.context import Context
+from modelcheck.explicit.expansion import Expansion
+from modelcheck.explicit.insertion import Insertion
+from modelcheck.explicit.layout import Layout
+from modelcheck.explicit.questions import Questions
+from modelcheck.explicit.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The names of the functions of actions: free ones, faults, and those that only ask for any step."""
+
+    free: Sequence[str]
+    faults: Sequence[str]
+    probes: Sequence[str]
+
+
+def loops(layout: Layout, context: Context, named: Named, most: int, *, symmetric: bool) -> list[Function]:
+    """The functions; a state has at most so many successors."""
+    return [
+        Runtime(layout, context).hash(),
+        *Expansion(layout, context, symmetric=symmetric).functions(
+            named.free, named.faults, named.probes, most
+        ),
+        *Insertion(layout, context).functions(),
+        *Questions(layout, context).functions(named.free, named.faults),
+    ]
