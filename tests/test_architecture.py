@@ -27,8 +27,6 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "yaml": ("modelcheck.review.strimzi",),
     "z3": ("modelcheck.symbolic.solver",),
     "llvmlite": ("modelcheck.explicit.kernel",),
-    "numba": ("modelcheck.explicit",),
-    "numpy": ("modelcheck.explicit", "spark_explore"),
     "jinja2": ("counterexamples",),
     "pyspark": ("spark_explore",),
     "pyarrow": ("spark_explore",),
