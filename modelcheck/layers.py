@@ -293,7 +293,7 @@ class Search:
             new=len(self.space) - before,
             states=len(self.space),
             transitions=sum(tally.free.values()) + sum(n for k, n in tally.paid.items() if k < faults),
-            levels=1 + max(level.depth for level in self.space.levels if level.start < len(self.space)),
+            levels=self.counts().levels,
             cut=sum(tally.free_cut.values()) + sum(n for k, n in tally.paid_cut.items() if k < faults),
         )
         self._seeds = {key: parent for key, parent in self._seeds.items() if key not in self.space.index}

@@ -50,8 +50,10 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
     if live.packing == to:
         return live, TRUE
     match live.packing, to:
-        case ((Never() | Optional(Never()) | Mask(Never()) | Slots(Never()) | Sequence(Never())), _):
-            return known_zero(to), TRUE  # there is nothing, or only nothing in it
+        case ((Never() | Optional(Never())), _):
+            return known_zero(to), TRUE
+        case ((Mask(Never()) | Slots(Never()) | Sequence(Never())), (Mask() | Slots() | Sequence())):
+            return known_zero(to), TRUE  # there is nothing in it
         case Number(lo, hi), Number(lo2, hi2):
             ok = TRUE if lo2 <= lo else fn.at_most(i64(lo2), live.v)
             return Live(to, live.v), ok if hi <= hi2 else fn.and_(ok, fn.at_most(live.v, i64(hi2)))

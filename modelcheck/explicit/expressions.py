@@ -21,7 +21,9 @@ from modelcheck.explicit.members import inserted
 from modelcheck.explicit.operations import Operations
 from modelcheck.explicit.packing import (
     Array,
+    Never,
     Number,
+    Optional,
     Packing,
     Product,
     Sequence,
@@ -45,6 +47,7 @@ from modelcheck.explicit.values import (
     cut_out,
     known,
     known_zero,
+    option_of,
     tag_of,
     truth,
 )
@@ -66,8 +69,13 @@ class Expressions:
         """The packing of a type that can be stored."""
         return packing(of, self.scope, self.unions)
 
-    def value(self, expr: ir.Expr, at: Scene) -> Live:  # noqa: C901 - a dispatch over a union
-        """The value of an expression."""
+    def value(self, expr: ir.Expr, at: Scene) -> Live:
+        """The value of an expression; a value where an option is expected is one that has it."""
+        live = self._value(expr, at)
+        is_bare = isinstance(expr.type, t.Option) and not isinstance(live.packing, Optional | Never)
+        return option_of(at.fn, live) if is_bare else live
+
+    def _value(self, expr: ir.Expr, at: Scene) -> Live:  # noqa: C901 - a dispatch over a union
         match expr:
             case ir.Const(type=of, value=given):
                 return known(of_value(of, given, self.scope, self.unions), given)

@@ -9,7 +9,6 @@ from modelcheck.explicit.members import candidate, entry, length
 from modelcheck.explicit.packing import (
     WIDEST_MASK,
     Array,
-    Mask,
     Optional,
     Packing,
     Product,
@@ -21,7 +20,7 @@ from modelcheck.explicit.packing import (
 from modelcheck.explicit.values import Live, code, container, cut_out, some, tag_of
 from spec.values import rank
 
-TABLED = 10  # a mask of so few bits has its place in the order looked up
+TABLED = 256  # of so few codes, the place in the order is looked up
 
 
 def canonical_order(of: Packing) -> list[int]:
@@ -67,6 +66,8 @@ def key(fn: Function, live: Live) -> tuple[V, int]:
     packing = live.packing
     if is_monotone(packing):
         return code(fn, live), packing.width
+    if packing.codes <= TABLED:
+        return fn.look_up(fn.table(_places(packing)), fn.resize(live.v, 64)), packing.width
     match packing:
         case Optional(of):
             inner, width = key(fn, some(fn, live, of))
@@ -83,14 +84,18 @@ def key(fn: Function, live: Live) -> tuple[V, int]:
             return _of_union(fn, live, cases)
         case Sequence(_, most):
             return _joined(fn, [_entry(fn, live, index) for index in range(most)])
-        case Mask(of) if is_monotone(of) and packing.width <= TABLED:
-            order = canonical_order(packing)
-            places = [order.index(code) for code in range(1 << packing.width)]
-            return fn.look_up(fn.table(places), fn.resize(live.v, 64)), packing.width
         case Slots(of, most, False) if is_monotone(of):
             return _joined(fn, [_entry(fn, live, index) for index in range(most)])
         case _:
             raise TooWide(f"the order of values of {packing.width} bits")
+
+
+def _places(of: Packing) -> list[int]:
+    """The place of each code in the order of the values; 0 for one that stands for none."""
+    found = [0] * of.codes
+    for place, number in enumerate(canonical_order(of)):
+        found[number] = place
+    return found
 
 
 def _entry(fn: Function, live: Live, index: int) -> tuple[V, int]:

@@ -197,7 +197,7 @@ class Search:
             new=size - before,
             states=size,
             transitions=free + self.sums[1],
-            levels=1 + max(level.depth for level in self.space.levels if sum(level.starts) < size),
+            levels=self.counts().levels,
             cut=free_cut + self.sums[3],
         )
         self.sums = (free, paid, free_cut, paid_cut)
