@@ -52,6 +52,8 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
     match live.packing, to:
         case ((Never() | Optional(Never())), _):
             return known_zero(to), TRUE
+        case _, Never():
+            return known_zero(to), FALSE
         case ((Mask(Never()) | Slots(Never()) | Sequence(Never())), (Mask() | Slots() | Sequence())):
             return known_zero(to), TRUE  # there is nothing in it
         case Number(lo, hi), Number(lo2, hi2):

@@ -54,13 +54,13 @@ def from_to(fn: Function, lo: Live, hi: Live) -> Walk:
 def subsets(fn: Function, whole: Live) -> Walk:
     """The subsets of a set. Raises TooWide when there may be too many."""
     match whole.packing:
-        case Mask(of) if isinstance(of, Never) or (of.codes <= LARGEST and is_monotone(of)):
+        case Mask(of) if of.codes <= WIDEST_MASK and len(codes := canonical_order(of)) <= LARGEST:
             size = container(of.codes)
         case _:
             raise TooWide(f"the subsets of a set of which {whole.packing.width} bits tell the members")
-    codes = range(of.codes)
-    chosen = sorted(each for n in range(of.codes + 1) for each in combinations(codes, n))
-    table = fn.table([sum(1 << code for code in each) for each in chosen])
+    places = range(len(codes))
+    chosen = sorted(each for n in range(len(codes) + 1) for each in combinations(places, n))
+    table = fn.table([sum(1 << codes[place] for place in each) for each in chosen])
 
     def one(index: V) -> tuple[V, Live]:
         mask = fn.resize(fn.look_up(table, index), size)
