@@ -101,7 +101,7 @@ def _sections(search: Search, shard: Shard) -> list[tuple[Region, int]]:
     return [
         (shard.table, state * shard.slots),
         (shard.parents, 4 * local),
-        (shard.ordinals, 2 * local),
+        (shard.ordinals, 4 * local),
         (shard.frontiers[0], state * frontier),
         (shard.frontiers[1], state * frontier),
         (shard.pending[0], entry * old if entering else 0),

@@ -106,7 +106,11 @@ class Insertion(Runtime):
         parents = fn.read("%shard", PARENTS)
         with fn.when(fn.ne(parents, i64(0))):
             fn.write(fn.pointer(parents), fn.resize(meta, 32), local)
-            fn.write(fn.pointer(fn.read("%shard", ORDINALS)), fn.resize(fn.lshr(meta, i64(32)), 16), local)
+            fn.write(
+                fn.pointer(fn.read("%shard", ORDINALS)),
+                fn.resize(fn.lshr(fn.shl(meta, i64(1)), i64(33)), 32),
+                local,
+            )
         new = fn.read("%shard", NEW)
         place = fn.at(fn.pointer(fn.read("%shard", FRONTIER)), fn.mul(new, i64(self.words)))
         for n in range(self.words):

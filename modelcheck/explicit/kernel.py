@@ -26,7 +26,7 @@ from modelcheck.explicit.runtime import FAULT, SHARD_BITS
 from modelcheck.explicit.steps import Steps
 from spec.ir import Property, PropertyKind
 
-MOST_STEPS = 1 << 16  # from one state; more is refused
+MOST_STEPS = 1 << 24  # from one state; more is refused
 _P, _N, _FLAG = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "expand": (_N, [_P, _P, _N, _N, _N, _FLAG]),

@@ -59,7 +59,7 @@ class Shard:
         self.slots = SMALL
         self.table = Region(8 * words * SMALL)
         self.parents = Region(4 * room)
-        self.ordinals = Region(2 * room)
+        self.ordinals = Region(4 * room)
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
 
@@ -225,7 +225,7 @@ class Space:
         found = []
         while number != ROOT:
             shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1
-            found.append((number, int.from_bytes(shard.ordinals.read(2 * local, 2), "little")))
+            found.append((number, int.from_bytes(shard.ordinals.read(4 * local, 4), "little")))
             number = int.from_bytes(shard.parents.read(4 * local, 4), "little")
         return found[::-1]
 

@@ -9,10 +9,20 @@ from itertools import combinations
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.codes import is_monotone
-from modelcheck.explicit.members import candidate, entry, length
+from modelcheck.explicit.members import candidate, entry, length, with_length
 from modelcheck.explicit.ordering import canonical_order, ranks
-from modelcheck.explicit.packing import Mask, Never, Number, Optional, Packing, Sequence, Slots, TooWide
-from modelcheck.explicit.values import Live, container, known_zero, some, tag_of, value
+from modelcheck.explicit.packing import (
+    WIDEST_MASK,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Sequence,
+    Slots,
+    TooWide,
+)
+from modelcheck.explicit.values import Live, code, container, known_zero, some, tag_of, value
 
 LARGEST = 12  # a set of so many codes may have its subsets gone through
 
@@ -56,6 +66,8 @@ def subsets(fn: Function, whole: Live) -> Walk:
     match whole.packing:
         case Mask(of) if of.codes <= WIDEST_MASK and len(codes := canonical_order(of)) <= LARGEST:
             size = container(of.codes)
+        case Slots(of, most, False) if most <= LARGEST and is_monotone(of):
+            return _subsets_of_slots(fn, whole, of, most)
         case _:
             raise TooWide(f"the subsets of a set of which {whole.packing.width} bits tell the members")
     places = range(len(codes))
@@ -66,6 +78,27 @@ def subsets(fn: Function, whole: Live) -> Walk:
         mask = fn.resize(fn.look_up(table, index), size)
         extra = fn.and_(mask, fn.not_(fn.resize(whole.v, size)))
         return fn.eq(extra, const(size, 0)), Live(whole.packing, mask)
+
+    return Walk(whole.packing, len(chosen), i64(len(chosen)), one)
+
+
+def _subsets_of_slots(fn: Function, whole: Live, of: Packing, most: int) -> Walk:
+    """The subsets of a set in slots: the slots that are chosen move together."""
+    chosen = sorted(each for n in range(most + 1) for each in combinations(range(most), n))
+    table = fn.table([sum(1 << place for place in each) for each in chosen])
+    count, size = length(fn, whole), whole.v.bits
+
+    def one(index: V) -> tuple[V, Live]:
+        mask = fn.resize(fn.look_up(table, index), 64)
+        found, taken = const(size, 0), i64(0)
+        for place in range(most):
+            bit = fn.resize(fn.lshr(mask, i64(place)), 1)
+            slot = code(fn, entry(fn, whole, i64(place)))
+            moved = fn.shl(fn.resize(slot, size), fn.resize(fn.mul(taken, i64(of.width)), size))
+            found = fn.or_(found, fn.select(bit, moved, const(size, 0)))
+            taken = fn.add(taken, fn.resize(bit, 64))
+        there = fn.eq(fn.lshr(mask, count), i64(0))
+        return there, with_length(fn, Slots(of, most), found, taken)
 
     return Walk(whole.packing, len(chosen), i64(len(chosen)), one)
 
