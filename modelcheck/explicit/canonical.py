@@ -160,6 +160,9 @@ class _Renamer:
                 return self._parts(live, [field.type for field in fields], parts, packing.offsets)
             case t.Tuple(items), Product(parts):
                 return self._parts(live, list(items), parts, packing.offsets)
+            case t.Case(name), _:
+                union = next(each for each in self.model.unions if each.name == name)
+                return self.renamed(live, union)
             case t.Union(_, cases), Tagged(packed):
                 return self._union(live, cases, packed)
             case t.Map(key, inner), Array(packed, count):
