@@ -51,7 +51,8 @@ class Orbits:
             name: [
                 (index, made)
                 for index, v in enumerate(variables)
-                if (made := _signature(v.type, name, machine.scope)) is not None
+                if _names_only(v.type, name, sorts)
+                and (made := _signature(v.type, name, machine.scope)) is not None
             ]
             for name, _ in self._sorts
         }
@@ -83,6 +84,11 @@ class Orbits:
             for new, old in enumerate(member for group in arranged for member in group):
                 renaming[old] = new
             yield tuple(renaming)
+
+
+def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
+    """Whether what is said by a value of a member is the same however the other sorts are named."""
+    return not set(_mentioned(of)) & (set(sorts) - {sort})
 
 
 # ------------------------------------------------------------------ renaming values

@@ -50,8 +50,10 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
     if live.packing == to:
         return live, TRUE
     match live.packing, to:
-        case ((Never() | Optional(Never())), _):
+        case Never(), _:
             return known_zero(to), TRUE
+        case Optional(Never()), _:  # it is none
+            return known_zero(to), TRUE if isinstance(to, Optional) else FALSE
         case _, Never():
             return known_zero(to), FALSE
         case ((Mask(Never()) | Slots(Never()) | Sequence(Never())), (Mask() | Slots() | Sequence())):

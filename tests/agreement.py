@@ -1,0 +1,194 @@
+"""Whether two engines agree on a check: everything that findings promise to be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+from counterexamples.trace import Erred, Trace
+from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.engine import Limits
+from modelcheck.result import Extent, Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.symmetry import Renaming, _rename, symmetric_sorts
+from spec.ir import Check, Kind, Model, PropertyKind
+from spec.semantics import CutOff, Machine, State
+from spec.values import ModelError
+
+TELLS_MEMBERS_APART = {
+    PropertyKind.STEP,
+    PropertyKind.ASSERT,
+    PropertyKind.LEADSTO,
+    PropertyKind.ALWAYS_EVENTUALLY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one engine found: its findings, or the model's error before there was any state."""
+
+    findings: Findings | None
+    refused: str = ""
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """All on which engines must agree, by name."""
+        if self.findings is None:
+            return {"refused": self.refused}
+        found, stats = self.findings, self.findings.stats
+        facts: dict[str, object] = {
+            "end": found.end,
+            "states": stats.states,
+            "transitions": stats.transitions,
+            "levels": stats.levels,
+            "layers": stats.layers,
+            "taken": dict(stats.taken),
+            "cut": dict(stats.cut),
+            "unused": stats.unused,
+            "unrefused": stats.unrefused,
+            "error": None if found.error is None else cost(found.error),
+        }
+        for result in found.results:
+            facts[result.property] = _said(result.verdict)
+            facts[f"{result.property} by faults"] = result.by_faults
+        return facts
+
+
+@dataclass
+class Different(AssertionError):  # noqa: N818 - what it says, not what went wrong
+    """Two engines differ: where, and on what."""
+
+    text: str
+    differences: Mapping[str, tuple[object, object]]
+
+    def __str__(self) -> str:
+        lines = [f"{name}: reference {a!r}, explicit {b!r}" for name, (a, b) in self.differences.items()]
+        return "\n".join(["the engines differ", *lines, "", self.text])
+
+
+def compare(
+    model: Model,
+    asked: Check,
+    *,
+    limits: Limits | None = None,
+    symmetry: bool = False,
+    threads: int | None = None,
+) -> Findings | None:
+    """What both engines found; None where one of them cannot say or a limit ended its search.
+
+    Raises Different when they do not agree.  Errors of the model may differ: any
+    that is real (`api.check` has replayed it) and as cheap as the reference's will do.
+    """
+    if symmetry:
+        asked = up_to_renaming(model, asked)
+    explicit = _found(model, asked, "explicit", limits=limits, symmetry=symmetry, threads=threads)
+    if explicit is None:
+        return None
+    if explicit.findings is not None and explicit.findings.end.partial:
+        return None
+    reference = _found(model, asked, "reference", limits=None, symmetry=symmetry)
+    assert reference is not None
+    a, b = reference.facts, explicit.facts
+    if symmetry and reference.findings is not None and reference.findings.error is not None:
+        # how much of an erring state was seen depends on which state stands for its orbit
+        a, b = ({name: facts.get(name) for name in ("end", "error", "refused")} for facts in (a, b))
+    differences = {name: (a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)}
+    if differences:
+        raise Different(model.source.text, differences)
+    return reference.findings
+
+
+def up_to_renaming(model: Model, asked: Check) -> Check:
+    """The check without the properties that tell members apart, which no engine answers with symmetry."""
+    names = [p.name for p in model.properties if asked.only is None or p.name in asked.only]
+    only = tuple(name for name in names if model.property(name).kind not in TELLS_MEMBERS_APART)
+    return replace(asked, only=only)
+
+
+def cost(trace: Trace) -> tuple[int, int]:
+    """The faults and steps of a run to an error, the one counted that makes it."""
+    faults = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
+    ending = trace.ending
+    last = isinstance(ending, Erred) and ending.step is not None and ending.step.action in faults
+    return trace.faults + last, len(trace.steps)
+
+
+def orbits(model: Model, asked: Check, most: int = 2000) -> int | None:
+    """How many states can be reached within any budget without faults, up to renamings; None when too many.
+
+    By brute force: a plain search, and every renaming of the members of the symmetric sorts.
+    """
+    machine = Machine(model, asked.scope)
+    actions = [action.name for action in model.actions if action.kind is not Kind.FAULT]
+    states = list(machine.initial())
+    seen = set(states)
+    for state in states:
+        for step in machine.steps(state, None, actions):
+            if not isinstance(step, CutOff) and step.state not in seen:
+                seen.add(step.state)
+                states.append(step.state)
+        if len(states) > most:
+            return None
+    return _orbits(machine, seen)
+
+
+def _orbits(machine: Machine, seen: set[State]) -> int:
+    """How many classes states fall into by every renaming of every symmetric sort."""
+    model = machine.model
+    sorts = symmetric_sorts(model)
+    each = [list(permutations(range(len(machine.scope.sorts[name])))) for name in sorts]
+    left, count = set(seen), 0
+    while left:
+        state = left.pop()
+        count += 1
+        for chosen in product(*each):
+            other = state
+            for name, renaming in zip(sorts, chosen, strict=True):
+                other = _renamed(model, other, name, renaming)
+            left.discard(other)
+    return count
+
+
+def _renamed(model: Model, state: State, sort: str, renaming: Renaming) -> State:
+    renames = [_rename(variable.type, sort) for variable in model.variables]
+    return tuple(v if one is None else one(v, renaming) for v, one in zip(state, renames, strict=True))
+
+
+def _found(
+    model: Model,
+    asked: Check,
+    engine: str,
+    *,
+    limits: Limits | None,
+    symmetry: bool,
+    threads: int | None = None,
+) -> Found | None:
+    try:
+        found = check(model, asked, engine=engine, limits=limits, symmetry=symmetry, threads=threads)
+    except Unsupported:
+        return None
+    except Unmet as unmet:
+        return Found(None, str(unmet))
+    except ModelError as error:
+        return Found(None, error.code)
+    return Found(found.findings)
+
+
+def _said(verdict: Verdict) -> object:
+    """What a verdict says, without its run but with its length."""
+    match verdict:
+        case Holds(extent, beyond, example):
+            return (
+                "holds",
+                _extent(extent),
+                beyond,
+                None if example is None else (example.faults, len(example.steps)),
+            )
+        case Violated(extent, trace):
+            return "violated", _extent(extent), None if trace is None else (trace.faults, len(trace.steps))
+        case Unknown(reason, extent):
+            return "unknown", reason, None if extent is None else _extent(extent)
+
+
+def _extent(extent: Extent) -> object:
+    return extent.faults, None if extent.kinds is None else tuple(extent.kinds.items())

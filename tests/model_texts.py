@@ -1,0 +1,221 @@
+"""Random models that are well typed, as text: every type, expression, statement, property and budget.
+
+Most have some hundred states; some make errors of the model, some leave their scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import hypothesis.strategies as st
+
+import spec.types as t
+from tests.model_actions import Statements
+from tests.model_phrases import Expressions
+from tests.model_reading import Stored, View
+from tests.model_types import Dice, Stuck, World, declarations
+
+
+def model_text(below: Callable[[int], int]) -> str:
+    """The text of a model with one check; `below(n)` decides, by a number from 0 that is less than n."""
+    return _Writer(World(Dice(below))).text()
+
+
+@st.composite
+def model_texts(draw: st.DrawFn) -> str:
+    """The text of a model with one check."""
+    return model_text(lambda n: draw(st.integers(0, n - 1)) if n > 1 else 0)
+
+
+class _Writer:
+    """Writes one model."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.dice = world.dice
+        self.expressions = Expressions(world)
+        self.statements = Statements(self.expressions)
+        self.view = View()
+        self.networks: dict[str, int] = {}
+        self.faults: list[str] = []
+
+    def text(self) -> str:
+        """Everything, the check last."""
+        lines = ["protocol random", *declarations(self.world)]
+        lines += [
+            f"config {name}: {of} = {self.expressions.leaf(of, View())}"
+            for name, of in self.world.configs.items()
+        ]
+        lines += self._state()
+        lines += self._networks()
+        if self.dice.chance(25):
+            self._add(lines, lambda: "\n".join(["init {", *self.statements.block(self.view, 1, 2), "}"]))
+        lines += self._actions()
+        lines += self._properties()
+        check = self._check()
+        casts = [f"fun {name}(x: {of}): {of} = x" for of, name in self.world.casts.items()]
+        return "\n".join([*lines, *casts, check]) + "\n"
+
+    def _add(self, lines: list[str], write: Callable[[], str]) -> None:
+        for _ in range(3):
+            try:
+                lines.append(write())
+            except Stuck:
+                continue
+            return
+
+    # -------------------------------------------------------------- state
+
+    def _state(self) -> list[str]:
+        """Variables until there are enough states."""
+        dice, world, lines = self.dice, self.world, []
+        budget = dice.pick([600, 200, 2000, 6000, 60])
+        variables: list[Stored] = []
+        while budget > 1 and len(variables) < 7:
+            sorts = [name for name in world.sorts if dice.chance(45)]
+            owner = dice.pick(sorts) if sorts else None
+            copies = 1 if owner is None else world.sorts[owner]
+            storage = dice.pick(["durable", "volatile", "volatile", "ghost"]) if owner else "state"
+            if owner is None and dice.chance(8):
+                storage = "ghost"
+            most = int(max(3, budget ** (1 / copies)))
+            of = world.storable(dice.pick([1, 2, 0, 2, 3]), min(most, dice.pick([2000, 40, 12])))
+            if owner is not None and dice.chance(25):
+                limit = world.a_limit()
+                of, storage = t.Seq(self._entry(limit), limit), "cached"
+            name = world.fresh("x")
+            first = self._first(of)
+            stored = Stored(name, of, owner, storage)
+            match owner, storage:
+                case None, "ghost":
+                    lines.append(f"ghost {{ {name}: {of} = {first} }}")
+                case None, _:
+                    lines.append(f"state {{ {name}: {of} = {first} }}")
+                case _:
+                    lines.append(f"process {owner} {{ {storage} {name}: {of} = {first} }}")
+            variables.append(stored)
+            budget //= max(2, world.values(of) ** copies)
+        self.view = View(variables=tuple(variables))
+        return _merged(lines)
+
+    def _entry(self, limit: t.Limit) -> t.Type:
+        for _ in range(5):
+            of = self.world.any_type(1)
+            if self.world.values(t.Seq(of, limit)) <= 40 and self.world.starts(of):
+                return of
+        return t.BOOL
+
+    def _first(self, of: t.Type) -> str:
+        try:
+            return self.expressions.expr(of, View(), self.dice.pick([0, 0, 1]))
+        except Stuck:
+            return self.expressions.leaf(of, View())
+
+    def _networks(self) -> list[str]:
+        dice, world, lines = self.dice, self.world, []
+        for _ in range(dice.pick([0, 0, 1, 1, 2])):
+            name, mode = world.fresh("net"), dice.pick(["bag", "set", "fifo"])
+            message = world.any_type(1)
+            if dice.chance(60) and world.unions:
+                message = dice.pick(world.unions)
+            keys = [world.scalar() for _ in range(dice.pick([0, 0, 1, 2]))]
+            if world.values(message) > 30:
+                message = t.BOOL
+            count = 1
+            for key in keys:
+                count *= world.values(key)
+            if count > 4:
+                keys, count = [], 1
+            allowed = {
+                "bag": ["drop", "duplicate"],
+                "set": ["drop"],
+                "fifo": ["drop", "duplicate", "reorder"],
+            }
+            faults = [fault for fault in allowed[mode] if dice.chance(45)]
+            channels = f"[{', '.join(map(str, keys))}]" if keys else ""
+            with_ = f" with {', '.join(faults)}" if faults else ""
+            lines.append(f"network {name}{channels}: {mode} of {message}{with_}")
+            self.faults += [f"{name}.{fault}" for fault in faults]
+            self.networks[name] = dice.pick([1, 2, 1, 0]) if count <= 2 else dice.pick([1, 0])
+            limit = t.Limit(name)
+            whole: t.Type = t.Bag(message, limit) if mode == "bag" else t.Seq(message, limit)
+            whole = t.Set(message, limit) if mode == "set" else whole
+            for key in reversed(keys):
+                whole = t.Map(key, whole)
+            self.view = replace(
+                self.view, variables=(*self.view.variables, Stored(name, whole, None, "network"))
+            )
+        return lines
+
+    # -------------------------------------------------------------- behaviour
+
+    def _actions(self) -> list[str]:
+        lines: list[str] = []
+        moving = self.dice.pick([3, 4, 2, 3, 2, 1])
+        kinds = ["action"] * (moving + self.dice.number(0, 2))
+        kinds += ["fault"] * self.dice.pick([0, 1, 0, 1, 2]) + ["repair"] * self.dice.pick([0, 0, 1])
+        known: list[tuple[str, tuple[t.Type | None, ...]]] = []
+        for at, kind in enumerate(kinds):
+            name = self.world.fresh("a")
+            for _ in range(3):
+                try:
+                    text, types = self.statements.action(kind, name, self.view, moves=at < moving)
+                except Stuck:
+                    continue
+                lines.append(text)
+                known.append((name, types))
+                if kind == "fault":
+                    self.faults.append(name)
+                break
+        known += [(name, ()) for name in self.faults if "." in name]
+        self.view = replace(self.view, actions=tuple(known))
+        return lines
+
+    def _properties(self) -> list[str]:
+        lines: list[str] = []
+        view = replace(self.view, ghosts=True, enabled=True)
+        kinds = ["invariant", "step", "reachable", "lemma", "recoverable"]
+        for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 4))]:
+            name = self.world.fresh("p")
+            seen = replace(view, step=kind == "step", enabled=kind != "step")
+            weak = "true or " if self.dice.chance(15) else ""
+            self._add(
+                lines,
+                lambda kind=kind, name=name, seen=seen, weak=weak: (  # type: ignore[misc]
+                    f"{kind} {name}: {weak}{self.expressions.condition(seen, self.dice.number(1, 3))}"
+                ),
+            )
+        if self.dice.chance(30):
+            lines.append("deadlock free")
+        return lines
+
+    def _check(self) -> str:
+        dice = self.dice
+        scope = {**self.world.sorts, **self.world.nats, **self.networks}
+        clauses = [f"scope {', '.join(f'{name} = {size}' for name, size in scope.items())}"] if scope else []
+        for name, of in self.world.configs.items():
+            if dice.chance(40):
+                clauses.append(
+                    f"config {name} = {self.expressions.leaf(of, View())}".replace("(-", "-").replace(")", "")
+                )
+        if self.faults:
+            each = ", ".join(
+                f"{name} {dice.pick(['<= 1', 'any', '<= 2', '<= 0'])}"
+                for name in self.faults
+                if dice.chance(75)
+            )
+            forms = ["any", "<= 1", "<= 2", "none", each, f"<= 2, {each}"]
+            clauses.append(f"faults {dice.pick(forms if each else forms[:4])}")
+        if dice.chance(65):
+            clauses.append("expect states 1")
+        return "\n".join(["check it {", *clauses, "}"])
+
+
+def _merged(lines: list[str]) -> list[str]:
+    """The fields of a process stand in one block."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        head, _, rest = line.partition(" { ")
+        found.setdefault(head, []).append(rest.removesuffix(" }"))
+    return ["\n".join([f"{head} {{", *fields, "}"]) for head, fields in found.items()]

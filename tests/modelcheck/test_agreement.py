@@ -1,0 +1,127 @@
+"""The explicit engine finds what the reference finds: in every model at hand, and in random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.engine import Limits
+from modelcheck.symmetry import symmetric_sorts
+from spec.diagnostics import SpecError
+from spec.ir import Budget, Check, Model, PropertyKind
+from spec.load import load, loads
+from spec.values import ModelError
+from tests.agreement import compare, orbits, up_to_renaming
+from tests.model_texts import model_text
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+SMALL = 3000  # states that the reference has in some seconds
+PARTS = 8
+MODELS = 65  # random models in each part
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+
+
+def models_of(path: Path) -> tuple[Model, ...]:
+    """The models of a file; none when it is there for its mistakes."""
+    try:
+        return load(path)
+    except SpecError:
+        return ()
+
+
+def files() -> list[Path]:
+    """Every model file that comes with the project."""
+    return sorted([*ROOT.glob("spec/protocols/*.rsm"), *(ROOT / "tests").rglob("*.rsm")])
+
+
+def answerable(model: Model, asked: Check) -> Check:
+    """The check without the properties of fair runs, which the explicit engine leaves to the reference."""
+    names = [p.name for p in model.properties if asked.only is None or p.name in asked.only]
+    return replace(asked, only=tuple(n for n in names if model.property(n).kind not in OF_FAIR_RUNS))
+
+
+def small_checks(path: Path) -> Iterator[tuple[Model, Check]]:
+    """The checks of a file of which the explicit engine finds few states."""
+    for model in models_of(path):
+        for asked in model.checks:
+            fitting = answerable(model, asked)
+            try:
+                found = check(model, fitting, engine="explicit", limits=Limits(states=SMALL), threads=1)
+            except (Unsupported, Unmet, ModelError):
+                continue
+            if not found.findings.end.partial:
+                yield model, fitting
+
+
+SHIPPED = [path for path in files() if "golden" not in path.parts and path.parent.name != "agreement"]
+FOUND = sorted((HERE / "agreement").glob("*.rsm"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_engines_agree_on_every_small_check_of_a_file(path: Path) -> None:
+    for model, asked in small_checks(path):
+        for threads in (1, 2):
+            compare(model, asked, threads=threads)
+        if symmetric_sorts(model):
+            compare(model, asked, symmetry=True)
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+@pytest.mark.parametrize("symmetry", [False, True], ids=["plain", "symmetry"])
+def test_engines_agree_where_they_once_did_not(path: Path, *, symmetry: bool) -> None:
+    model = load(path)[0]
+    found = compare(model, model.checks[0], symmetry=symmetry, threads=1)
+
+    assert found is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_engines_agree_on_random_models(part: int) -> None:
+    compared = 0
+    seed = part * 100_000
+    while compared < MODELS:
+        seed += 1
+        found = random_model(seed)
+        if found is None:
+            continue
+        model, asked = found
+        if compare(model, asked, limits=Limits(states=SMALL), threads=1 + seed % 2) is None:
+            continue
+        compared += 1
+        if compared % 2 and symmetric_sorts(model):
+            compare(model, asked, limits=Limits(states=SMALL), symmetry=True)
+            agrees_with_brute_force(model, asked)
+
+
+def random_model(seed: int) -> tuple[Model, Check] | None:
+    """The model of a number and its check; None when it says too little, or too much for the reference."""
+    random = Random(seed)  # noqa: S311 - no secret
+    try:
+        model = loads(model_text(random.randrange))[0]
+        asked = model.checks[0]
+        found = check(model, asked, engine="reference", limits=Limits(states=SMALL)).findings
+    except (SpecError, ModelError):
+        return None
+    return None if found.end.partial or (found.stats.states < 4 and seed % 4) else (model, asked)
+
+
+def agrees_with_brute_force(model: Model, asked: Check) -> None:
+    """Both engines count as many orbits without faults as trying every renaming does."""
+    quiet = replace(up_to_renaming(model, asked), budget=Budget(0), only=())
+    try:
+        expected = orbits(model, quiet, most=300)
+    except ModelError:
+        return
+    if expected is None:
+        return
+    found = compare(model, quiet, symmetry=True)
+
+    assert found is None or found.stats.states == expected, model.source.text
