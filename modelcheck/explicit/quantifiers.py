@@ -183,7 +183,7 @@ def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
     of = _shape(w, expr, walk, at)
     if isinstance(of, Never):
-        fn.goto(at.error)
+        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
         return known_zero(of)
     best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
 
@@ -204,7 +204,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
     of = _shape(w, expr, walk, at)
     if isinstance(of, Never):
-        fn.goto(at.error)
+        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
         return known_zero(walk.packing)
     none = known_zero(walk.packing).v
     best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
