@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.exits import Exit
+from spec.load import load
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -71,6 +74,19 @@ def test_the_readme_shows_what_the_main_job_says(
     assert len(shown) == 1
     assert shown[0] in capsys.readouterr().out
     assert code == Exit.EXPECTED
+
+
+def test_the_table_of_layers_is_what_the_engine_counts() -> None:
+    rows = re.findall(r"^\| (\d) crash\w* \| ([\d,]+) \| ([\d,]+) \|$", README, re.MULTILINE)
+    checks = {c.name: (m, c) for m in load(ROOT / "spec/protocols/kisr.rsm") for c in m.checks}
+    layered = check(*checks["any_crashes"]).findings.stats.layers
+    model, counted = checks["s"]
+    counts = []
+    for layer in layered:
+        scope = replace(counted.scope, nats={**counted.scope.nats, "Crashes": layer.faults})
+        counts.append(check(model, replace(counted, scope=scope, expect=())).findings.stats.states)
+
+    assert rows == [(str(a.faults), f"{a.states:,}", f"{n:,}") for a, n in zip(layered, counts, strict=True)]
 
 
 def test_linked_files_are_there() -> None:
