@@ -187,7 +187,8 @@ def _said(verdict: Verdict) -> object:
         case Violated(extent, trace):
             return "violated", _extent(extent), None if trace is None else (trace.faults, len(trace.steps))
         case Unknown(reason, extent):
-            return "unknown", reason, None if extent is None else _extent(extent)
+            # with several errors, which is told depends on the order of the states
+            return "unknown", reason.partition(":")[0], None if extent is None else _extent(extent)
 
 
 def _extent(extent: Extent) -> object:

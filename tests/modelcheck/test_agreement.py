@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 SMALL = 3000  # states that the reference has in some seconds
 PARTS = 8
-MODELS = 65  # random models in each part
+MODELS = 63  # random models in each part
 OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 
 
