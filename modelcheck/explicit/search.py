@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from time import monotonic
 from typing import Any, Protocol
 
@@ -23,18 +23,14 @@ from modelcheck.explicit.runtime import (
     CHUNK_TABLE,
     CHUNKS,
     DONE,
-    FIRST,
-    HOW_MANY,
     LOCAL,
     LOCAL_BITS,
     NEXT,
     OFFSETS,
-    OUT,
     SHARD_NEXT,
     SHARD_SIZE,
     SHARD_TABLE,
     SHARDS,
-    STATES,
     WITH_FAULTS,
 )
 from modelcheck.explicit.space import LARGE, Space
@@ -49,6 +45,7 @@ from spec.semantics import Machine
 CHUNK = 256  # states
 ROUND = 64  # chunks, if their successors fit
 LARGEST_ROUND = 1 << 26  # bytes
+SOON = 0.02  # seconds between two looks at the memory in use
 QUIET = 0.5  # seconds between two reports of progress
 Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states there, how many
 
@@ -101,6 +98,7 @@ class Search:
         self.ready = kernel.seconds
         self._reporter = reporter
         self._told = self._kept = self.started
+        self._looked, self._memory = 0.0, 0
         self.keeper: Keeper | None = None
         self._interrupts: Sequence[int] = ()
         self._entry = 8 * (kernel.layout.words + 1)
@@ -255,11 +253,10 @@ class Search:
         """Say where the chunks of a round are, and where their successors go."""
         words = self.kernel.layout.words
         for number, (shard, first, count) in enumerate(taken):
-            at = CHUNK_SIZE * number
-            self._chunks[at + STATES] = self.space.shards[shard].frontiers[0].address + 8 * words * first
-            self._chunks[at + FIRST] = shard << LOCAL_BITS | self.position.starts[shard] + first
-            self._chunks[at + HOW_MANY] = count
-            self._chunks[at + OUT] = self._out.address + self._entry * self._room * number
+            states = self.space.shards[shard].frontiers[0].address + 8 * words * first
+            number_of_first = shard << LOCAL_BITS | self.position.starts[shard] + first
+            out, at = self._out.address + self._entry * self._room * number, CHUNK_SIZE * number
+            self._chunks[at : at + OFFSETS] = [states, number_of_first, count, 0, out]
 
     def _run_round(self, chunks: int, *, paid: bool) -> None:
         """Expand so many chunks; then each shard takes what is its own."""
@@ -275,11 +272,9 @@ class Search:
 
     def _make_room(self, chunks: int) -> None:
         """Let each shard have room for all that comes to it."""
-        ends = [0] * SHARDS
-        for at in range(OFFSETS, CHUNK_SIZE * chunks, CHUNK_SIZE):
-            offsets = self._chunks[at : at + SHARDS + 1]
-            for number in range(SHARDS):
-                ends[number] += offsets[number + 1] - offsets[number]
+        rows = [self._chunks[at : at + SHARDS + 1] for at in range(OFFSETS, CHUNK_SIZE * chunks, CHUNK_SIZE)]
+        sums = [sum(column) for column in zip(*rows, strict=True)]
+        ends = [behind - first for first, behind in pairwise(sums)]
         tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
         if self._pool is None or not tight or tight[0].slots < LARGE:  # threads would cost more
             for shard in tight:
@@ -325,14 +320,17 @@ class Search:
             raise Stopped(End.STATES)
         if limits.seconds is not None and now - self.started >= limits.seconds:
             raise Stopped(End.SECONDS)
-        memory = resident()
-        if limits.memory is not None and memory >= limits.memory:
+        if now - self._looked >= SOON:
+            self._looked, self._memory = now, resident()
+        if limits.memory is not None and self._memory >= limits.memory:
             raise Stopped(End.MEMORY)
         if now - self._told >= QUIET:
             self._told = now
             self.tally.take(self.workers)
             self._reporter.tell(
-                Progress(faults, depth, states, self.tally.transitions, waiting, now - self.started, memory)
+                Progress(
+                    faults, depth, states, self.tally.transitions, waiting, now - self.started, self._memory
+                )
             )
 
         if self.keeper is not None and now - self._kept >= self.keeper.every:
@@ -359,10 +357,8 @@ class Search:
         call, space = self.kernel.call["leads_elsewhere"], self.space
         for shard in space.shards:
             table = shard.table.address
-            if (
-                call(worker.context, space.address, space.size, table, shard.slots, worker.scratch.address)
-                & 1
-            ):
+            scratch = worker.scratch.address
+            if call(worker.context, space.address, space.size, table, shard.slots, scratch) & 1:
                 return False
         return not self.tally.breaks_more(worker.context)
 
