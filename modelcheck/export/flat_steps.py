@@ -1,0 +1,272 @@
+"""The steps of a model in flat variables: for each action and each choice of its parameters what it needs and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.export.flat_expressions import Ends, Env, Expressions, Step, Stop
+from modelcheck.export.flat_terms import Term
+from modelcheck.export.flat_values import Layout, Parts, Shape, Unsayable
+from spec.values import show
+
+MOST_RULES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One step: when it is possible, when it is an error, what must hold of it, what the variables become."""
+
+    name: str
+    guard: Term
+    error: Term
+    claims: tuple[tuple[str, Term], ...]
+    changes: tuple[tuple[Term, Term], ...]
+
+
+@dataclass(slots=True)
+class Frame:
+    """A branch of a step on its way."""
+
+    state: list[Shape]
+    slots: dict[int, Shape]
+    guard: Term
+    ends: Ends
+    broken: dict[str, Term] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
+
+    def copy(self) -> Frame:
+        """The same branch, to go another way."""
+        ends = Ends(self.ends.cut, self.ends.error)
+        return Frame([*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen)
+
+
+class Steps:
+    """Makes the rules of actions, and runs what a model does at its start."""
+
+    def __init__(self, expressions: Expressions, model: ir.Model) -> None:
+        self._e = expressions
+        self._terms = expressions.terms
+        self._shapes = expressions.shapes
+        self._types = [variable.type for variable in model.variables]
+
+    def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[Step, Frame]]:
+        """Every way to take an action: with its arguments, after its guards and its body."""
+        terms = self._terms
+        start = Frame([*state], {}, terms.true, Ends(terms.false, terms.false))
+        for args, frame in self._bound(action.params, 0, start, ()):
+            for part in action.head:
+                if isinstance(part, ir.Bound):
+                    frame.slots[part.slot] = self._e.of(part.value, self._env(frame))
+                else:
+                    frame.guard = terms.both(frame.guard, self._e.truth(part.test, self._env(frame)))
+            if frame.guard.constant == 0 and frame.ends.error.constant == 0:
+                continue
+            for end in self.run(action.body, frame):
+                yield Step(action.name, args), end
+
+    def _bound(
+        self, params: Sequence[ir.Param], index: int, frame: Frame, args: tuple[Shape, ...]
+    ) -> Iterator[tuple[tuple[Shape, ...], Frame]]:
+        if index == len(params):
+            yield args, frame
+            return
+        param = params[index]
+        for has, value in self._constants(param.domain, param.case, param.type, frame):
+            inner = frame.copy()
+            inner.guard = self._terms.both(frame.guard, has)
+            inner.slots[param.slot] = value
+            inner.chosen = (*inner.chosen, self._word(param.domain.type, value))
+            if inner.guard.constant != 0:
+                yield from self._bound(params, index + 1, inner, (*args, value))
+
+    def _constants(
+        self, domain: ir.Expr, case: int | None, of: t.Type, frame: Frame
+    ) -> Iterator[tuple[Term, Shape]]:
+        """The members of a domain, each a known value where it is a small one."""
+        for has, value in self._e.items(domain, case, self._env(frame)):
+            if isinstance(value, Term) and value.constant is None:
+                for each in self._shapes.possible(value, of):
+                    known = self._shapes.constant(of, each)
+                    yield self._terms.both(has, self._shapes.equal(value, known)), known
+            else:
+                yield has, value
+
+    def _word(self, domain: t.Type, value: Shape) -> str:
+        """A chosen value for people, where it is known."""
+        of = getattr(domain, "of", t.UNKNOWN)
+        try:
+            (known,) = self._shapes.possible(value, of)
+            return show(of, known, self._shapes.scope)
+        except (ValueError, TypeError, IndexError, Unsayable):
+            return "_"
+
+    def _env(self, frame: Frame) -> Env:
+        terms = self._terms
+        goes_on = terms.no(terms.any((frame.ends.cut, frame.ends.error)))
+        return Env(tuple(frame.state), frame.slots, terms.both(frame.guard, goes_on), frame.ends)
+
+    # -------------------------------------------------------------- statements
+
+    def run(self, statements: Sequence[ir.Stmt], frame: Frame) -> list[Frame]:
+        """All that a branch becomes."""
+        frames = [frame]
+        for statement in statements:
+            frames = [after for before in frames for after in self._one(statement, before)]
+            if len(frames) > MOST_RULES:
+                raise Stop(f"a step with more than {MOST_RULES} ends", statement.span)
+        return frames
+
+    def _one(self, statement: ir.Stmt, frame: Frame) -> list[Frame]:
+        env = self._env(frame)
+        match statement:
+            case ir.Assign():
+                value = self._e.of(statement.value, env)
+                before = frame.state[statement.var]
+                of = self._types[statement.var]
+                frame.state[statement.var] = self._changed(before, of, statement.path, value, self._env(frame))
+            case ir.Bound(slot=slot):
+                frame.slots[slot] = self._e.of(statement.value, env)
+            case ir.Branch(test=test):
+                asked = self._e.truth(test, env)
+                return self._fork(asked, frame, statement.then, statement.other)
+            case ir.Each():
+                return self._each(statement, frame)
+            case ir.Choose():
+                return self._choose(statement, frame)
+            case ir.Assert(name=name):
+                false = self._terms.no(self._e.truth(statement.test, env))
+                known = frame.broken.get(name, self._terms.false)
+                path = self._env(frame).path
+                frame.broken[name] = self._terms.any((known, self._terms.both(path, false)))
+            case _:
+                assert_never(statement)
+        return [frame]
+
+    def _changed(
+        self, whole: Shape, of: t.Type, path: Sequence[ir.Key | ir.At], value: Shape, env: Env
+    ) -> Shape:
+        if not path:
+            return value
+        if not isinstance(whole, Parts):
+            raise Stop("an assignment into part of an option or a union", env_span(path))
+        match path[0]:
+            case ir.At(index=index):
+                inner = of.fields[index].type if isinstance(of, t.Record) else t.UNKNOWN
+                if isinstance(of, t.Tuple):
+                    inner = of.items[index]
+                made = self._changed(whole.parts[index], inner, path[1:], value, env)
+                return Parts((*whole.parts[:index], made, *whole.parts[index + 1 :]))
+            case ir.Key(key=key_expr):
+                key = self._e.of(key_expr, env)
+                if not isinstance(key, Term):
+                    raise Stop("a key that is no plain value", key_expr.span)
+                first = self._e.first(of, len(whole.parts), key, env)
+                inner = of.value if isinstance(of, t.Map) else t.UNKNOWN
+                parts = []
+                for n, part in enumerate(whole.parts, first):
+                    at = self._terms.bool(is_true=bool(n)) if key.truth else self._terms.number(n)
+                    same = self._terms.eq(key, at)
+                    if same.constant == 0:
+                        parts.append(part)
+                        continue
+                    made = self._changed(part, inner, path[1:], value, env)
+                    parts.append(self._shapes.ite(same, made, part))
+                return Parts(tuple(parts))
+
+    def _fork(
+        self, test: Term, frame: Frame, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
+    ) -> list[Frame]:
+        """One way or the other; one branch again where neither chooses."""
+        terms = self._terms
+        if test.constant is not None:
+            return self.run(then if test.constant else other, frame)
+        guard = frame.guard
+        yes, no = frame.copy(), frame
+        yes.guard, no.guard = terms.both(guard, test), terms.both(guard, terms.no(test))
+        a, b = self.run(then, yes), self.run(other, no)
+        if len(a) != 1 or len(b) != 1 or a[0].guard is not yes.guard or b[0].guard is not no.guard:
+            return [*a, *b]
+        return [self._merged(test, a[0], b[0], guard)]
+
+    def _merged(self, test: Term, a: Frame, b: Frame, guard: Term) -> Frame:
+        terms, shapes = self._terms, self._shapes
+        state = [shapes.ite(test, x, y) for x, y in zip(a.state, b.state, strict=True)]
+        ends = Ends(terms.any((a.ends.cut, b.ends.cut)), terms.any((a.ends.error, b.ends.error)))
+        broken = {
+            name: terms.any((a.broken.get(name, terms.false), b.broken.get(name, terms.false)))
+            for name in dict.fromkeys((*a.broken, *b.broken))
+        }
+        return Frame(state, b.slots, guard, ends, broken, b.chosen)
+
+    def _each(self, statement: ir.Each, frame: Frame) -> list[Frame]:
+        frames = [frame]
+        for has, value in self._e.items(statement.domain, statement.case, self._env(frame)):
+            after: list[Frame] = []
+            for each in frames:
+                each.slots[statement.slot] = value
+                after += self._fork(has, each, statement.body, ())
+            frames = after
+        return frames
+
+    def _choose(self, statement: ir.Choose, frame: Frame) -> list[Frame]:
+        terms = self._terms
+        of = getattr(statement.domain.type, "of", t.UNKNOWN)
+        found = []
+        before = frame.ends.error
+        for has, value in self._constants(statement.domain, statement.case, of, frame):
+            branch = frame.copy()
+            branch.slots[statement.slot] = value
+            branch.guard = terms.both(frame.guard, has)
+            if statement.where is not None and branch.guard.constant != 0:
+                passes = self._e.truth(statement.where, self._env(branch))
+                frame.ends.error = terms.any((frame.ends.error, branch.ends.error))
+                branch.guard = terms.both(branch.guard, passes)
+            branch.chosen = (*branch.chosen, self._word(statement.domain.type, value))
+            if branch.guard.constant != 0:
+                found.append(branch)
+        if frame.ends.error is not before:
+            found.append(frame.copy())
+            found[-1].guard = terms.false
+        return found
+
+
+def env_span(path: Sequence[ir.Key | ir.At]) -> ir.Span:
+    """A place in the text for a path, if it has one."""
+    for step in path:
+        if isinstance(step, ir.Key):
+            return step.key.span
+    return ir.Span(0, 0)
+
+
+def finished(
+    layout: Layout,
+    expressions: Expressions,
+    step: Step,
+    frame: Frame,
+    before: Sequence[Shape],
+    stored: Sequence[Shape],
+    claims: Callable[[Env], tuple[tuple[str, Term], ...]],
+) -> Rule:
+    """The rule of a branch that has come to its end."""
+    terms = expressions.terms
+    goes = terms.all((frame.guard, terms.no(frame.ends.cut), terms.no(frame.ends.error)))
+    changes = [
+        (flat, value)
+        for to, shape in zip(stored, frame.state, strict=True)
+        for flat, value in layout.stores(to, shape)
+        if flat is not value
+    ]
+    env = Env(tuple(frame.state), {}, goes, frame.ends, tuple(before), step)
+    told = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
+    asserted = [(name, holds) for name, holds in (*told, *claims(env)) if holds.constant != 1]
+    name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
+    return Rule(name, goes, frame.ends.error, tuple(asserted), tuple(changes))
+
+
+def replaced(env: Env, ends: Ends) -> Env:
+    """The same place with a record of its own for what goes wrong."""
+    return replace(env, ends=ends)

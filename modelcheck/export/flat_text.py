@@ -1,0 +1,151 @@
+"""Terms and steps as text: what a target must say of its signs, and in which order variables change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from modelcheck.export.flat_terms import Sign, Term
+from modelcheck.export.flat_values import Flat
+
+MOST_SHARED = 12  # a term that is larger and used twice gets a name
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a language writes what all have; `ite` has places for the test and the two values."""
+
+    signs: Mapping[Sign, str]
+    differs: str
+    negated: str
+    true: str
+    false: str
+    ite: str
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """An assignment, to a variable or to a name of the moment."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A name for a term within one step."""
+
+    name: str
+    term: Term
+
+
+class Writer:
+    """Writes terms over the variables of a machine."""
+
+    def __init__(self, dialect: Dialect, flats: Sequence[Flat]) -> None:
+        self._d = dialect
+        self._flats = flats
+
+    def text(self, term: Term, named: Mapping[Term, str] | None = None) -> str:
+        """A term, with the names that some of its parts have."""
+        found = self._bare(term, named or {}, is_top=True)
+        return found[1:-1] if _is_wrapped(found) and term.sign is not Sign.ITE else found
+
+    def _bare(self, term: Term, named: Mapping[Term, str], *, is_top: bool = False) -> str:
+        d = self._d
+        if term in named and not (is_top and term.sign is Sign.VAR):
+            return named[term]
+        args = [self._bare(arg, named) for arg in term.args if term.sign is not Sign.CONST]
+        match term.sign:
+            case Sign.CONST if term.truth:
+                return d.true if term.lo else d.false
+            case Sign.CONST:
+                return str(term.lo) if term.lo >= 0 else f"(0 - {-term.lo})"
+            case Sign.VAR:
+                return self._flats[term.value].name
+            case Sign.NOT:
+                inner = term.args[0]
+                if inner in named:
+                    return f"{d.negated}{named[inner]}"
+                if inner.sign in {Sign.EQ, Sign.LT}:
+                    x, y = (self._bare(arg, named) for arg in inner.args)
+                    return f"({x} {d.differs} {y})" if inner.sign is Sign.EQ else f"({y} <= {x})"
+                return f"{d.negated}{args[0]}"
+            case Sign.ITE:
+                return d.ite.format(*args)
+            case Sign.ADD if term.args[1].sign is Sign.CONST and term.args[1].lo < 0:
+                return f"({args[0]} - {-term.args[1].lo})"
+            case _:
+                return f"({f' {d.signs[term.sign]} '.join(args)})"
+
+    def name(self, variable: Term) -> str:
+        """The name of a variable."""
+        return self._flats[variable.value].name
+
+    def moments(self, roots: Sequence[Term]) -> list[Moment]:
+        """The large terms that are used more than once, parts before wholes."""
+        uses: Counter[Term] = Counter()
+        order: list[Term] = []
+        for root in roots:
+            _count(root, uses, order)
+        shared = [x for x in order if uses[x] > 1 and x.size > MOST_SHARED and x.sign is not Sign.VAR]
+        return [Moment(f"t{n}", term) for n, term in enumerate(shared)]
+
+    def updates(
+        self, changes: Sequence[tuple[Term, Term]], named: Mapping[Term, str], old: str
+    ) -> Iterator[Set]:
+        """Assignments one after another that come to all of them at once.
+
+        Where two variables need each other, the value of one is kept first, in `old` and a number.
+        """
+        left = dict(changes)
+        needs = {to: _variables(value, named) - {to} for to, value in changes}
+        kept = dict(named)
+        while left:
+            others = {to: set().union(*(needs[x] for x in left if x is not to)) for to in left}
+            free = next((to for to in left if to not in others[to]), None)
+            if free is None:
+                stuck = next(iter(left))
+                kept[stuck] = f"{old}{len(kept)}"
+                yield Set(kept[stuck], self.name(stuck))
+                needs = {to: need - {stuck} for to, need in needs.items()}
+                continue
+            yield Set(self.name(free), self.text(left.pop(free), kept))
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether the first parenthesis is closed by the last."""
+    if not text.startswith("("):
+        return False
+    depth = 0
+    for n, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return n == len(text) - 1
+    return False
+
+
+def _count(term: Term, uses: Counter[Term], order: list[Term]) -> None:
+    uses[term] += 1
+    if uses[term] > 1:
+        return
+    for arg in term.args:
+        _count(arg, uses, order)
+    order.append(term)
+
+
+def _variables(term: Term, named: Mapping[Term, str]) -> set[Term]:
+    """The variables that a term reads where the named ones are known."""
+    found: set[Term] = set()
+    seen: set[Term] = set()
+    stack = [term]
+    while stack:
+        each = stack.pop()
+        if each in seen or each in named:
+            continue
+        seen.add(each)
+        if each.sign is Sign.VAR:
+            found.add(each)
+        stack.extend(each.args)
+    return found

@@ -1,0 +1,494 @@
+"""Values as shapes of terms: what becomes of options, records, sequences and sets in flat variables.
+
+A shape follows the type.  What does not count is zero: the slots of a sequence
+beyond its end, so that equal sequences have equal slots.  The value of an
+option that has none, and the fields of the cases that a union's value is not,
+may be anything until they are stored, and are zero then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.export.flat_terms import Term, Terms
+from spec.values import members
+
+MOST_VALUES = 4096  # of one set's domain, before it is refused
+MOST_MEMBERS = 256  # of one set that is stored
+
+
+class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
+    """A value has no shape in flat variables; the message names it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """An option; `value` is None where it is surely none."""
+
+    has: Term
+    value: Shape | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """A record, tuple or map."""
+
+    parts: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagged:
+    """A value of a union: its case, and the fields of every case that it may be."""
+
+    tag: Term
+    cases: Mapping[int, tuple[Shape, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """A sequence: its length and as many slots as it may have entries."""
+
+    length: Term
+    slots: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heap:
+    """A set or bag: for each value that may be in it whether it is, or how often."""
+
+    of: Mapping[ir.Value, Term]
+    element: t.Type
+    counts: bool = False
+
+
+Shape = Term | Maybe | Parts | Tagged | Row | Heap
+
+
+class Shapes:
+    """Builds, compares and merges shapes within a scope."""
+
+    def __init__(self, terms: Terms, scope: ir.Scope) -> None:
+        self.terms = terms
+        self.scope = scope
+
+    # -------------------------------------------------------------- from values
+
+    def constant(self, of: t.Type, value: ir.Value) -> Shape:  # noqa: C901, PLR0911 - by type
+        """The shape of a known value."""
+        match of:
+            case t.Option(inner):
+                if value is None:
+                    return Maybe(self.terms.false, None)
+                return Maybe(self.terms.true, self.constant(inner, value))
+            case t.Record(_, fields):
+                return Parts(tuple(self.constant(f.type, v) for f, v in zip(fields, value, strict=True)))
+            case t.Tuple(items):
+                return Parts(tuple(map(self.constant, items, value)))
+            case t.Map(_, inner):
+                return Parts(tuple(self.constant(inner, each) for each in value))
+            case t.Union(_, cases):
+                return self._case(value, cases[value[0]])
+            case t.Case():
+                return self._case(value, of)
+            case t.Seq(inner):
+                return Row(self.terms.number(len(value)), tuple(self.constant(inner, v) for v in value))
+            case t.Set(inner):
+                return Heap(dict.fromkeys(value, self.terms.true), inner)
+            case t.Bag(inner):
+                return Heap({v: self.terms.number(n) for v, n in value}, inner, counts=True)
+            case _ if value is None:
+                return Maybe(self.terms.false, None)
+            case _ if isinstance(value, bool):
+                return self.terms.bool(is_true=value)
+            case _:
+                return self.terms.number(value)
+
+    def _case(self, value: ir.Value, case: t.Case) -> Tagged:
+        fields = tuple(self.constant(f.type, v) for f, v in zip(case.fields, value[1:], strict=True))
+        return Tagged(self.terms.number(value[0]), {value[0]: fields})
+
+    def nothing(self, of: t.Type) -> Shape:
+        """Some shape of a type, where there is no value and none is needed."""
+        match of:
+            case t.Bool():
+                return self.terms.false
+            case t.Option():
+                return Maybe(self.terms.false, None)
+            case t.Record(_, fields):
+                return Parts(tuple(self.nothing(f.type) for f in fields))
+            case t.Tuple(items):
+                return Parts(tuple(map(self.nothing, items)))
+            case t.Map(key, inner):
+                return Parts(tuple(self.nothing(inner) for _ in members(key, self.scope)))
+            case t.Union(_, cases):
+                return Tagged(self.terms.number(0), {0: tuple(self.nothing(f.type) for f in cases[0].fields)})
+            case t.Seq():
+                return Row(self.terms.number(0), ())
+            case t.Set(inner):
+                return Heap({}, inner)
+            case t.Bag(inner):
+                return Heap({}, inner, counts=True)
+            case _:
+                return self.terms.number(0)
+
+    def domain(self, of: t.Type) -> Iterator[ir.Value]:
+        """All values of a type without sequences, sets and bags in it."""
+        match of:
+            case t.Option(inner):
+                yield None
+                yield from self.domain(inner)
+            case t.Record(_, fields):
+                yield from product(*(list(self.domain(f.type)) for f in fields))
+            case t.Tuple(items):
+                yield from product(*(list(self.domain(item)) for item in items))
+            case t.Union(_, cases):
+                for tag, case in enumerate(cases):
+                    for values in product(*(list(self.domain(f.type)) for f in case.fields)):
+                        yield (tag, *values)
+            case t.Map(key, inner):
+                yield from product(*(list(self.domain(inner)) for _ in members(key, self.scope)))
+            case t.Set(inner, None):
+                every = list(self.domain(inner))
+                for chosen in product((False, True), repeat=len(every)):
+                    yield frozenset(v for v, has in zip(every, chosen, strict=True) if has)
+            case t.Seq(inner, limit) if limit is not None:
+                every = list(self.domain(inner))
+                for length in range(self.limit(limit) + 1):
+                    yield from product(every, repeat=length)
+            case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
+                yield from members(of, self.scope)
+            case _:
+                raise Unsayable(f"a set whose members hold {of}")
+
+    def limit(self, limit: t.Limit) -> int:
+        """How many elements a limit allows."""
+        return limit.of if isinstance(limit.of, int) else self.scope.limit(limit.of)
+
+    def size(self, of: t.Type) -> int:
+        """How many values a type has, without listing them."""
+        match of:
+            case t.Option(inner):
+                return 1 + self.size(inner)
+            case t.Record(_, fields) | t.Case(_, _, fields):
+                return _times(self.size(f.type) for f in fields)
+            case t.Tuple(items):
+                return _times(map(self.size, items))
+            case t.Union(_, cases):
+                return sum(map(self.size, cases))
+            case t.Map(key, inner):
+                return self.size(inner) ** len(members(key, self.scope))
+            case t.Set(inner):
+                return int(2 ** min(self.size(inner), 64))
+            case t.Seq(inner, limit) if limit is not None:
+                return int(sum(self.size(inner) ** n for n in range(self.limit(limit) + 1)))
+            case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
+                return len(members(of, self.scope))
+            case _:
+                raise Unsayable(f"a set whose members hold {of}")
+
+    # ----------------------------------------------------------------- relations
+
+    def possible(self, shape: Shape, of: t.Type) -> list[ir.Value]:
+        """The values that a shape may have, as far as the bounds of its terms tell."""
+        match shape:
+            case Term(truth=True):
+                return [bool(n) for n in range(shape.lo, shape.hi + 1)]
+            case Term():
+                found: list[ir.Value] = list(range(shape.lo, shape.hi + 1))
+            case Maybe(has, value):
+                inner = of.of if isinstance(of, t.Option) else of
+                some = [] if value is None or has.constant == 0 else self.possible(value, inner)
+                found = ([] if has.constant else [None]) + some
+            case Parts(parts) if isinstance(of, t.Record | t.Tuple):
+                types = [f.type for f in of.fields] if isinstance(of, t.Record) else list(of.items)
+                found = list(product(*map(self.possible, parts, types)))
+            case Tagged(tag, cases):
+                found = []
+                for case, fields in cases.items():
+                    if tag.lo <= case <= tag.hi:
+                        own = of.cases[case] if isinstance(of, t.Union) else of
+                        types = [f.type for f in own.fields] if isinstance(own, t.Case) else []
+                        found += [(case, *v) for v in product(*map(self.possible, fields, types))]
+            case Heap(terms, counts=False):
+                sure = frozenset(v for v, has in terms.items() if has.constant == 1)
+                open_ = [v for v, has in terms.items() if has.constant is None]
+                if len(open_) > 12:
+                    raise Unsayable(f"a choice of sets of {len(open_)} members")
+                found = [
+                    sure | {v for v, has in zip(open_, chosen, strict=True) if has}
+                    for chosen in product((False, True), repeat=len(open_))
+                ]
+            case _:
+                found = list(self.domain(of))
+        if len(found) > MOST_VALUES:
+            raise Unsayable(f"a choice of {len(found)} values")
+        return found
+
+    def is_value(self, shape: Shape, of: t.Type, value: ir.Value) -> Term:
+        """Whether a shape has that value."""
+        return self.equal(shape, self.constant(of, value))
+
+    def equal(self, a: Shape, b: Shape) -> Term:  # noqa: PLR0911 - by shape
+        """Whether two shapes have the same value."""
+        terms = self.terms
+        match a, b:
+            case Term(), Term():
+                return terms.eq(a, b)
+            case Maybe(), Maybe():
+                if a.value is None or b.value is None:
+                    return terms.both(terms.no(a.has), terms.no(b.has))
+                same = terms.all((a.has, b.has, self.equal(a.value, b.value)))
+                return terms.any((same, terms.both(terms.no(a.has), terms.no(b.has))))
+            case Maybe(), _:
+                return self.equal(a, Maybe(terms.true, b))
+            case _, Maybe():
+                return self.equal(Maybe(terms.true, a), b)
+            case Parts(), Parts():
+                return terms.all(map(self.equal, a.parts, b.parts))
+            case Tagged(), Tagged():
+                found = [terms.eq(a.tag, b.tag)]
+                for case in sorted(a.cases.keys() & b.cases.keys()):
+                    same = terms.all(map(self.equal, a.cases[case], b.cases[case]))
+                    found.append(terms.implies(terms.eq(a.tag, terms.number(case)), same))
+                return terms.all(found)
+            case Row(), Row():
+                pairs = zip(a.slots, b.slots, strict=False)
+                return terms.all((terms.eq(a.length, b.length), *(self.equal(x, y) for x, y in pairs)))
+            case Heap(), Heap():
+                return terms.all(terms.eq(a_, b_) for a_, b_ in self.pairs(a, b).values())
+            case _:
+                raise Unsayable("a comparison of unlike values")
+
+    def pairs(self, a: Heap, b: Heap) -> dict[ir.Value, tuple[Term, Term]]:
+        """For each value that may be in one or the other whether it is in each, or how often."""
+        none = self.terms.number(0) if a.counts else self.terms.false
+        return {v: (a.of.get(v, none), b.of.get(v, none)) for v in dict.fromkeys((*a.of, *b.of))}
+
+    def less(self, a: Shape, b: Shape) -> Term:
+        """Whether a comes before b: numbers, enums, truth values, and tuples of them."""
+        terms = self.terms
+        match a, b:
+            case Term(), Term():
+                return terms.lt(a, b)
+            case Parts(), Parts():
+                found = terms.false
+                for x, y in reversed(list(zip(a.parts, b.parts, strict=True))):
+                    found = terms.any((self.less(x, y), terms.both(self.equal(x, y), found)))
+                return found
+            case _:
+                raise Unsayable("an order of unlike values")
+
+    # ------------------------------------------------------------------- merging
+
+    def ite(self, test: Term, a: Shape, b: Shape) -> Shape:  # noqa: C901, PLR0911 - by shape
+        """A where the test is true, b elsewhere."""
+        if a is b or test.constant is not None:
+            return a if test.constant != 0 else b
+        terms = self.terms
+        match a, b:
+            case Term(), Term():
+                return terms.ite(test, a, b)
+            case Maybe(), Maybe():
+                has = terms.ite(test, a.has, b.has)
+                if a.value is None or b.value is None:
+                    return Maybe(has, a.value or b.value)
+                return Maybe(has, self.ite(test, a.value, b.value))
+            case Maybe(), _:
+                return self.ite(test, a, Maybe(terms.true, b))
+            case _, Maybe():
+                return self.ite(test, Maybe(terms.true, a), b)
+            case Parts(), Parts():
+                return Parts(tuple(self.ite(test, x, y) for x, y in zip(a.parts, b.parts, strict=True)))
+            case Tagged(), Tagged():
+                cases = {**a.cases, **b.cases}
+                for case in a.cases.keys() & b.cases.keys():
+                    pairs = zip(a.cases[case], b.cases[case], strict=True)
+                    cases[case] = tuple(self.ite(test, x, y) for x, y in pairs)
+                return Tagged(terms.ite(test, a.tag, b.tag), cases)
+            case Row(), Row():
+                slots = tuple(self.ite(test, x, y) for x, y in self.aligned(a, b))
+                return Row(terms.ite(test, a.length, b.length), slots)
+            case Heap(), Heap():
+                merged = {v: terms.ite(test, x, y) for v, (x, y) in self.pairs(a, b).items()}
+                return Heap(merged, _wider(a.element, b.element), a.counts)
+            case _:
+                raise Unsayable("a choice of unlike values")
+
+    def aligned(self, a: Row, b: Row) -> Iterator[tuple[Shape, Shape]]:
+        """The slots of two rows side by side, zero where one has none."""
+        for n in range(max(len(a.slots), len(b.slots))):
+            x = a.slots[n] if n < len(a.slots) else self.zero(b.slots[n])
+            yield x, b.slots[n] if n < len(b.slots) else self.zero(x)
+
+    def zero(self, shape: Shape) -> Shape:
+        """The same shape, all zero."""
+        match shape:
+            case Term(truth=truth):
+                return self.terms.false if truth else self.terms.number(0)
+            case Maybe(_, value):
+                return Maybe(self.terms.false, None if value is None else self.zero(value))
+            case Parts(parts):
+                return Parts(tuple(map(self.zero, parts)))
+            case Tagged(_, cases):
+                zeros = {case: tuple(map(self.zero, fields)) for case, fields in cases.items()}
+                return Tagged(self.terms.number(0), zeros)
+            case Row(_, slots):
+                return Row(self.terms.number(0), tuple(map(self.zero, slots)))
+            case Heap(of, element, counts):
+                none = self.terms.number(0) if counts else self.terms.false
+                return Heap(dict.fromkeys(of, none), element, counts)
+
+    def pick(self, index: Term, options: Sequence[Shape], first: int = 0) -> Shape:
+        """The option at an index that counts from `first`; some option where the index is outside."""
+        live = [(n, o) for n, o in enumerate(options, first) if index.lo <= n <= index.hi]
+        if not live:
+            return options[0]
+        found = live[-1][1]
+        for n, option in reversed(live[:-1]):
+            at = self.terms.number(n)
+            test = self.terms.eq(index, at) if not index.truth else self.terms.no(index)
+            found = self.ite(test, option, found)
+        return found
+
+
+def _wider(a: t.Type, b: t.Type) -> t.Type:
+    return b if isinstance(a, t.Unknown | t.Case) else a
+
+
+def _times(numbers: Iterator[int] | map[int]) -> int:
+    found = 1
+    for number in numbers:
+        found *= number
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """A variable of the target: its name, and the greatest value, None for a truth value."""
+
+    name: str
+    most: int | None
+
+
+class Layout:
+    """Where the state stands: the flat variables, in order, and the shapes made of them."""
+
+    def __init__(self, shapes: Shapes, named: Callable[[str], str]) -> None:
+        self.flats: list[Flat] = []
+        self._shapes = shapes
+        self._named = named
+
+    def variable(self, name: str, most: int | None) -> Term:
+        """A new variable."""
+        self.flats.append(Flat(self._named(name), most))
+        return self._shapes.terms.var(len(self.flats) - 1, most)
+
+    def shape(self, of: t.Type, name: str) -> Shape:  # noqa: C901, PLR0911, PLR0912 - by type
+        """The shape of a stored value, on new variables."""
+        shapes, terms = self._shapes, self._shapes.terms
+        match of:
+            case t.Bool():
+                return self.variable(name, None)
+            case t.Range() | t.Nat() | t.Enum() | t.Sort():
+                return self.variable(name, self._greatest(of))
+            case t.Option(t.Range() | t.Nat() | t.Enum() | t.Sort() as inner):
+                coded = self.variable(name, 1 + self._greatest(inner))
+                has = terms.no(terms.eq(coded, terms.number(0)))
+                return Maybe(has, terms.add(coded, terms.number(-1)))
+            case t.Option(inner):
+                return Maybe(self.variable(f"{name}_some", None), self.shape(inner, name))
+            case t.Record(_, fields):
+                return Parts(tuple(self.shape(f.type, f"{name}_{f.name}") for f in fields))
+            case t.Tuple(items):
+                return Parts(tuple(self.shape(item, f"{name}_{n}") for n, item in enumerate(items)))
+            case t.Map(key, inner):
+                return Parts(tuple(self.shape(inner, f"{name}_{k}") for k in self._keys(key)))
+            case t.Union(_, cases):
+                tag = self.variable(f"{name}_case", len(cases) - 1)
+                fields = {
+                    n: tuple(self.shape(f.type, f"{name}_{case.name}_{f.name}") for f in case.fields)
+                    for n, case in enumerate(cases)
+                }
+                return Tagged(tag, fields)
+            case t.Seq(inner, limit) if limit is not None:
+                most = shapes.limit(limit)
+                length = self.variable(f"{name}_len", most)
+                return Row(length, tuple(self.shape(inner, f"{name}_{n}") for n in range(most)))
+            case t.Set(inner) | t.Bag(inner):
+                return self._heap(of, inner, name)
+            case _:
+                raise Unsayable(f"a variable of type {of}")
+
+    def _greatest(self, of: t.Type) -> int:
+        known = members(of, self._shapes.scope)
+        if known and known[0] < 0:
+            raise Unsayable(f"a variable that holds numbers below 0, of type {of}")
+        return int(known[-1]) if known else 0
+
+    def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
+        size = self._shapes.size(inner)
+        if size > MOST_MEMBERS:
+            raise Unsayable(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
+        most = None
+        if isinstance(of, t.Bag):
+            most = 1 if of.limit is None else self._shapes.limit(of.limit)
+        every = list(self._shapes.domain(inner))
+        words = self._keys(inner) if t.is_scalar(inner) else [str(n) for n in range(len(every))]
+        made = {v: self.variable(f"{name}_{w}", most) for v, w in zip(every, words, strict=True)}
+        return Heap(made, inner, counts=most is not None)
+
+    def _keys(self, key: t.Type) -> list[str]:
+        match key:
+            case t.Sort(name):
+                return list(self._shapes.scope.sorts[name])
+            case t.Enum(_, names):
+                return list(names)
+            case _:
+                return [str(int(v)).replace("-", "minus") for v in members(key, self._shapes.scope)]
+
+    def stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
+        """The flat variables of a stored shape, each with what it becomes to hold a value."""
+        terms, shapes = self._shapes.terms, self._shapes
+        match to, value:
+            case Term(), Term():
+                yield to, value
+            case Maybe(has, Term()), _ if has.args:
+                some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
+                coded = has.args[0].args[0]
+                if not isinstance(some.value, Term):
+                    yield coded, terms.number(0)
+                    return
+                code = terms.add(some.value, terms.number(1))
+                yield coded, terms.ite(some.has, code, terms.number(0))
+            case Maybe(has, inner), _ if inner is not None:
+                some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
+                held = shapes.zero(inner) if some.value is None else some.value
+                yield has, some.has
+                yield from self.stores(inner, shapes.ite(some.has, held, shapes.zero(held)))
+            case Parts(), Parts():
+                for x, y in zip(to.parts, value.parts, strict=True):
+                    yield from self.stores(x, y)
+            case Tagged(), Tagged():
+                yield to.tag, value.tag
+                for case, fields in to.cases.items():
+                    own = value.cases.get(case)
+                    test = terms.eq(value.tag, terms.number(case))
+                    for n, field in enumerate(fields):
+                        held = shapes.zero(field) if own is None else own[n]
+                        yield from self.stores(field, shapes.ite(test, held, shapes.zero(held)))
+            case Row(), Row():
+                yield to.length, value.length
+                for n, slot in enumerate(to.slots):
+                    yield from self.stores(
+                        slot, value.slots[n] if n < len(value.slots) else shapes.zero(slot)
+                    )
+            case Heap(), Heap():
+                none = terms.number(0) if to.counts else terms.false
+                for member, flat in to.of.items():
+                    yield flat, value.of.get(member, none)
+            case _:
+                raise Unsayable("a value of another shape than its variable")

@@ -1,0 +1,125 @@
+"""A check of a model in Murphi, for rumur: each step of the model one rule.
+
+The state has as many values as the model's, so rumur finds as many states as
+the engines do, with its own reduction by symmetry off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import spec.ir as ir
+from modelcheck.export.exported import Exported
+from modelcheck.export.flat import Machine, machine
+from modelcheck.export.flat_steps import Rule
+from modelcheck.export.flat_terms import Sign, Term
+from modelcheck.export.flat_text import Dialect, Writer
+from modelcheck.wording import config_words, scope_words
+
+KEYWORDS = frozenset(
+    "alias array assert assume begin boolean by case clear const cover do else elsif end endalias endexists "
+    "endfor endforall endfunction endif endprocedure endrecord endrule endruleset endstartstate endswitch "
+    "endwhile enum error exists false for forall from function if in interleaved invariant isundefined "
+    "ismember liveness log multiset multisetadd multisetcount multisetremove multisetremovepred of "
+    "procedure process program put real record return rule ruleset scalarset startstate switch then to "
+    "traceuntil true type undefine undefined union var while".split()
+)
+DIALECT = Dialect(
+    {
+        Sign.AND: "&",
+        Sign.OR: "|",
+        Sign.EQ: "=",
+        Sign.LT: "<",
+        Sign.ADD: "+",
+        Sign.SUB: "-",
+        Sign.MUL: "*",
+        Sign.DIV: "/",
+        Sign.MOD: "%",
+    },
+    differs="!=",
+    negated="!",
+    true="true",
+    false="false",
+    ite="({} ? {} : {})",
+)
+
+
+def murphi(model: ir.Model, check: ir.Check) -> Exported:
+    """One file and the commands that run it. Raises NotExportable."""
+    made = machine(model, check, KEYWORDS)
+    name = f"{model.name}.m"
+    about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
+    text = "\n".join(_Text(made).lines(about)) + "\n"
+    off = "--symmetry-reduction off --deadlock-detection off"
+    command = (
+        f"rumur {off} -o {model.name}.c {name}",
+        f"gcc -std=c11 -O2 -mcx16 -w -o {model.name} {model.name}.c -lpthread",
+        f"./{model.name}",
+    )
+    return Exported({name: text}, command, made.notes)
+
+
+class _Text:
+    """A machine on its way to a text."""
+
+    def __init__(self, made: Machine) -> None:
+        self._made = made
+        self._w = Writer(DIALECT, made.flats)
+
+    def lines(self, about: list[str]) -> Iterator[str]:
+        """The whole file."""
+        made = self._made
+        yield f"-- {'; '.join(about)}"
+        yield ""
+        yield "var"
+        for flat in made.flats:
+            yield f"  {flat.name}: {_type(flat.most)};"
+        for n, start in enumerate(made.starts):
+            yield ""
+            yield f'startstate "start {n}" begin'
+            for flat, value in zip(made.flats, start, strict=True):
+                known = ("false", "true")[value] if flat.most is None else str(value)
+                yield f"  {flat.name} := {known};"
+            yield "end;"
+        for rule in made.rules:
+            yield ""
+            yield from self._rule(rule)
+        for name, holds in made.invariants:
+            yield ""
+            yield f'invariant "{name}"'
+            yield f"  {self._w.text(holds)};"
+
+    def _rule(self, rule: Rule) -> Iterator[str]:
+        terms, w = self._made.terms, self._w
+        roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
+        moments = w.moments(roots)
+        types = {moment.name: _of(moment.term) for moment in moments}
+        lines, named = [], {}
+        if rule.error.constant != 0:
+            lines.append(f'assert "an error of the model" !({w.text(rule.error)});')
+        for moment in moments:
+            lines.append(f"{moment.name} := {w.text(moment.term, named)};")
+            named[moment.term] = moment.name
+        for name, holds in rule.claims:
+            lines.append(f'assert "{name}" ({w.text(holds, named)});')
+        known = {flat.name: _type(flat.most) for flat in self._made.flats}
+        for each in w.updates(rule.changes, named, "old"):
+            if each.name not in known:
+                types[each.name] = known[each.value]
+            lines.append(f"{each.name} := {each.value};")
+        title = rule.name.replace('"', "'")
+        yield f'rule "{title}"'
+        yield f"  {w.text(terms.any((rule.guard, rule.error)))}"
+        yield "==>"
+        yield from (f"  var {name}: {of};" for name, of in types.items())
+        yield "begin"
+        yield from (f"  {line}" for line in lines)
+        yield "end;"
+
+
+def _type(most: int | None) -> str:
+    return "boolean" if most is None else f"0..{most}"
+
+
+def _of(term: Term) -> str:
+    return "boolean" if term.truth else f"{term.lo}..{term.hi}"

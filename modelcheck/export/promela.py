@@ -1,0 +1,120 @@
+"""A check of a model in Promela, for SPIN: one process, and each step of the model one `d_step` of it.
+
+The state has as many values as the model's, so SPIN finds as many states as
+the engines do, when it is told not to leave any out (`-DNOREDUCE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import spec.ir as ir
+from modelcheck.export.exported import Exported, NotExportable, Refused
+from modelcheck.export.flat import Machine, machine
+from modelcheck.export.flat_steps import Rule
+from modelcheck.export.flat_terms import Sign
+from modelcheck.export.flat_text import Dialect, Writer
+from modelcheck.export.flat_values import Flat
+from modelcheck.wording import config_words, scope_words
+
+KEYWORDS = frozenset(
+    "active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan cond d_proctype "
+    "d_step D_proctype do else empty enabled end eval false fi for full get_priority goto hidden if in "
+    "init inline int len local ltl mtype nempty never nfull notrace np_ od of pc_value pid printf "
+    "priority proctype progress provided return run select set_priority short show skip step timeout "
+    "trace true typedef unless unsigned until weak_until xr xs X U V W always eventually next stronguntil "
+    "implies release nr_pr last accept check now".split()
+)
+DIALECT = Dialect(
+    {
+        Sign.AND: "&&",
+        Sign.OR: "||",
+        Sign.EQ: "==",
+        Sign.LT: "<",
+        Sign.ADD: "+",
+        Sign.SUB: "-",
+        Sign.MUL: "*",
+        Sign.DIV: "/",
+        Sign.MOD: "%",
+    },
+    differs="!=",
+    negated="!",
+    true="true",
+    false="false",
+    ite="({} -> {} : {})",
+)
+BITS = 16  # of SPIN's `unsigned`
+
+
+def promela(model: ir.Model, check: ir.Check) -> Exported:
+    """One file and the commands that run it. Raises NotExportable."""
+    made = machine(model, check, KEYWORDS)
+    if len(made.starts) != 1:
+        first = model.variables[0]
+        raise NotExportable([Refused(f"a model of {len(made.starts)} initial states", first.span)])
+    name = f"{model.name}.pml"
+    about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
+    text = "\n".join(_Text(made).lines(about)) + "\n"
+    flags = "-O2 -w -DSAFETY -DNOREDUCE"
+    command = (f"spin -a {name}", f"gcc {flags} -o pan pan.c", "./pan -m1000000")
+    return Exported({name: text}, command, made.notes)
+
+
+class _Text:
+    """A machine on its way to a text."""
+
+    def __init__(self, made: Machine) -> None:
+        self._made = made
+        self._w = Writer(DIALECT, made.flats)
+        self._hidden: set[str] = set()
+
+    def lines(self, about: list[str]) -> Iterator[str]:
+        """The whole file."""
+        made = self._made
+        steps = [line for rule in made.rules for line in self._rule(rule)]
+        yield f"/* {'; '.join(about)} */"
+        yield ""
+        (start,) = made.starts
+        for flat, value in zip(made.flats, start, strict=True):
+            yield f"{_declared(flat)} = {value};"
+        for name in sorted(self._hidden, key=lambda each: (each.rstrip("0123456789"), len(each), each)):
+            yield f"hidden int {name};"
+        yield ""
+        for name, holds in made.invariants:
+            yield f"#define HOLDS_{name} ({self._w.text(holds)})"
+        yield ""
+        yield "active proctype steps() {"
+        yield "end: do"
+        yield from steps
+        yield "  od"
+        yield "}"
+
+    def _rule(self, rule: Rule) -> Iterator[str]:
+        terms, w = self._made.terms, self._w
+        roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
+        moments = w.moments(roots)
+        named = {}
+        yield f"  /* {rule.name.replace('*/', '* /')} */"
+        yield f"  :: d_step {{ {w.text(terms.any((rule.guard, rule.error)))} ->"
+        if rule.error.constant != 0:
+            yield f"       assert(!({w.text(rule.error)})); /* an error of the model */"
+        for moment in moments:
+            yield f"       {moment.name} = {w.text(moment.term, named)};"
+            named[moment.term] = moment.name
+            self._hidden.add(moment.name)
+        for name, holds in rule.claims:
+            yield f"       assert({w.text(holds, named)}); /* {name} */"
+        for each in w.updates(rule.changes, named, "old"):
+            if each.name not in {flat.name for flat in self._made.flats}:
+                self._hidden.add(each.name)
+            yield f"       {each.name} = {each.value};"
+        for name, _ in self._made.invariants:
+            yield f"       assert(HOLDS_{name});"
+        yield "       skip }" if not (rule.changes or self._made.invariants) else "     }"
+
+
+def _declared(flat: Flat) -> str:
+    if flat.most is None:
+        return f"bit {flat.name}"
+    bits = max(flat.most, 1).bit_length()
+    return f"int {flat.name}" if bits > BITS else f"unsigned {flat.name} : {bits}"
