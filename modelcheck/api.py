@@ -47,7 +47,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     model: Model,
     check: Check,
     *,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
     limits: Limits | None = None,
     reporter: Reporter | None = None,
     symmetry: bool = False,
@@ -56,7 +56,7 @@ def check(  # noqa: PLR0913 - each is given by its name
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
-    With no engine named, the fastest that can do all the check asks.  With
+    With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Stops with a partial outcome
     before memory runs out, or on Ctrl-C. Raises
@@ -84,15 +84,15 @@ def check(  # noqa: PLR0913 - each is given by its name
     return Outcome(model, check, findings, mismatches(check, findings))
 
 
-def _able(names: tuple[str, ...], task: Task) -> Engine:
+def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
     """The first engine that can do all of a task. Raises Unsupported with what the last cannot do."""
-    refusals: tuple[Refusal, ...] = ()
-    for name in names:
-        chosen = engine_of(name)
-        refusals = chosen.refusals(task)
+    name, refusals = "", tuple[Refusal, ...]()
+    for each in engines:
+        chosen = engine_of(each) if isinstance(each, str) else each
+        name, refusals = chosen.name, chosen.refusals(task)
         if not refusals:
             return chosen
-    raise Unsupported(names[-1], refusals)
+    raise Unsupported(name, refusals)
 
 
 def properties(model: Model, check: Check) -> tuple[Property, ...]:

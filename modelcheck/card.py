@@ -104,11 +104,21 @@ def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
     renamed = outcome.findings.symmetry
     alike = [f"up to renaming {' and '.join(renamed)}"] if renamed else []
-    yield from _fact("searched", [*searched, count(stats.levels, "level"), *alike], width)
+    sample = outcome.findings.sample
+    if sample is None:
+        yield from _fact("searched", [*searched, count(stats.levels, "level"), *alike], width)
+    else:
+        walked = [count(sample.runs, "random run"), count(stats.transitions, "step")]
+        yield from _fact("walked", [*walked, f"{stats.levels - 1:,} in the longest"], width)
     if len(stats.layers) > 1:
         yield from _fact("by faults", _layers(stats.layers), width)
     yield from _fact("cut", _cut(outcome), width)
-    how = [outcome.findings.engine, "exact", seconds_words(stats.seconds), memory_words(stats.memory)]
+    how = [
+        outcome.findings.engine,
+        "exact" if sample is None else "random",
+        seconds_words(stats.seconds),
+        memory_words(stats.memory),
+    ]
     if stats.ready >= WORTH_TELLING:
         how.insert(2, f"ready in {seconds_words(stats.ready)}")
     about = [f"modelcheck {version()}", f"text {digest(model.source)}"]

@@ -8,7 +8,7 @@ from typing import Any
 from counterexamples.itf import digest, write
 from counterexamples.itf_values import encode
 from counterexamples.trace import Trace
-from modelcheck.result import Extent, Holds, Outcome, Result, Unknown, Violated
+from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.version import version
 from modelcheck.wording import verdict_name, verdict_words
@@ -45,10 +45,17 @@ def as_json(outcome: Outcome, *, strict: bool = False) -> Json:
         "error": None if findings.error is None else _trace(findings.error),
         "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
         "engine": findings.engine,
-        "exact": True,
+        "exact": findings.sample is None,
         "symmetry": list(findings.symmetry),
         "stats": _stats(outcome),
-    }
+    } | _sample(findings.sample)
+
+
+def _sample(sample: Sample | None) -> Json:
+    """The random runs, where nothing was searched."""
+    if sample is None:
+        return {}
+    return {"sample": {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}}
 
 
 def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None

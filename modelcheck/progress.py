@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
-from modelcheck.report import Event, Found, Kept, LayerDone, Progress
+from modelcheck.report import Event, Found, Kept, LayerDone, Progress, Runs
 from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
@@ -26,6 +26,8 @@ class ProgressLine:
         match event:
             case Progress():
                 self._draw(self._words(event))
+            case Runs():
+                self._draw(self._runs(event))
             case Found(name):
                 self._violated.append(name)
             case Kept(_, str(problem)):
@@ -56,6 +58,17 @@ class ProgressLine:
         ]
         if self._violated:
             parts.append(f"decided: {', '.join(self._violated)}")
+        return " · ".join(parts)
+
+    def _runs(self, event: Runs) -> str:
+        rate = event.steps / event.seconds if event.seconds > 0 else 0
+        parts = [
+            self._title,
+            f"{event.done:,} of {count(event.wanted, 'random run')}",
+            count(event.steps, "step"),
+            f"{rate:,.0f}/s",
+            seconds_words(event.seconds),
+        ]
         return " · ".join(parts)
 
     def _draw(self, words: str) -> None:

@@ -45,7 +45,17 @@ class Kept:
     problem: str | None = None
 
 
-Event = Progress | LayerDone | Found | Kept
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How many random runs are done, of how many; told about twice a second."""
+
+    done: int
+    wanted: int
+    steps: int
+    seconds: float
+
+
+Event = Progress | LayerDone | Found | Kept | Runs
 
 
 class Reporter(Protocol):

@@ -40,13 +40,14 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """False, and `trace` shows it with the fewest faults and then the fewest steps.
+    """False, and `trace` shows it, if `fewest` with the fewest faults and then the fewest steps.
 
     Only a `reachable` that the whole extent does not have is violated without a trace.
     """
 
     extent: Extent
     trace: Trace | None
+    fewest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,21 @@ class End(Enum):
     STATES = "the limit of states is reached"
     SECONDS = "the limit of time is reached"
     MEMORY = "the limit of memory is reached"
+    SAMPLED = "random runs see a part only"
 
     @property
     def partial(self) -> bool:
         """Whether more could have been found with more patience."""
-        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY}
+        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY, End.SAMPLED}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Random runs instead of a search: how many were finished, of how many steps at most, and the seed."""
+
+    runs: int
+    depth: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +139,8 @@ class Findings:
     """All that an engine found; `error` is the run to an error of the model, if it makes one.
 
     With `symmetry`, states that differ by a renaming of members of those sorts
-    were counted as one.
+    were counted as one.  With `sample`, only random runs were looked at, and
+    their states are counted as often as they were met.
     """
 
     engine: str
@@ -137,6 +149,7 @@ class Findings:
     stats: Stats
     error: Trace | None = None
     symmetry: tuple[str, ...] = ()
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True, slots=True)

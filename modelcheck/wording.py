@@ -44,6 +44,9 @@ def _violated(violated: Violated) -> str:
     if trace is None:
         raise AssertionError("a violation without a run is worded elsewhere")
     steps = count(len(trace.steps), "step")
+    if not violated.fewest:
+        faults = count(trace.faults, "fault") if trace.faults else "no fault"
+        return f"violated by a random run with {faults}, in {steps}"
     if trace.faults == 0:
         return f"violated without any fault, in {steps}"
     kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in trace.fault_counts().items())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from secrets import randbelow
 
 from counterexamples.itf import write
-from counterexamples.lines import count
+from counterexamples.lines import Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
@@ -25,6 +27,7 @@ from modelcheck.overrides import Overrides, apply, free_check
 from modelcheck.progress import ProgressLine
 from modelcheck.registry import ENGINES
 from modelcheck.result import End, Holds, Outcome, Violated
+from modelcheck.simulate import DEPTH, RandomRuns
 from modelcheck.standing import standing, surprises
 from modelcheck.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
@@ -34,6 +37,7 @@ from spec.types import Nat, Sort
 from spec.values import ModelError
 
 MOST_THREADS = 256
+SEEDS = 2**32  # as many may be drawn; any may be given
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 WORST_FIRST = (Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
 
@@ -59,7 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--strict", action="store_true", help="mind actions and guards that are never used")
     how = parser.add_argument_group("how far to go")
-    how.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
+    either = how.add_mutually_exclusive_group()
+    either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
+    either.add_argument(
+        "--simulate", type=_count, metavar="N", help="take so many random runs instead of searching"
+    )
+    how.add_argument("--seed", type=int, metavar="S", help="the same random runs again (drawn, and told)")
+    how.add_argument("--depth", type=_count, metavar="D", help=f"of up to so many steps each ({DEPTH})")
     how.add_argument("--threads", type=_threads, metavar="N", help="on so many cores (all)")
     how.add_argument(
         "--symmetry", action="store_true", help="count states that differ by a renaming of members as one"
@@ -80,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--every", type=_seconds, default=300, metavar="T", help="how often, besides at the end (5m)"
     )
+    parser.set_defaults(refuse=parser.error)
     out = parser.add_argument_group("what to show")
     out.add_argument(
         "-v", "--trace", action="store_true", help="show expected violations and examples as stories too"
@@ -95,6 +106,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     outcomes: list[Outcome] = []
     refused = False
+    runs = _random_runs(args)
     questions = _questions(args)
     if _keep(args) is not None and len(questions) > 1:
         names = ", ".join(check.name for _, check in questions)
@@ -104,7 +116,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         )
     for model, check in questions:
         try:
-            outcome = _ask(args, output, model, check)
+            outcome = _ask(args, output, model, check, runs)
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
             refused = True
@@ -167,7 +179,19 @@ def _only(model: Model, check: Check, names: list[str]) -> Check:
     return replace(check, only=tuple(names), expect=())
 
 
-def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -> Outcome:
+def _random_runs(args: argparse.Namespace) -> RandomRuns | None:
+    """The random runs to take instead of a search, if any; without a seed one is drawn."""
+    if args.simulate is None:
+        if args.seed is not None or args.depth is not None:
+            args.refuse("--seed and --depth are of random runs: say how many with --simulate N")
+        return None
+    seed = randbelow(SEEDS) if args.seed is None else args.seed
+    return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
+
+
+def _ask(
+    args: argparse.Namespace, output: Output, model: Model, check: Check, runs: RandomRuns | None
+) -> Outcome:
     """Run one check, with a line of progress where somebody watches."""
     columns = shutil.get_terminal_size().columns
     progress = ProgressLine(output.err, f"{model.name} · {check.name}", columns=columns)
@@ -176,7 +200,7 @@ def _ask(args: argparse.Namespace, output: Output, model: Model, check: Check) -
         return run_check(
             model,
             check,
-            engine=args.engine,
+            engine=runs or args.engine,
             limits=limits,
             reporter=progress,
             symmetry=args.symmetry,
@@ -239,14 +263,37 @@ def _named(part: object) -> Iterator[str]:
 def _tell(args: argparse.Namespace, output: Output, outcome: Outcome, *, first: bool) -> None:
     if args.quiet:
         output.lines([brief(outcome, strict=args.strict)])
+        _tell_again(args, output, outcome)
         return
     if not first:
         output.write("\n")
     remarks = [UNFORETOLD] if _is_changed(outcome) else []
     output.lines(card(outcome, width=output.width, strict=args.strict, remarks=remarks))
+    _tell_again(args, output, outcome)
     for trace in _shown(outcome, everything=args.trace):
         output.write("\n")
         output.lines(story(trace, width=output.width, bounds_told=True))
+
+
+def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:
+    """The command that takes the very same random runs again, in one piece."""
+    sample = outcome.findings.sample
+    if sample is None or not sample.runs:
+        return
+    words = ["modelcheck", "check", outcome.model.source.name]
+    for option, values in (
+        ("--check", [outcome.check.name]),
+        ("--of", [args.of]),
+        ("--property", args.property),
+        ("--scope", args.scope),
+        ("--config", args.config),
+        ("--faults", [args.faults]),
+        ("--simulate", [sample.runs]),
+        ("--seed", [sample.seed]),
+        ("--depth", [sample.depth]),
+    ):
+        words += [part for value in values if value is not None for part in (option, str(value))]
+    output.lines([line("    ", Piece(f"{'again':<11}", Role.DIM), shlex.join(words))])
 
 
 def _is_changed(outcome: Outcome) -> bool:
