@@ -14,6 +14,7 @@ seen.  And TLC's numbers have 32 bits.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,14 +24,15 @@ import spec.ir as ir
 from modelcheck.export.budget import Counted, counted
 from modelcheck.export.exported import Exported, NotExportable
 from modelcheck.export.known import Knowledge, Known
-from modelcheck.export.tla_blocks import Block, as_action, conjunction
+from modelcheck.export.tla_blocks import Block, conjunction, conjuncts
 from modelcheck.export.tla_expressions import Env, Expressions
 from modelcheck.export.tla_library import LIBRARY, Library
 from modelcheck.export.tla_names import STANDARD, Names, field_name, legal, local, numbered, remark
 from modelcheck.export.tla_properties import Claims, Properties
-from modelcheck.export.tla_statements import Counts, Flow, written_out
+from modelcheck.export.tla_statements import Flow, written_out
 from modelcheck.export.tla_terms import Term
 from modelcheck.export.tla_values import Values, Vocabulary
+from modelcheck.export.tla_versions import Counts
 from modelcheck.wording import budget_words, config_words, scope_words
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
@@ -149,7 +151,7 @@ class _Module:
 
         block = written_out(write)
         zeros = [cat(f"{name} = 0") for name in self._words.counters.values()]
-        return conjunction([as_action(block), *zeros]) if zeros else as_action(block)
+        return conjunction([*conjuncts(block), *zeros])
 
     def _action(self, action: ir.Action, asserted: frozenset[str]) -> str:
         """The definition of an action, behind what it says."""
@@ -163,11 +165,9 @@ class _Module:
             return flow.step(action, env), flow.counts
 
         block = written_out(write)
-        body = as_action(block)
-        if own:
-            limits = {self._words.counters[kind]: self._limit(kind) for kind in counters}
-            spent = [cat(f"{name} < {limits[name]}") for name in own]
-            body = conjunction([*spent, body, *[cat(f"{name}' = {name} + 1") for name in own]])
+        limits = {name: self._limit(kind) for kind, name in counters.items()}
+        spent = [cat(f"{name} < {limits[name]}") for name in own]
+        body = conjunction([*spent, *conjuncts(block), *[cat(f"{name}' = {name} + 1") for name in own]])
         head = self._words.actions[action.name] + (f"({', '.join(names)})" if names else "")
         says = self._says(action, env)
         kind = "" if action.kind is ir.Kind.ACTION else f"{action.kind.value}: "
@@ -218,7 +218,8 @@ class _Module:
         found: list[tuple[str, Term]] = []
         tests = []
         for index, param in enumerate(action.params):
-            name, domain, test, inner = self._e.walk(param.slot, param.name, param.domain, param.case, env)
+            name = local(param.name, env.taken)
+            domain, test, inner = self._e.walk(param.slot, name, param.domain, param.case, env)
             if index < len(given):
                 tests.append(terms.infix(r"\in", terms.RELATION, given[index], domain))
                 env = env.bound(param.slot, given[index], Known())
@@ -290,12 +291,12 @@ class _Module:
 
 
 def _tuple(name: str, parts: Sequence[str]) -> Doc:
-    return terms.definition(name, (), terms.a_tuple(map(terms.atom, parts)))
+    return cat(f"{name} == ", Nest(len(name) + 4, terms.names(parts)))
 
 
 def _laid_out(doc: Doc) -> str:
     text = layout(doc, width=terms.WIDTH)
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    return "\n".join(re.sub(r"(?<=\S) IN  ", " IN ", line.rstrip()) for line in text.splitlines())
 
 
 def _vocabulary(model: ir.Model, check: ir.Check, budget: Counted, names: Names) -> Vocabulary:
@@ -305,7 +306,9 @@ def _vocabulary(model: ir.Model, check: ir.Check, budget: Counted, names: Names)
     for variable in model.variables:
         own = _short(variable)
         variables.append(names.fresh(own) if short[own] == 1 else names.fresh(variable.name))
-    actions = {action.name: names.fresh(action.name) for action in model.actions}
+    actions = {
+        action: names.fresh(action, f"do_{action}") for action in (each.name for each in model.actions)
+    }
     properties = {
         prop.name: names.fresh(f"never_{prop.name}" if prop.kind is ir.PropertyKind.REACHABLE else prop.name)
         for prop in model.properties

@@ -77,13 +77,20 @@ class Block:
     items: list[Item] = field(default_factory=list)
 
 
+def conjuncts(block: Block) -> list[Doc]:
+    """A block as a predicate on steps: what must hold of one."""
+    return _conjuncts(block.items)
+
+
 def as_action(block: Block) -> Doc:
-    """A block as a predicate on steps."""
-    return conjunction(_conjuncts(block.items))
+    """The same as one piece."""
+    return conjunction(conjuncts(block))
 
 
 def conjunction(parts: Sequence[Doc]) -> Doc:
-    """A list with bullets; a single part as it is."""
+    """A list with bullets; a single part as it is; without any, what is always true."""
+    if not parts:
+        return tla.TRUE.doc
     return parts[0] if len(parts) == 1 else tla.bullets("/\\", parts)
 
 
@@ -99,7 +106,7 @@ def _conjuncts(items: Sequence[Item]) -> list[Doc]:
             case Condition(test):
                 found.append(test.doc)
             case Change(name, value):
-                found.append(cat(f"{name} = ", Nest(2, value.doc)))
+                found.append(_changed(name, value))
             case Choice(name, domain, test, then):
                 kept = domain if test is None else tla.those(name, domain, test)
                 head = cat(rf"\E {name} \in ", tla.within(kept, tla.RELATION + 1), " :")
@@ -112,6 +119,12 @@ def _conjuncts(items: Sequence[Item]) -> list[Doc]:
     return found
 
 
+def _changed(name: str, value: Term) -> Doc:
+    """`name = value`; what reaches to the right as far as it can needs no parentheses here."""
+    doc = value.doc if value.level == tla.OPEN else tla.within(value, tla.RELATION + 1)
+    return cat(f"{name} = ", Nest(len(name) + 3, doc))
+
+
 def _split(test: Term, then: Doc, other: Doc) -> Doc:
     return cat("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then), LINE, "ELSE ", Nest(5, other))
 
@@ -119,7 +132,7 @@ def _split(test: Term, then: Doc, other: Doc) -> Doc:
 def _unchanged(names: Sequence[str]) -> list[Doc]:
     if len(names) == 1:
         return [cat(f"UNCHANGED {names[0]}")]
-    return [cat("UNCHANGED ", tla.a_tuple(map(tla.atom, names)).doc)] if names else []
+    return [cat("UNCHANGED ", Nest(10, tla.names(names)))] if names else []
 
 
 def as_set(block: Block) -> Term:

@@ -19,6 +19,7 @@ from spec.pretty import cat
 from spec.typing import element
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
+SHORT = 24  # characters of a part of the state that may be written again instead of named
 Read = Callable[[int], Term]
 
 
@@ -26,7 +27,8 @@ Read = Callable[[int], Term]
 class Env:
     """Where an expression stands: what its names are called, and how variables are read.
 
-    `here` is an expression that may be written `@`.
+    `here` is an expression that may be written `@`; `values` says what names
+    stand for that were given to expressions.
     """
 
     read: Read
@@ -35,11 +37,20 @@ class Env:
     taken: frozenset[str] = frozenset()
     old: Read | None = None
     here: ir.Expr | None = None
+    values: Mapping[int, tuple[ir.Expr, Env]] = field(default_factory=dict)
 
     def bound(self, slot: int, name: Term, known: Known) -> Env:
         """With one more name."""
         taken = self.taken | {str(name)} if name.is_atom else self.taken
         return replace(self, names={**self.names, slot: name}, known={**self.known, slot: known}, taken=taken)
+
+    def standing_for(self, slot: int, value: ir.Expr, there: Env) -> Env:
+        """The same, knowing what a name stands for."""
+        return replace(self, values={**self.values, slot: (value, there.away())})
+
+    def among(self, taken: frozenset[str]) -> Env:
+        """The same where further names are taken."""
+        return replace(self, taken=self.taken | taken)
 
     def away(self) -> Env:
         """The same where `@` means nothing."""
@@ -111,7 +122,7 @@ class Expressions:
     def _let(self, expr: ir.Let, env: Env) -> Term:
         value = self.term(expr.value, env)
         known = self.knowledge.of(expr.value, env.known)
-        if value.is_atom:
+        if value.is_atom or (len(str(value)) <= SHORT and is_path(expr.value)):
             return self.term(expr.body, env.bound(expr.slot, value, known))
         name = local(expr.name, env.taken)
         body = self.term(expr.body, env.away().bound(expr.slot, tla.atom(name), known))
@@ -176,17 +187,16 @@ class Expressions:
         return self.operations.members(self.term(domain, env), domain.type)
 
     def walk(
-        self, slot: int, wanted: str, domain: ir.Expr, case: int | None, env: Env
-    ) -> tuple[str, Term, Term | None, Env]:
-        """For a name bound to the members of a domain: the name, the set, a test for the case, the scope."""
-        name = local(wanted, env.taken)
+        self, slot: int, name: str, domain: ir.Expr, case: int | None, env: Env
+    ) -> tuple[Term, Term | None, Env]:
+        """For a name bound to the members of a domain: the set, a test for the case, the scope."""
         known = self.knowledge.member(domain, case, env.known)
         inner = env.away().bound(slot, tla.atom(name), known)
         test = None
         if case is not None:
             of = element(domain.type)
             test = self.values.is_case(tla.atom(name), of if of is not None else t.UNKNOWN, case)
-        return name, self.members(domain, env), test, inner
+        return self.members(domain, env), test, inner
 
     def in_order(self, domain: ir.Expr, case: int | None, env: Env) -> Term:
         """The members of a domain as a sequence, in canonical order."""
@@ -209,7 +219,8 @@ class Expressions:
     def _bind(self, expr: ir.Bind, env: Env) -> Term:
         if isinstance(expr.domain.type, t.Seq) and expr.quantifier in _BY_POSITION:
             return self._bind_entries(expr, env)
-        name, domain, test, inner = self.walk(expr.slot, expr.name, expr.domain, expr.case, env)
+        name = local(expr.name, env.taken)
+        domain, test, inner = self.walk(expr.slot, name, expr.domain, expr.case, env)
         tests = [] if test is None else [test]
         tests += [] if expr.where is None else [self.term(expr.where, inner)]
         body = self.term(expr.body, inner)
@@ -288,6 +299,19 @@ _BY_POSITION = {ir.Quantifier.SUM, ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}
 
 def _is_true(expr: ir.Expr) -> bool:
     return isinstance(expr, ir.Const) and expr.value is True
+
+
+def is_path(expr: ir.Expr) -> bool:
+    """Whether an expression only reads a part of the state or of a bound value."""
+    match expr:
+        case ir.Var() | ir.Local() | ir.Const():
+            return True
+        case ir.Apply(op=ir.Op.LOOKUP, args=args):
+            return all(map(is_path, args))
+        case ir.Part(of=of):
+            return is_path(of)
+        case _:
+            return False
 
 
 def splits(expr: ir.Expr) -> bool:

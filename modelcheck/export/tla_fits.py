@@ -39,6 +39,17 @@ class _Place:
         """A part of the expression, which has no name of its own."""
         return _Place(expr, self.env if env is None else env)
 
+    def meant(self) -> _Place:
+        """The expression behind a name that was given to one."""
+        match self.expr:
+            case ir.Fit(of=of):
+                return replace(self, expr=of).meant()
+            case ir.Local(slot=slot) if slot in self.env.values:
+                value, there = self.env.values[slot]
+                return _Place(value, there.among(self.env.taken), self.stored).meant()
+            case _:
+                return self
+
 
 class Fits:
     """Writes the conditions under which a value fits where it goes."""
@@ -55,7 +66,10 @@ class Fits:
         return self._of(_Place(fit.of, env.away(), stored), fit.type)
 
     def _of(self, place: _Place, target: t.Type) -> list[Term]:
+        place = place.meant()
         expr, env = place.expr, place.env
+        if isinstance(target, t.Option) and not isinstance(expr.type, t.Option):
+            target = target.of
         sure = self._knowledge.sure(expr, env.known)
         if sure is not None and self._knowledge.covers(target, sure):
             return []
@@ -71,8 +85,6 @@ class Fits:
                 return self._of_let(expr, place, target)
             case ir.Make():
                 return self._of_make(expr, place, target)
-            case ir.Fit(of=of):
-                return self._of(place.part(of), target)
             case ir.MapOf():
                 return self._of_map(expr, place, target)
             case _ if t.is_number(target):
@@ -107,7 +119,7 @@ class Fits:
         if value.is_atom:
             return self._of(place.part(expr.body, env.bound(expr.slot, value, known)), target)
         name = local(expr.name, env.taken)
-        inner = env.bound(expr.slot, tla.atom(name), known)
+        inner = env.bound(expr.slot, tla.atom(name), known).standing_for(expr.slot, expr.value, env)
         found = self._of(place.part(expr.body, inner), target)
         return [tla.let_term([tla.definition(name, (), value)], tla.both(found))] if found else []
 
@@ -123,8 +135,6 @@ class Fits:
     def _of_make(self, expr: ir.Make, place: _Place, target: t.Type) -> list[Term]:
         """Part by part."""
         match target:
-            case t.Option(inner):
-                return self._of(place, inner)
             case t.Record(_, fields) | t.Case(_, _, fields):
                 types: Sequence[t.Type] = [field.type for field in fields]
             case t.Union(_, cases) if expr.case is not None:
@@ -189,6 +199,7 @@ class Fits:
 
     def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[Term]:
         """What to ask of the elements, where they come from."""
+        place = place.meant()
         expr, env = place.expr, place.env
         sure = self._knowledge.sure(expr, env.known)
         given = None if sure is None else element(sure)
@@ -263,7 +274,7 @@ class Fits:
 
 
 def _with(env: Env, name: str) -> Env:
-    return Env(env.read, env.names, env.known, env.taken | {name}, env.old)
+    return env.among(frozenset({name}))
 
 
 def stop(test: Term, message: str, code: str = "R0601") -> Term:
@@ -273,7 +284,7 @@ def stop(test: Term, message: str, code: str = "R0601") -> Term:
 
 def at_most(term: Term, limit: Term) -> Term:
     """`term <= limit`; `n + 1 <= limit` as `n < limit`."""
-    if term.op == "+" and term.sides is not None and str(term.sides[1]) == "1":
+    if term.op == "+" and len(term.sides) == 2 and str(term.sides[1]) == "1":
         return tla.infix("<", tla.RELATION, term.sides[0], limit)
     return tla.infix("<=", tla.RELATION, term, limit)
 

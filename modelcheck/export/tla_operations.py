@@ -63,7 +63,7 @@ class Operations:
             case ir.Op.SIZE:
                 return self.size(args[0], of[0])
             case ir.Op.CONCAT:
-                return self.joined(*args)
+                return self.joined(args[0], args[1], expr.args[1])
             case ir.Op.INDEX:
                 return tla.applied(args[0], plus_one(args[1]))
             case ir.Op.LOOKUP:
@@ -186,8 +186,10 @@ class Operations:
             case _:
                 return self._use("BagOf", tla.a_tuple(parts))
 
-    def joined(self, a: Term, b: Term) -> Term:
+    def joined(self, a: Term, b: Term, last: ir.Expr) -> Term:
         """One sequence after the other; a single entry is appended."""
+        if isinstance(last, ir.Make) and len(last.parts) == 1:
+            return tla.call("Append", a, b.sides[0])
         return tla.chain(r"\o", tla.TIMES, [a, b])
 
     def extreme(self, of: Term, type_: t.Type, taken: frozenset[str], *, most: bool) -> Term:
@@ -195,6 +197,10 @@ class Operations:
         if t.is_number(type_):
             return self._use("Greatest" if most else "Least", of)
         taken |= self._values.taken
+        if not of.is_atom:
+            among = local("among", taken)
+            found = self.extreme(tla.atom(among), type_, taken | {among}, most=most)
+            return tla.let_term([tla.definition(among, (), of)], found)
         one, other = local("one", taken), local("other", taken)
         less = self._values.less(type_)
         a, b = tla.atom(one), tla.atom(other)
@@ -211,8 +217,11 @@ class Operations:
 
 def opposite(of: Term) -> Term:
     """`~of`, as the opposite relation where there is one."""
-    if of.op in _NOT and of.sides is not None:
-        return tla.infix(_NOT[of.op], tla.RELATION, *of.sides)
+    if of.op in _NOT:
+        left, right = of.sides
+        return tla.infix(_NOT[of.op], tla.RELATION, left, right)
+    if of.op == "~":
+        return of.sides[0]
     return tla.negated(of)
 
 
@@ -221,7 +230,7 @@ def plus_one(of: Term) -> Term:
     text = str(of)
     if text.isdecimal():
         return tla.number(int(text) + 1)
-    if of.op == "-" and of.sides is not None and str(of.sides[1]) == "1":
+    if of.op == "-" and str(of.sides[-1]) == "1":
         return of.sides[0]
     return tla.chain("+", tla.PLUS, [of, ONE])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spec.pretty import LINE, SOFT, Doc, Group, Nest, Text, cat, flat, joined
 
@@ -17,12 +17,12 @@ ATOM, APPLIED, TIMES, NEGATIVE, MINUS, PLUS, RANGE, SETS, JOINED, RELATION, NOT,
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An expression: `level` is the precedence of `op`, its outermost operator, between its `sides`."""
+    """An expression: `level` is the precedence of `op`, its outermost operator; `sides` what that joins."""
 
     doc: Doc
     level: int = ATOM
     op: str = ""
-    sides: tuple[Term, Term] | None = None
+    sides: tuple[Term, ...] = ()
 
     def __str__(self) -> str:
         return flat(self.doc)
@@ -78,17 +78,16 @@ def chain(op: str, level: int, parts: Sequence[Term]) -> Term:
         return parts[0]
     own = [part.doc if part.op == op else within(part, level + 1) for part in parts]
     rest = [cat(LINE, f"{op} ", part) for part in own[1:]]
-    sides = (parts[0], parts[1]) if len(parts) == 2 else None
-    return Term(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, sides)
+    return Term(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, tuple(parts))
 
 
 def both(parts: Sequence[Term]) -> Term:
-    """The conjunction of the parts: true without any, a list with bullets where it is long."""
+    """The conjunction of the parts: true without any."""
     return _logic("/\\", TRUE, parts)
 
 
 def either(parts: Sequence[Term]) -> Term:
-    """The disjunction of the parts: false without any, a list with bullets where it is long."""
+    """The disjunction of the parts: false without any."""
     return _logic("\\/", FALSE, parts)
 
 
@@ -98,9 +97,21 @@ def _logic(op: str, empty: Term, parts: Sequence[Term]) -> Term:
     if len(parts) == 1:
         return parts[0]
     own = [within(part, LOGIC + 1) for part in parts]
-    if sum(len(flat(part)) + 4 for part in own) <= SHORT:
-        return Term(joined((f" {op} ",), own), LOGIC, op)
-    return Term(bullets(op, [part.doc for part in parts]), LOGIC, op)
+    rest = [cat(LINE, f"{op} ", Nest(3, part)) for part in own[1:]]
+    return Term(Group(cat(own[0], *rest)), LOGIC, op, tuple(parts))
+
+
+def below(body: Term) -> Doc:
+    """A body on lines of its own: a long conjunction as a list.
+
+    NOTE(bullets): bullets must stand below each other, so only what begins a
+    line may be such a list; and since a group may put it on one line after
+    all, where the first bullet would take in the others, the parts stand in
+    parentheses where they have to between operators.
+    """
+    if body.level == LOGIC and len(str(body)) > SHORT:
+        return cat(LINE, bullets(body.op, [within(part, LOGIC + 1) for part in body.sides]))
+    return cat(LINE, body.doc)
 
 
 def bullets(op: str, parts: Iterable[Doc]) -> Doc:
@@ -116,7 +127,7 @@ def implies(left: Term, right: Term) -> Term:
 
 def negated(of: Term) -> Term:
     """`~of`."""
-    return Term(cat("~", within(of, JOINED)), NOT, "~")
+    return Term(cat("~", within(of, JOINED)), NOT, "~", (of,))
 
 
 def equal(left: Term, right: Term) -> Term:
@@ -156,7 +167,19 @@ def a_set(parts: Iterable[Term]) -> Term:
 
 def a_tuple(parts: Iterable[Term]) -> Term:
     """`<<a, b>>`."""
-    return listed("<<", [part.doc for part in parts], ">>")
+    sides = tuple(parts)
+    return replace(listed("<<", [part.doc for part in sides], ">>"), sides=sides)
+
+
+def names(listed: Sequence[str]) -> Doc:
+    """`<<a, b>>` of names, as many on a line as there is room for."""
+    lines = [""]
+    for name in listed:
+        if len(lines[-1]) + len(name) > SHORT:
+            lines.append("")
+        lines[-1] += f"{name}, "
+    texts = [Text(line.rstrip()) for line in lines[:-1]] + [Text(lines[-1].removesuffix(", "))]
+    return cat("<<", Nest(2, joined((LINE,), texts)), ">>")
 
 
 def a_record(parts: Iterable[tuple[str, Term]]) -> Term:
@@ -173,7 +196,7 @@ def a_function(bound: str, domain: Term, body: Term) -> Term:
 def quantified(sign: str, bound: str, domain: Term, body: Term) -> Term:
     r"""`\A x \in S : e`, with `\A`, `\E` or `CHOOSE`."""
     head = cat(f"{sign} {bound} \\in ", within(domain, RELATION + 1), " :")
-    return Term(Group(cat(head, Nest(2, cat(LINE, body.doc)))), OPEN)
+    return Term(Group(cat(head, Nest(2, below(body)))), OPEN)
 
 
 def those(bound: str, domain: Term, test: Term) -> Term:
@@ -185,7 +208,7 @@ def those(bound: str, domain: Term, test: Term) -> Term:
 def each(bound: str, domain: Term, body: Term) -> Term:
     r"""`{e : x \in S}`."""
     tail = cat(LINE, f": {bound} \\in ", within(domain, RELATION + 1), "}")
-    return Term(Group(cat("{", Nest(1, body.doc), Nest(2, tail))))
+    return Term(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
 
 
 def choice(test: Term, then: Term, other: Term) -> Term:
@@ -199,7 +222,7 @@ def choice(test: Term, then: Term, other: Term) -> Term:
 def definition(name: str, params: Sequence[str], body: Term) -> Doc:
     """`name(a, b) == body`."""
     head = name + (f"({', '.join(params)})" if params else "") + " =="
-    return Group(cat(head, Nest(2, cat(LINE, body.doc))))
+    return Group(cat(head, Nest(2, below(body))))
 
 
 def let(definitions: Sequence[Doc], body: Doc) -> Doc:

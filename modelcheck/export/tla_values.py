@@ -10,6 +10,7 @@ function from its members to their counts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -18,7 +19,7 @@ import modelcheck.export.tla_terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.tla_library import Library
-from modelcheck.export.tla_names import Names, field_name, legal, local
+from modelcheck.export.tla_names import Names, field_name, local
 from modelcheck.export.tla_terms import Term
 from spec.pretty import Doc
 from spec.values import members, ordered
@@ -289,4 +290,4 @@ def _from_one(items: Sequence[object]) -> range:
 
 
 def _spelled(of: t.Type) -> str:
-    return legal("_".join(str(of).replace("?", " option").split())).strip("_")
+    return "_".join(part for part in re.split(r"\W|_", str(of).replace("?", " option")) if part)

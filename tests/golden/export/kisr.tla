@@ -89,7 +89,7 @@ write(r) ==
   /\ up[r]
   /\ lead[r] = r
   /\ Len(log[r]) < Max_Offset
-  /\ log' = [log EXCEPT ![r] = @ \o <<ep[r]>>]
+  /\ log' = [log EXCEPT ![r] = Append(@, ep[r])]
   /\ UNCHANGED <<leader, epoch, isr, up, ep, lead, hw, own_isr, crashes>>
 
 \* {r} commits the record at offset {r.hw}
@@ -154,8 +154,8 @@ fetch(l, f) ==
   /\ Holds(Len(log[f]) < Len(log[l]) \/ (hw[f] < hw[l] /\ hw[f] < Len(log[f])))
   /\ Len(log[f]) < Len(log[l]) => Len(log[f]) < Max_Offset
   /\ log' = IF Len(log[f]) < Len(log[l])
-       THEN [log EXCEPT ![f] = @ \o <<log[l][Len(@) + 1]>>]
-       ELSE log
+            THEN [log EXCEPT ![f] = Append(@, log[l][Len(@) + 1])]
+            ELSE log
   /\ hw' = [hw EXCEPT ![f] = Min(hw[l], Len(log'[f]))]
   /\ UNCHANGED <<leader, epoch, isr, up, ep, lead, own_isr, crashes>>
 
@@ -201,5 +201,5 @@ strong_isr ==
 \* invariant: two replicas agree on what both count as committed
 committed_agree ==
   \A a \in Replica :
-    \A b \in Replica : LET n == Min(hw[a], hw[b]) IN  Take(log[a], n) = Take(log[b], n)
+    \A b \in Replica : LET n == Min(hw[a], hw[b]) IN Take(log[a], n) = Take(log[b], n)
 ================================================================================

@@ -1,0 +1,163 @@
+"""The versions of the variables on their way through a step, and the names that they get.
+
+NOTE(versions): later statements see what earlier ones changed, so a version
+that is read again needs a name: the last one is `x'` itself, the others are
+defined by LET; one that is not read is written where it is used.  How often a
+version is read is known only at the end, hence statements are gone through
+twice: first to count, then to write.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import modelcheck.export.tla_terms as tla
+from modelcheck.export.tla_blocks import Block, Change, Condition, Definition, End
+from modelcheck.export.tla_expressions import Env, Expressions
+from modelcheck.export.tla_fits import Fits, Stored, on_condition, stop
+from modelcheck.export.tla_names import local
+from modelcheck.export.tla_terms import Term
+from spec.pretty import Doc
+
+Ask = Callable[[Stored], Sequence[Term]]  # conditions of a store, which may name what is stored
+
+
+@dataclass(slots=True)
+class Counts:
+    """How often each version was read, or only carried on; how often it was the last; all names given."""
+
+    reads: Counter[int] = field(default_factory=Counter)
+    carried: Counter[int] = field(default_factory=Counter)
+    last: Counter[int] = field(default_factory=Counter)
+    ends: int = 0
+    names: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A variable at some point of a step: how to read it, and its text where that is written instead.
+
+    `updates` are those of a text that is `[root EXCEPT updates]`.
+    """
+
+    number: int
+    name: Term
+    text: Term
+    root: Term | None = None
+    updates: tuple[Doc, ...] = ()
+
+
+@dataclass(slots=True)
+class Branch:
+    """Where one branch of a step stands; `path` are the tests that led here."""
+
+    versions: list[Version]
+    env: Env
+    block: Block
+    path: tuple[Term, ...] = ()
+    asserts: tuple[tuple[str, Term], ...] = ()
+
+
+class Versions:
+    """Names and counts of one pass over a step; with the counts of the pass before, the pass that counts."""
+
+    def __init__(self, expressions: Expressions, before: Counts | None, *, is_start: bool) -> None:
+        self.counts = Counts()
+        self.expressions = expressions
+        self.fits = Fits(expressions)
+        self.variables = expressions.values.words.variables
+        self.is_start = is_start
+        self.used = set(expressions.values.taken)
+        self.round: Callable[[Branch], End] | None = None  # what ends a round of the loop we are in
+        self._before = before
+        self._number = 0
+
+    def name_for(self, wanted: str) -> str:
+        """A new name for something in this step."""
+        made = local(wanted, frozenset(self.used))
+        self.used.add(made)
+        self.counts.names.add(made)
+        return made
+
+    def base(self, name: str, index: int) -> Version:
+        """A variable before the step."""
+        return Version(-1 - index, tla.atom(name), tla.atom(name))
+
+    def cheap(self, text: Term) -> Version:
+        """A version that is always written as its text."""
+        self._number += 1
+        return Version(self._number, text, text)
+
+    def read(self, version: Version) -> Term:
+        """How an expression reads a version."""
+        self.counts.reads[version.number] += 1
+        return version.name
+
+    def carry(self, version: Version) -> Term:
+        """What a version is, to be carried on as it is."""
+        self.counts.carried[version.number] += 1
+        return version.text if self.is_inline(version.number) else version.name
+
+    def is_inline(self, number: int) -> bool:
+        """Whether a version needs no name."""
+        before = self._before
+        return before is not None and before.reads[number] == 0 and before.carried[number] <= 1
+
+    def is_last(self, number: int) -> bool:
+        """Whether a version is what the variable is after the step, whichever way that goes."""
+        before = self._before
+        return self.round is None and before is not None and before.last[number] == before.ends
+
+    def after(self, var: int) -> str:
+        """What a variable is called after the step."""
+        return self.variables[var] if self.is_start else f"{self.variables[var]}'"
+
+    def env_of(self, state: Branch) -> Env:
+        """The scope of an expression here: it reads the versions of this moment."""
+        versions = tuple(state.versions)
+        names = set() if self._before is None else self._before.names
+        taken = frozenset(state.env.taken | self.used | names)
+        return replace(state.env, read=lambda index: self.read(versions[index]), taken=taken)
+
+    def put(
+        self,
+        state: Branch,
+        var: int,
+        text: Term,
+        ask: Ask | None = None,
+        root: Term | None = None,
+        updates: tuple[Doc, ...] = (),
+    ) -> None:
+        """The variable has a new version from here on, if the conditions hold."""
+        self._number += 1
+        number, name = self._number, self.variables[var]
+        item: Change | Definition | None = None
+        if self.is_last(number):
+            own = tla.atom(self.after(var))
+            item = Change(str(own), text)
+        elif self.is_inline(number):
+            own = text
+        else:
+            own = tla.atom(self.name_for(name))
+            item = Definition(tla.definition(str(own), (), text))
+        version = Version(number, own, text, root, updates)
+        conditions = [] if ask is None else ask(lambda: self.read(version))
+        items = [*map(self.condition, [(state, each) for each in conditions])]
+        own_items = [] if item is None else [item]
+        speaks = self.counts.reads[number] > 0
+        state.block.items += [*own_items, *items] if speaks else [*items, *own_items]
+        state.versions[var] = version
+
+    def demand(self, state: Branch, conditions: Sequence[Term]) -> None:
+        """Conditions of the step, asked here."""
+        state.block.items += [self.condition((state, each)) for each in conditions]
+
+    def condition(self, asked: tuple[Branch, Term]) -> Condition:
+        """A condition of the step; in a branch, only of steps that come this way."""
+        state, condition = asked
+        test = on_condition(tla.both(state.path), [condition], [])[0] if state.path else condition
+        if self.is_start and test.op != "Assert":
+            test = stop(test, "an initial state beyond the scope")
+        return Condition(test)
