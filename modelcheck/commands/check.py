@@ -18,6 +18,8 @@ from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
 from modelcheck.engine import CannotResume, Keep, Limits
+from modelcheck.estimate import card as estimate_card
+from modelcheck.estimate import estimate
 from modelcheck.exits import Exit
 from modelcheck.files import save_text
 from modelcheck.models import pick_checks, pick_model, pick_property
@@ -68,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     either.add_argument(
         "--simulate", type=_count, metavar="N", help="take so many random runs instead of searching"
     )
+    either.add_argument(
+        "--estimate",
+        action="store_true",
+        help="how many states to expect, by smaller scopes; decides nothing",
+    )
     how.add_argument("--seed", type=int, metavar="S", help="the same random runs again (drawn, and told)")
     how.add_argument("--depth", type=_count, metavar="D", help=f"of up to so many steps each ({DEPTH})")
     how.add_argument("--threads", type=_threads, metavar="N", help="on so many cores (all)")
@@ -108,6 +115,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     refused = False
     runs = _random_runs(args)
     questions = _questions(args)
+    if args.estimate:
+        return _estimate(args, output, questions)
     if _keep(args) is not None and len(questions) > 1:
         names = ", ".join(check.name for _, check in questions)
         message = f"a checkpoint is of one check, and these are {len(questions)}: {names}"
@@ -177,6 +186,21 @@ def _only(model: Model, check: Check, names: list[str]) -> Check:
     for name in names:
         pick_property(model, name)
     return replace(check, only=tuple(names), expect=())
+
+
+def _estimate(args: argparse.Namespace, output: Output, questions: list[tuple[Model, Check]]) -> int:
+    """How large each check is; nothing is decided, so the exit is that of the unknown."""
+    if args.json or args.symmetry or args.itf or _keep(args) is not None:
+        args.refuse("--estimate goes with neither --json, --itf, --symmetry nor a checkpoint")
+    for model, check in questions:
+        title = f"{model.name} · {check.name}"
+        progress = ProgressLine(output.err, title, columns=shutil.get_terminal_size().columns)
+        try:
+            found = estimate(model, check, progress)
+        finally:
+            progress.clear()
+        output.lines(estimate_card(title, found))
+    return Exit.UNKNOWN
 
 
 def _random_runs(args: argparse.Namespace) -> RandomRuns | None:
