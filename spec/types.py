@@ -235,9 +235,12 @@ def is_scalar(of: Type) -> bool:
 
 
 def is_ordered(of: Type) -> bool:
-    """Whether `<` means something on the type: numbers, enums, bool, and tuples of such."""
+    """Whether `<` means something on the type: numbers, enums, bool, and tuples of such.
+
+    What has been reported as wrong is not reported again.
+    """
     match of:
-        case Bool() | Int() | Range() | Nat() | Enum():
+        case Bool() | Int() | Range() | Nat() | Enum() | Unknown():
             return True
         case Tuple(items):
             return all(map(is_ordered, items))

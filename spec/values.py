@@ -109,6 +109,8 @@ def in_order(of: Type) -> Callable[[Value], Iterable[Value]]:
             return tuple
         case Option():
             return _optional
+        case Unknown():  # a member of `{}`, which nobody will ever meet
+            return tuple
         case _:
             raise TypeError(f"{of} has no members")
 

@@ -337,9 +337,11 @@ def start(*args: str) -> subprocess.Popen[str]:
     )
 
 
-def test_an_interrupted_search_tells_what_it_has() -> None:
-    running = start("check", TINY, "--check", "large")
-    time.sleep(4)  # long enough to be searching, on a busy machine too
+def test_an_interrupted_search_tells_what_it_has(tmp_path: Path) -> None:
+    running = start("check", TINY, "--check", "large", "--checkpoint", str(tmp_path), "--every", "0.05")
+    while not list(tmp_path.glob("state-*")):  # then it is searching
+        assert running.poll() is None
+        time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     told, said = running.communicate(timeout=60)
 

@@ -15,7 +15,7 @@ from itertools import count
 import spec.ir as ir
 from modelcheck.export.budget import Counted, counted
 from modelcheck.export.exported import NotExportable, Refused
-from modelcheck.export.flat_expressions import Ends, Env, Expressions, Step, Stop
+from modelcheck.export.flat_expressions import Ends, Env, Expressions, Stop
 from modelcheck.export.flat_steps import MOST_RULES, Frame, Rule, Steps, finished
 from modelcheck.export.flat_terms import Term, Terms
 from modelcheck.export.flat_values import Flat, Layout, Shape, Shapes, Unsayable
@@ -140,7 +140,9 @@ class _Lowering:
             for to, shape in zip(stored, frame.state, strict=True):
                 for flat, value in self._layout.stores(to, shape):
                     if value.constant is None:
-                        self._refuse(Stop("a start that is not one fixed state", self._model.variables[0].span))
+                        self._refuse(
+                            Stop("a start that is not one fixed state", self._model.variables[0].span)
+                        )
                     values[flat.value] = value.lo
             if frame.guard.constant != 0:
                 found.append(tuple(values.values()))
@@ -154,9 +156,7 @@ class _Lowering:
         for action in self._counted.actions:
             try:
                 for step, frame in self._steps.frames(action, stored):
-                    rule = finished(
-                        self._layout, self._e, step, frame, stored, stored, self._claims(steps)
-                    )
+                    rule = finished(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
                     self._sized(rule.guard, action)
                     if action.kind is ir.Kind.FAULT:
                         rule = self._paid(rule, action.name, counters)

@@ -82,7 +82,7 @@ class Expressions:
         """The value of a condition."""
         return _term(self.of(expr, env))
 
-    def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901, PLR0911, PLR0912 - a dispatch over a union
+    def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901 - a dispatch over a union
         terms, shapes = self.terms, self.shapes
         match expr:
             case ir.Const(value=value):
@@ -212,7 +212,7 @@ class Expressions:
             return self.terms.false
         return self.terms.lt(self.terms.number(0), found) if heap.counts else found
 
-    def _bind(self, expr: ir.Bind, env: Env) -> Shape:  # noqa: C901, PLR0911 - by quantifier
+    def _bind(self, expr: ir.Bind, env: Env) -> Shape:  # noqa: C901 - by quantifier
         terms = self.terms
         found: list[tuple[Term, Shape, Shape]] = []
         path = env.path
@@ -246,7 +246,9 @@ class Expressions:
                 return self._set([(test, body) for test, _, body in found], expr.body.type)
             case ir.Quantifier.MAX | ir.Quantifier.MIN:
                 least = expr.quantifier is ir.Quantifier.MIN
-                return self._best([(test, body, body) for test, _, body in found], expr.type, env, least=least)
+                return self._best(
+                    [(test, body, body) for test, _, body in found], expr.type, env, least=least
+                )
             case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
                 least = expr.quantifier is ir.Quantifier.ARGMIN
                 self._ties(found, expr.domain.type, env, least=least)
@@ -270,9 +272,7 @@ class Expressions:
             some = terms.any((some, test))
         return best
 
-    def _ties(
-        self, found: list[tuple[Term, Shape, Shape]], domain: t.Type, env: Env, *, least: bool
-    ) -> None:
+    def _ties(self, found: list[tuple[Term, Shape, Shape]], domain: t.Type, env: Env, *, least: bool) -> None:
         if not (isinstance(domain, t.Set | t.Bag) and names_sort(domain.of)):
             return
         terms, shapes = self.terms, self.shapes
@@ -330,7 +330,7 @@ class Expressions:
             found = self.shapes.ite(self._is_case(union, case), union.cases[case][expr.index], found)
         return found
 
-    def _fit(self, of: t.Type, value: Shape, env: Env) -> None:  # noqa: C901, PLR0912 - by type
+    def _fit(self, of: t.Type, value: Shape, env: Env) -> None:  # noqa: C901 - by type
         """Note when a value does not fit where it goes."""
         terms, shapes = self.terms, self.shapes
         match of, value:
@@ -342,7 +342,9 @@ class Expressions:
             case _, Maybe(_, held) if held is not None:
                 self._fit(of, held, env)
             case t.Range(lo, hi), Term():
-                self.error(env, terms.any((terms.lt(value, terms.number(lo)), terms.lt(terms.number(hi), value))))
+                self.error(
+                    env, terms.any((terms.lt(value, terms.number(lo)), terms.lt(terms.number(hi), value)))
+                )
             case t.Nat(name), Term():
                 self.error(env, terms.lt(value, terms.number(0)))
                 self._cut(env, terms.lt(terms.number(shapes.scope.limit(name)), value))
@@ -355,7 +357,7 @@ class Expressions:
             case t.Map(_, inner), Parts(parts):
                 for part in parts:
                     self._fit(inner, part, env)
-            case (t.Union() | t.Case()), Tagged(_, cases):
+            case ((t.Union() | t.Case()), Tagged(_, cases)):
                 for n, held_fields in cases.items():
                     own = of.cases[n] if isinstance(of, t.Union) else of
                     within = replace(env, path=terms.both(env.path, self._is_case(value, n)))
@@ -366,7 +368,7 @@ class Expressions:
                 for n, slot in enumerate(slots):
                     there = terms.lt(terms.number(n), length)
                     self._fit(inner, slot, replace(env, path=terms.both(env.path, there)))
-            case (t.Set(inner, limit) | t.Bag(inner, limit)), Heap():
+            case ((t.Set(inner, limit) | t.Bag(inner, limit)), Heap()):
                 self._limit(limit, self._size(value), env)
                 for member in value.of:
                     there = replace(env, path=terms.both(env.path, self._has(value, member)))
@@ -409,9 +411,11 @@ class Expressions:
         if expr.op in _PLAIN:
             return _PLAIN[expr.op](self.shapes, *values)
         match expr.op, values:
-            case (ir.Op.DIV | ir.Op.MOD), [Term() as a, Term() as b]:
+            case ((ir.Op.DIV | ir.Op.MOD), [Term() as a, Term() as b]):
                 if b.constant is None or b.lo < 1 or a.lo < 0:
-                    raise Unsayable(f"`{expr.op.value}` of anything but a number from 0 by a fixed one above 0")
+                    raise Unsayable(
+                        f"`{expr.op.value}` of anything but a number from 0 by a fixed one above 0"
+                    )
                 return self.terms.divide(a, b.lo, Sign.DIV if expr.op is ir.Op.DIV else Sign.MOD)
             case ir.Op.IN, [value, whole]:
                 return self._is_in(value, whole, expr.args[0].type, expr.args[1].type)
@@ -426,7 +430,7 @@ class Expressions:
                 return self._count(value, bag, expr.args[0].type)
             case ir.Op.LOOKUP, [Parts(parts), Term() as key]:
                 return self.shapes.pick(key, parts, self.first(expr.args[0].type, len(parts), key, env))
-            case (ir.Op.LEAST | ir.Op.GREATEST), [Heap()]:
+            case ((ir.Op.LEAST | ir.Op.GREATEST), [Heap()]):
                 found = [(has, v, v) for has, v in self.items(expr.args[0], None, env)]
                 return self._best(found, expr.type, env, least=expr.op is ir.Op.LEAST)
             case ir.Op.THE, [whole]:
@@ -442,7 +446,10 @@ class Expressions:
         """The first key of a map; a key outside is an error."""
         lo = of.key.lo if isinstance(of, t.Map) and isinstance(of.key, t.Range) else 0
         if not key.truth:
-            outside = (self.terms.lt(key, self.terms.number(lo)), self.terms.lt(self.terms.number(lo + count - 1), key))
+            outside = (
+                self.terms.lt(key, self.terms.number(lo)),
+                self.terms.lt(self.terms.number(lo + count - 1), key),
+            )
             self.error(env, self.terms.any(outside))
         return lo
 
@@ -501,7 +508,7 @@ class Expressions:
                 made[frozenset(chosen)] = self.terms.all(whole.of[v] for v in chosen)
         return Heap(made, t.Set(whole.element))
 
-    def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: Env) -> Shape:  # noqa: C901, PLR0911
+    def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: Env) -> Shape:
         terms, shapes = self.terms, self.shapes
         match expr.op, others:
             case ir.Op.CONCAT, [Row() as other]:
@@ -561,7 +568,10 @@ class Expressions:
         terms, shapes = self.terms, self.shapes
         n = terms.ite(terms.lt(n, terms.number(0)), terms.number(0), n)
         slots = [
-            shapes.pick(n, [row.slots[i + k] if i + k < len(row.slots) else shapes.zero(slot) for k in range(n.hi + 1)])
+            shapes.pick(
+                n,
+                [row.slots[i + k] if i + k < len(row.slots) else shapes.zero(slot) for k in range(n.hi + 1)],
+            )
             for i, slot in enumerate(row.slots)
         ]
         left = terms.ite(terms.lt(n, row.length), terms.sub(row.length, n), terms.number(0))

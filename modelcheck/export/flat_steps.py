@@ -127,7 +127,9 @@ class Steps:
                 value = self._e.of(statement.value, env)
                 before = frame.state[statement.var]
                 of = self._types[statement.var]
-                frame.state[statement.var] = self._changed(before, of, statement.path, value, self._env(frame))
+                frame.state[statement.var] = self._changed(
+                    before, of, statement.path, value, self._env(frame)
+                )
             case ir.Bound(slot=slot):
                 frame.slots[slot] = self._e.of(statement.value, env)
             case ir.Branch(test=test):

@@ -133,7 +133,7 @@ class Terms:
         """Not a, or b."""
         return self.any((self.no(a), b))
 
-    def ite(self, test: Term, a: Term, b: Term) -> Term:  # noqa: PLR0911 - one line for each case
+    def ite(self, test: Term, a: Term, b: Term) -> Term:
         """A where the test is true, b elsewhere."""
         if test.constant is not None or a is b:
             return a if test.constant != 0 else b
@@ -157,12 +157,14 @@ class Terms:
 
     # -------------------------------------------------------------- comparisons
 
-    def eq(self, a: Term, b: Term) -> Term:  # noqa: PLR0911 - one line for each case
+    def eq(self, a: Term, b: Term) -> Term:
         """Whether they are equal: two numbers, or two truth values."""
         if a is b:
             return self.true
         if a.hi < b.lo or b.hi < a.lo:
             return self.false
+        if a.sign is Sign.ITE and b.sign is Sign.ITE and a.args[0] is b.args[0]:
+            return self.ite(a.args[0], self.eq(a.args[1], b.args[1]), self.eq(a.args[2], b.args[2]))
         if a.constant is not None:
             a, b = b, a
         if a.truth:

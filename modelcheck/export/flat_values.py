@@ -77,7 +77,7 @@ class Shapes:
 
     # -------------------------------------------------------------- from values
 
-    def constant(self, of: t.Type, value: ir.Value) -> Shape:  # noqa: C901, PLR0911 - by type
+    def constant(self, of: t.Type, value: ir.Value) -> Shape:  # noqa: C901 - by type
         """The shape of a known value."""
         match of:
             case t.Option(inner):
@@ -232,7 +232,7 @@ class Shapes:
         """Whether a shape has that value."""
         return self.equal(shape, self.constant(of, value))
 
-    def equal(self, a: Shape, b: Shape) -> Term:  # noqa: PLR0911 - by shape
+    def equal(self, a: Shape, b: Shape) -> Term:
         """Whether two shapes have the same value."""
         terms = self.terms
         match a, b:
@@ -284,7 +284,7 @@ class Shapes:
 
     # ------------------------------------------------------------------- merging
 
-    def ite(self, test: Term, a: Shape, b: Shape) -> Shape:  # noqa: C901, PLR0911 - by shape
+    def ite(self, test: Term, a: Shape, b: Shape) -> Shape:
         """A where the test is true, b elsewhere."""
         if a is b or test.constant is not None:
             return a if test.constant != 0 else b
@@ -387,7 +387,7 @@ class Layout:
         self.flats.append(Flat(self._named(name), most))
         return self._shapes.terms.var(len(self.flats) - 1, most)
 
-    def shape(self, of: t.Type, name: str) -> Shape:  # noqa: C901, PLR0911, PLR0912 - by type
+    def shape(self, of: t.Type, name: str) -> Shape:
         """The shape of a stored value, on new variables."""
         shapes, terms = self._shapes, self._shapes.terms
         match of:

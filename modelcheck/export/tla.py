@@ -23,14 +23,14 @@ import modelcheck.export.tla_terms as terms
 import spec.ir as ir
 from modelcheck.export.budget import Counted, counted
 from modelcheck.export.exported import Exported, NotExportable
-from modelcheck.export.known import Knowledge, Known
+from modelcheck.export.known import Knowledge
+from modelcheck.export.tla_actions import Actions
 from modelcheck.export.tla_blocks import Block, conjunction, conjuncts
 from modelcheck.export.tla_expressions import Env, Expressions
 from modelcheck.export.tla_library import LIBRARY, Library
 from modelcheck.export.tla_names import STANDARD, Names, field_name, legal, local, numbered, remark
 from modelcheck.export.tla_properties import Claims, Properties
 from modelcheck.export.tla_statements import Flow, written_out
-from modelcheck.export.tla_terms import Term
 from modelcheck.export.tla_values import Values, Vocabulary
 from modelcheck.export.tla_versions import Counts
 from modelcheck.wording import budget_words, config_words, scope_words
@@ -60,19 +60,24 @@ class _Module:
         names = Names(LIBRARY)
         self._words = _vocabulary(model, check, self._counted, names)
         self._values = Values(self._words, check.scope, self._library, names)
-        self._e = Expressions(self._values, Knowledge(model, check.scope), self._did)
+        self._e = Expressions(
+            self._values, Knowledge(model, check.scope), lambda *did: self._actions.did(*did)
+        )
         self._now = Env(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
         self._step = replace(
             self._now,
             read=lambda index: terms.atom(f"{self._words.variables[index]}'"),
             old=self._now.read,
         )
+        self._actions = Actions(self._e, model, self._counted, self._now)
 
     def exported(self) -> Exported:
         """The files, how to run them, and what to know of them."""
         model, check = self._model, self._check
         looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
-        claims = Properties(self._e, self._now, self._step, self._possible).claims(looked_at, model.actions)
+        claims = Properties(self._e, self._now, self._step, self._actions.possible).claims(
+            looked_at, model.actions
+        )
         body = "\n\n".join(self._body(claims))
         if self._e.refused:
             raise NotExportable(self._e.refused)
@@ -155,7 +160,7 @@ class _Module:
 
     def _action(self, action: ir.Action, asserted: frozenset[str]) -> str:
         """The definition of an action, behind what it says."""
-        names, env = self._parameters(action)
+        names, env = self._actions.parameters(action)
         counters = self._words.counters
         own = [counter for kind, counter in counters.items() if self._counts(action, kind)]
         others = [counter for counter in counters.values() if counter not in own]
@@ -193,69 +198,9 @@ class _Module:
 
         return "".join(map(shown, action.says or ()))
 
-    def _parameters(self, action: ir.Action) -> tuple[list[str], Env]:
-        """What an action's parameters are called, and the scope with them."""
-        env, names = self._now, []
-        for param in action.params:
-            name = local(param.name, env.taken)
-            known = self._e.knowledge.member(param.domain, param.case, env.known)
-            env = env.bound(param.slot, terms.atom(name), known)
-            names.append(name)
-        return names, env
-
     def _next(self) -> Doc:
-        return terms.bullets("\\/", [self._some(action).doc for action in self._counted.actions])
-
-    def _some(self, action: ir.Action) -> Term:
-        """An action with some parameters."""
-        names, _ = self._parameters(action)
-        step = terms.call(self._words.actions[action.name], *map(terms.atom, names))
-        return self._bound(action, step)
-
-    def _bound(self, action: ir.Action, body: Term, given: Sequence[Term] = ()) -> Term:
-        """Something for some parameters of an action, of which the first may be given."""
-        env = self._now
-        found: list[tuple[str, Term]] = []
-        tests = []
-        for index, param in enumerate(action.params):
-            name = local(param.name, env.taken)
-            domain, test, inner = self._e.walk(param.slot, name, param.domain, param.case, env)
-            if index < len(given):
-                tests.append(terms.infix(r"\in", terms.RELATION, given[index], domain))
-                env = env.bound(param.slot, given[index], Known())
-                continue
-            env = inner
-            found.append((name, domain if test is None else terms.those(name, domain, test)))
-        for name, domain in reversed(found):
-            body = terms.quantified(r"\E", name, domain, body)
-        return terms.both([*tests, body]) if tests else body
-
-    def _did(self, expr: ir.Did, env: Env) -> Term:
-        """Whether a step is an action, in a step property."""
-        if not self._counted.has(expr.action):
-            return terms.FALSE
-        action = self._model.action(expr.action)
-        given = [self._e.term(arg, env) for arg in expr.args]
-        names, _ = self._parameters(action)
-        args = [*given, *map(terms.atom, names[len(given) :])]
-        return self._bound(action, terms.call(self._words.actions[action.name], *args), given)
-
-    def _possible(self, action: ir.Action) -> Term:
-        """Whether some parameters pass an action's guards."""
-        _, env = self._parameters(action)
-        return self._bound(action, self._guards(action.head, env, []))
-
-    def _guards(self, head: Sequence[ir.Guard | ir.Bound], env: Env, body: list[Term]) -> Term:
-        if not head:
-            return terms.both(body)
-        first, *rest = head
-        if isinstance(first, ir.Guard):
-            return self._guards(rest, env, [*body, self._e.term(first.test, env)])
-        name = local(first.name, env.taken)
-        value = self._e.term(first.value, env)
-        known = self._e.knowledge.of(first.value, env.known)
-        inner = self._guards(rest, env.bound(first.slot, terms.atom(name), known), [])
-        return terms.both([*body, terms.let_term([terms.definition(name, (), value)], inner)])
+        some = [self._actions.some(action).doc for action in self._counted.actions]
+        return terms.bullets("\\/", some) if some else terms.FALSE.doc
 
     def _specification(self, claims: Claims) -> Iterator[str]:
         if not claims.is_fair:
@@ -265,8 +210,8 @@ class _Module:
         for action in self._counted.actions:
             sign = {ir.Fairness.WEAK: "WF", ir.Fairness.STRONG: "SF"}.get(action.fairness)
             if sign is not None:
-                parts.append(cat(f"{sign}_vars(", Nest(8, self._some(action).doc), ")"))
-        faults = [self._some(a) for a in self._counted.actions if a.kind is ir.Kind.FAULT]
+                parts.append(cat(f"{sign}_vars(", Nest(8, self._actions.some(action).doc), ")"))
+        faults = [self._actions.some(a) for a in self._counted.actions if a.kind is ir.Kind.FAULT]
         if faults:  # they come to an end
             parts.append(cat("<>[][~", terms.parens(terms.either(faults).doc), "]_vars"))
         yield _laid_out(cat("Fairness ==", Nest(2, cat(LINE, conjunction(parts or [cat("TRUE")])))))

@@ -1,0 +1,117 @@
+"""Actions as others speak of them: with some parameters, as a step that was taken, as one that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import modelcheck.export.tla_terms as tla
+import spec.ir as ir
+from modelcheck.export.budget import Counted
+from modelcheck.export.known import Known
+from modelcheck.export.rounds import chooses
+from modelcheck.export.tla_expressions import Env, Expressions
+from modelcheck.export.tla_names import local
+from modelcheck.export.tla_terms import Term
+from spec.types import UNKNOWN
+from spec.typing import element
+
+
+class Actions:
+    """Writes what is said of actions; `now` is the scope of a state."""
+
+    def __init__(self, expressions: Expressions, model: ir.Model, counted: Counted, now: Env) -> None:
+        self._e = expressions
+        self._model = model
+        self._counted = counted
+        self._now = now
+
+    def parameters(self, action: ir.Action, taken: frozenset[str] = frozenset()) -> tuple[list[str], Env]:
+        """What an action's parameters are called where those names are taken, and the scope with them."""
+        env, names = self._now.among(taken), []
+        for param in action.params:
+            name = local(param.name, env.taken)
+            known = self._e.knowledge.member(param.domain, param.case, env.known)
+            env = env.bound(param.slot, tla.atom(name), known)
+            names.append(name)
+        return names, env
+
+    def some(self, action: ir.Action) -> Term:
+        """The action with some parameters."""
+        names, _ = self.parameters(action)
+        return self._bound(action, self._call(action, list(map(tla.atom, names))))
+
+    def did(self, expr: ir.Did, env: Env) -> Term:
+        """Whether a step is the action; in a step property."""
+        if not self._counted.has(expr.action):
+            return tla.FALSE
+        action = self._model.action(expr.action)
+        given = [self._e.term(arg, env) for arg in expr.args]
+        names, _ = self.parameters(action, env.taken)
+        step = self._call(action, [*given, *map(tla.atom, names[len(given) :])])
+        return self._bound(action, step, given, env.taken)
+
+    def possible(self, action: ir.Action) -> Term | None:
+        """Whether some parameters pass the guards, and what is chosen at once has a choice.
+
+        None where there is a choice that depends on what the action has done before.
+        """
+        ready = next((i for i, s in enumerate(action.body) if not isinstance(s, ir.Choose | ir.Bound)), None)
+        first = action.body if ready is None else action.body[:ready]
+        if any(map(chooses, action.body[len(first) :])):
+            return None
+        _, env = self.parameters(action)
+        last = max((i for i, s in enumerate(first) if isinstance(s, ir.Choose)), default=-1)
+        return self._bound(action, self._ready((*action.head, *first[: last + 1]), env, []))
+
+    def _call(self, action: ir.Action, args: Sequence[Term]) -> Term:
+        return tla.call(self._e.values.words.actions[action.name], *args)
+
+    def _bound(
+        self,
+        action: ir.Action,
+        body: Term,
+        given: Sequence[Term] = (),
+        taken: frozenset[str] = frozenset(),
+    ) -> Term:
+        """Something for some parameters of an action, of which the first may be given."""
+        env = self._now.among(taken)
+        found: list[tuple[str, Term]] = []
+        tests = []
+        for index, param in enumerate(action.params):
+            name = local(param.name, env.taken)
+            domain, test, inner = self._e.walk(param.slot, name, param.domain, param.case, env)
+            if index < len(given):
+                tests.append(tla.infix(r"\in", tla.RELATION, given[index], domain))
+                if param.case is not None:
+                    of = element(param.domain.type) or UNKNOWN
+                    tests.append(self._e.values.is_case(given[index], of, param.case))
+                env = env.bound(param.slot, given[index], Known())
+                continue
+            env = inner
+            found.append((name, domain if test is None else tla.those(name, domain, test)))
+        for name, domain in reversed(found):
+            body = tla.quantified(r"\E", name, domain, body)
+        return tla.both([*tests, body]) if tests else body
+
+    def _ready(self, parts: Sequence[ir.Guard | ir.Stmt], env: Env, before: list[Term]) -> Term:
+        """The conjunction of guards and choices, in the scope of the names that stand between them."""
+        if not parts:
+            return tla.both(before)
+        first, *rest = parts
+        match first:
+            case ir.Guard(test=test):
+                return self._ready(rest, env, [*before, self._e.term(test, env)])
+            case ir.Bound(slot=slot, value=value):
+                name = local(first.name, env.taken)
+                term, known = self._e.term(value, env), self._e.knowledge.of(value, env.known)
+                inner = self._ready(rest, env.bound(slot, tla.atom(name), known), [])
+                return tla.both([*before, tla.let_term([tla.definition(name, (), term)], inner)])
+            case ir.Choose(slot=slot, domain=domain, case=case, where=where):
+                name = local(first.name, env.taken)
+                members, test, inside = self._e.walk(slot, name, domain, case, env)
+                tests = [] if test is None else [test]
+                tests += [] if where is None else [self._e.term(where, inside)]
+                body = self._ready(rest, inside, tests)
+                return tla.both([*before, tla.quantified(r"\E", name, members, body)])
+            case _:
+                raise TypeError(f"{first} is neither a guard nor a choice")
