@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,3 +46,38 @@ def tlc(folder: Path, name: str) -> Told:
     states = re.search(r"(\d+) distinct states found, \d+ states left", done.stdout)
     assert states is not None, done.stdout
     return Told(int(states[1]), len(re.findall(r"^State \d+:", done.stdout, re.MULTILINE)))
+
+
+needs_spin = pytest.mark.skipif(
+    not (shutil.which("spin") and shutil.which("gcc")), reason="SPIN (with gcc) is not installed"
+)
+needs_rumur = pytest.mark.skipif(
+    not (shutil.which("rumur") and shutil.which("gcc")), reason="rumur (with gcc) is not installed"
+)
+
+
+def by_command(folder: Path, command: Iterable[str]) -> str:
+    """What the commands say that an export gives for its run."""
+    said = ""
+    for line in command:
+        words = ["-O1" if word == "-O2" else word for word in shlex.split(line)]  # compiles in half the time
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        said = done.stdout + done.stderr
+    return said
+
+
+def spin(folder: Path, command: Iterable[str]) -> tuple[int, int]:
+    """Distinct states, and errors, that SPIN finds."""
+    said = by_command(folder, command)
+    found = re.search(r"errors: (\d+)\n\s*(\d+) states, stored", said)
+    assert found is not None, said
+    return int(found[2]), int(found[1])
+
+
+def rumur(folder: Path, command: Iterable[str]) -> tuple[int, int]:
+    """Distinct states, and errors, that rumur finds."""
+    said = by_command(folder, command)
+    states = re.search(r"(\d+) states, \d+ rules fired", said)
+    errors = re.search(r"(\d+) error\(s\) found", said)
+    assert states is not None, said
+    return int(states[1]), int(errors[1]) if errors else 0

@@ -43,7 +43,7 @@ class NotExportable(Exception):  # noqa: N818 - an answer to the user, no failur
 Target = Callable[[Model, Check], Exported]
 
 TARGETS = {
-    "tla": "modelcheck.export.tla:tla",
+    "tla": "modelcheck.export.tla.module:tla",
     "promela": "modelcheck.export.promela:promela",
     "murphi": "modelcheck.export.murphi:murphi",
 }

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import spec.ir as ir
 from modelcheck.export.exported import Exported
-from modelcheck.export.flat import Machine, machine
-from modelcheck.export.flat_steps import Rule
-from modelcheck.export.flat_terms import Sign, Term
-from modelcheck.export.flat_text import Dialect, Writer
+from modelcheck.export.flat.machine import Machine, machine
+from modelcheck.export.flat.steps import Rule
+from modelcheck.export.flat.terms import Sign, Term
+from modelcheck.export.flat.text import Dialect, Writer
 from modelcheck.wording import config_words, scope_words
 
 KEYWORDS = frozenset(
@@ -94,7 +94,8 @@ class _Text:
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
         types = {moment.name: _of(moment.term) for moment in moments}
-        lines, named = [], {}
+        lines: list[str] = []
+        named: dict[Term, str] = {}
         if rule.error.constant != 0:
             lines.append(f'assert "an error of the model" !({w.text(rule.error)});')
         for moment in moments:

@@ -1,7 +1,8 @@
 """A check of a model in Promela, for SPIN: one process, and each step of the model one `d_step` of it.
 
 The state has as many values as the model's, so SPIN finds as many states as
-the engines do, when it is told not to leave any out (`-DNOREDUCE`).
+the engines do, when it is told not to leave any out (`-DNOREDUCE`), and not to
+leave out variables that nobody reads (`-o2`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterator
 
 import spec.ir as ir
 from modelcheck.export.exported import Exported, NotExportable, Refused
-from modelcheck.export.flat import Machine, machine
-from modelcheck.export.flat_steps import Rule
-from modelcheck.export.flat_terms import Sign
-from modelcheck.export.flat_text import Dialect, Writer
-from modelcheck.export.flat_values import Flat
+from modelcheck.export.flat.layout import Flat
+from modelcheck.export.flat.machine import Machine, machine
+from modelcheck.export.flat.steps import Rule
+from modelcheck.export.flat.terms import Sign, Term
+from modelcheck.export.flat.text import Dialect, Writer
 from modelcheck.wording import config_words, scope_words
 
 KEYWORDS = frozenset(
@@ -44,6 +45,15 @@ DIALECT = Dialect(
     ite="({} -> {} : {})",
 )
 BITS = 16  # of SPIN's `unsigned`
+BEYOND = 1 << BITS  # too great for one
+TEMPORARY = """\
+/* Temporaries are 0 between steps. SPIN's breadth-first and multi-core searches
+   refuse hidden variables: for them, `spin -DVISIBLE -a`. */
+#ifdef VISIBLE
+#define TEMPORARY
+#else
+#define TEMPORARY hidden
+#endif""".splitlines()
 
 
 def promela(model: ir.Model, check: ir.Check) -> Exported:
@@ -56,8 +66,9 @@ def promela(model: ir.Model, check: ir.Check) -> Exported:
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
     text = "\n".join(_Text(made).lines(about)) + "\n"
     flags = "-O2 -w -DSAFETY -DNOREDUCE"
-    command = (f"spin -a {name}", f"gcc {flags} -o pan pan.c", "./pan -m1000000")
-    return Exported({name: text}, command, made.notes)
+    command = (f"spin -o2 -a {name}", f"gcc {flags} -o pan pan.c", "./pan -m1000000")
+    notes = [f"SPIN is asked of states after a step; the first state breaks {each}" for each in made.broken]
+    return Exported({name: text}, command, (*made.notes, *notes))
 
 
 class _Text:
@@ -66,7 +77,8 @@ class _Text:
     def __init__(self, made: Machine) -> None:
         self._made = made
         self._w = Writer(DIALECT, made.flats)
-        self._hidden: set[str] = set()
+        self._most = {flat.name: 1 if flat.most is None else flat.most for flat in made.flats}
+        self._moments: dict[str, int] = {}  # a name of the moment, and its greatest value
 
     def lines(self, about: list[str]) -> Iterator[str]:
         """The whole file."""
@@ -77,8 +89,11 @@ class _Text:
         (start,) = made.starts
         for flat, value in zip(made.flats, start, strict=True):
             yield f"{_declared(flat)} = {value};"
-        for name in sorted(self._hidden, key=lambda each: (each.rstrip("0123456789"), len(each), each)):
-            yield f"hidden int {name};"
+        if self._moments:
+            yield ""
+            yield from TEMPORARY
+            for name, most in sorted(self._moments.items()):
+                yield f"TEMPORARY {_declared(Flat(name, most))} = 0;"
         yield ""
         for name, holds in made.invariants:
             yield f"#define HOLDS_{name} ({self._w.text(holds)})"
@@ -93,7 +108,7 @@ class _Text:
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
-        named = {}
+        named: dict[Term, str] = {}
         yield f"  /* {rule.name.replace('*/', '* /')} */"
         yield f"  :: d_step {{ {w.text(terms.any((rule.guard, rule.error)))} ->"
         if rule.error.constant != 0:
@@ -101,16 +116,23 @@ class _Text:
         for moment in moments:
             yield f"       {moment.name} = {w.text(moment.term, named)};"
             named[moment.term] = moment.name
-            self._hidden.add(moment.name)
+            self._known(moment.name, BEYOND if moment.term.lo < 0 else moment.term.hi)
         for name, holds in rule.claims:
             yield f"       assert({w.text(holds, named)}); /* {name} */"
+        kept = []
         for each in w.updates(rule.changes, named, "old"):
-            if each.name not in {flat.name for flat in self._made.flats}:
-                self._hidden.add(each.name)
+            if each.name not in self._most:
+                kept.append(each.name)
+                self._known(each.name, self._most[each.value])
             yield f"       {each.name} = {each.value};"
         for name, _ in self._made.invariants:
             yield f"       assert(HOLDS_{name});"
+        for name in (*(moment.name for moment in moments), *kept):
+            yield f"       {name} = 0;"
         yield "       skip }" if not (rule.changes or self._made.invariants) else "     }"
+
+    def _known(self, name: str, most: int) -> None:
+        self._moments[name] = max(most, self._moments.get(name, 0))
 
 
 def _declared(flat: Flat) -> str:

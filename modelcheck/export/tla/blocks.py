@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import modelcheck.export.tla_terms as tla
-from modelcheck.export.tla_terms import Term
+import modelcheck.export.tla.terms as tla
+from modelcheck.export.tla.terms import Term
 from spec.pretty import LINE, Doc, Nest, cat
 
 

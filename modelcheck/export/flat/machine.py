@@ -15,13 +15,16 @@ from itertools import count
 import spec.ir as ir
 from modelcheck.export.budget import Counted, counted
 from modelcheck.export.exported import NotExportable, Refused
-from modelcheck.export.flat_expressions import Ends, Env, Expressions, Stop
-from modelcheck.export.flat_steps import MOST_RULES, Frame, Rule, Steps, finished
-from modelcheck.export.flat_terms import Term, Terms
-from modelcheck.export.flat_values import Flat, Layout, Shape, Shapes, Unsayable
+from modelcheck.export.flat.environment import Ends, Env, Stop
+from modelcheck.export.flat.expressions import Expressions
+from modelcheck.export.flat.layout import Flat, Layout
+from modelcheck.export.flat.shapes import Shape, Shapes, Unsayable
+from modelcheck.export.flat.steps import MOST_RULES, Frame, Rule, Steps, finished
+from modelcheck.export.flat.terms import Term, Terms
 
 MOST_SIZE = 20_000  # of one condition, written out
 STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
+STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
 TOTAL = (
     "the budget is for all faults together, so how many there were is part of the state here, and there are "
     "more states than modelcheck counts, which counts a state once"
@@ -30,13 +33,17 @@ TOTAL = (
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """All of a check: variables, where they start, the steps, and what must hold in each state."""
+    """All of a check: variables, where they start, the steps, and what must hold in each state.
+
+    `broken` names the invariants that a first state breaks.
+    """
 
     name: str
     flats: tuple[Flat, ...]
     starts: tuple[tuple[int, ...], ...]
     rules: tuple[Rule, ...]
     invariants: tuple[tuple[str, Term], ...]
+    broken: tuple[str, ...]
     terms: Terms
     notes: tuple[str, ...]
 
@@ -67,19 +74,38 @@ class _Lowering:
         counters = self._counters(self._counted)
         looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
         notes = [TOTAL] if self._counted.total is not None else []
-        left_out = [p.name for p in looked_at if p.kind is ir.PropertyKind.REACHABLE]
-        if left_out:
-            notes.append(f"left out, since it asks whether there is a state: {', '.join(left_out)}")
+        notes += [
+            f"{prop.name} is left out: `{prop.kind.value}` asks for more than each state and step"
+            for prop in looked_at
+            if prop.kind not in STATES | STEPS
+        ]
         if self._refused:
             raise NotExportable(self._refused)
-        invariants = [*self._invariants(looked_at, stored)]
-        starts = self._starts(stored)
+        of_states = [p for p in looked_at if p.kind in STATES]
+        invariants = [*self._invariants(of_states, stored)]
+        frames = self._first()
+        starts = self._starts(frames, stored)
+        broken = [
+            name
+            for frame in frames
+            for name, holds in self._invariants(of_states, frame.state)
+            if holds.constant != 1
+        ]
         steps = [p for p in looked_at if p.kind is ir.PropertyKind.STEP]
         rules = [*self._rules(stored, counters, steps)]
         if self._refused:
             raise NotExportable(self._refused)
         flats = tuple(self._layout.flats)
-        return Machine(model.name, flats, starts, tuple(rules), tuple(invariants), self._terms, tuple(notes))
+        return Machine(
+            model.name,
+            flats,
+            starts,
+            tuple(rules),
+            tuple(invariants),
+            tuple(dict.fromkeys(broken)),
+            self._terms,
+            tuple(notes),
+        )
 
     def _refuse(self, reason: Stop) -> None:
         if reason.refused not in self._refused:
@@ -102,50 +128,50 @@ class _Lowering:
             made[""] = self._layout.variable("faults", budget.total)
         return made
 
-    def _invariants(self, looked_at: list[ir.Property], stored: list[Shape]) -> Iterator[tuple[str, Term]]:
-        for prop in looked_at:
-            match prop.kind:
-                case ir.PropertyKind.INVARIANT | ir.PropertyKind.LEMMA if prop.expr is not None:
-                    env = self._fresh(stored)
-                    try:
-                        holds = self._sized(self._e.truth(prop.expr, env), prop)
-                    except Stop as reason:
-                        self._refuse(reason)
-                        continue
-                    yield prop.name, self._terms.both(holds, self._terms.no(env.ends.error))
-                case ir.PropertyKind.STEP | ir.PropertyKind.ASSERT | ir.PropertyKind.REACHABLE:
-                    pass
-                case kind:
-                    self._refused.append(Refused(f"`{kind.value}`, of `{prop.name}`", prop.span))
+    def _invariants(
+        self, of_states: Sequence[ir.Property], state: Sequence[Shape]
+    ) -> Iterator[tuple[str, Term]]:
+        """When each of them holds in a state."""
+        for prop in of_states:
+            if prop.expr is None:
+                continue
+            env = self._fresh(state)
+            try:
+                holds = self._sized(self._e.truth(prop.expr, env), prop)
+            except Stop as reason:
+                self._refuse(reason)
+                continue
+            yield prop.name, self._terms.both(holds, self._terms.no(env.ends.error))
 
     def _fresh(self, state: Sequence[Shape]) -> Env:
         terms = self._terms
         return Env(tuple(state), {}, terms.true, Ends(terms.false, terms.false))
 
-    def _starts(self, stored: list[Shape]) -> tuple[tuple[int, ...], ...]:
-        """The initial values, one for each variable; a start that is not one is the engines' to tell."""
-        terms = self._terms
+    def _first(self) -> list[Frame]:
+        """What a run may start with."""
+        state: list[Shape] = []
+        env = self._fresh(())
         try:
-            env = self._fresh(())
-            state = []
             for variable in self._model.variables:
                 state.append(self._e.of(variable.init, replace(env, state=tuple(state))))
-            frames = self._steps.run(self._model.init, Frame(state, {}, terms.true, env.ends))
+            frames = self._steps.run(self._model.init, Frame(state, {}, self._terms.true, env.ends))
         except Stop as reason:
             self._refuse(reason)
-            return ()
+            return []
+        return [frame for frame in frames if frame.guard.constant != 0]
+
+    def _starts(self, frames: list[Frame], stored: list[Shape]) -> tuple[tuple[int, ...], ...]:
+        """The initial values, one for each variable; a start that is not one is the engines' to tell."""
         found = []
         for frame in frames:
             values = dict.fromkeys(range(len(self._layout.flats)), 0)
             for to, shape in zip(stored, frame.state, strict=True):
                 for flat, value in self._layout.stores(to, shape):
                     if value.constant is None:
-                        self._refuse(
-                            Stop("a start that is not one fixed state", self._model.variables[0].span)
-                        )
+                        what = "a start that is not one fixed state"
+                        self._refuse(Stop(what, self._model.variables[0].span))
                     values[flat.value] = value.lo
-            if frame.guard.constant != 0:
-                found.append(tuple(values.values()))
+            found.append(tuple(values.values()))
         return tuple(dict.fromkeys(found))
 
     def _rules(
@@ -164,7 +190,8 @@ class _Lowering:
                         made += 1
                         yield rule
                     if made > MOST_RULES:
-                        raise Stop(f"a model of more than {MOST_RULES} steps", action.span)
+                        self._refuse(Stop(f"a model of more than {MOST_RULES} steps", action.span))
+                        return
             except Stop as reason:
                 self._refuse(reason)
             except Unsayable as reason:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import modelcheck.export.tla_terms as tla
+import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
-from modelcheck.export.tla_expressions import Env, Expressions
-from modelcheck.export.tla_names import local, remark
-from modelcheck.export.tla_terms import Term
-from modelcheck.export.tla_values import NONE
+from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.names import local, remark
+from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.values import NONE
 from spec.fits import fits
 from spec.typing import element
 from spec.values import Cut, Misfit

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import modelcheck.export.tla_terms as tla
+import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach, names_sort
-from modelcheck.export.tla_names import local
-from modelcheck.export.tla_terms import Term
-from modelcheck.export.tla_values import NONE, Values
+from modelcheck.export.tla.names import local
+from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.values import NONE, Values
 from spec.pretty import cat
 
 ONE = tla.number(1)

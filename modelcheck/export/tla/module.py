@@ -19,20 +19,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import modelcheck.export.tla_terms as terms
+import modelcheck.export.tla.terms as terms
 import spec.ir as ir
 from modelcheck.export.budget import Counted, counted
 from modelcheck.export.exported import Exported, NotExportable
 from modelcheck.export.known import Knowledge
-from modelcheck.export.tla_actions import Actions
-from modelcheck.export.tla_blocks import Block, conjunction, conjuncts
-from modelcheck.export.tla_expressions import Env, Expressions
-from modelcheck.export.tla_library import LIBRARY, Library
-from modelcheck.export.tla_names import STANDARD, Names, field_name, legal, local, numbered, remark
-from modelcheck.export.tla_properties import Claims, Properties
-from modelcheck.export.tla_statements import Flow, written_out
-from modelcheck.export.tla_values import Values, Vocabulary
-from modelcheck.export.tla_versions import Counts
+from modelcheck.export.tla.actions import Actions
+from modelcheck.export.tla.blocks import Block, conjunction, conjuncts
+from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.library import LIBRARY, Library
+from modelcheck.export.tla.names import STANDARD, Names, field_name, legal, local, numbered, remark
+from modelcheck.export.tla.properties import Claims, Properties
+from modelcheck.export.tla.statements import Flow, written_out
+from modelcheck.export.tla.values import Values, Vocabulary
+from modelcheck.export.tla.versions import Counts
 from modelcheck.wording import budget_words, config_words, scope_words
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
@@ -60,9 +60,7 @@ class _Module:
         names = Names(LIBRARY)
         self._words = _vocabulary(model, check, self._counted, names)
         self._values = Values(self._words, check.scope, self._library, names)
-        self._e = Expressions(
-            self._values, Knowledge(model, check.scope), lambda *did: self._actions.did(*did)
-        )
+        self._e = Expressions(self._values, Knowledge(model, check.scope), self._did)
         self._now = Env(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
         self._step = replace(
             self._now,
@@ -70,6 +68,9 @@ class _Module:
             old=self._now.read,
         )
         self._actions = Actions(self._e, model, self._counted, self._now)
+
+    def _did(self, expr: ir.Did, env: Env) -> terms.Term:
+        return self._actions.did(expr, env)
 
     def exported(self) -> Exported:
         """The files, how to run them, and what to know of them."""

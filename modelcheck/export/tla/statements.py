@@ -1,6 +1,6 @@
 """Statements in TLA+, where nothing is assigned: each change of a variable makes a new version of it.
 
-See NOTE(versions) in `tla_versions.py`.  A branch without a choice in it makes
+See NOTE(versions) in `versions.py`.  A branch without a choice in it makes
 `IF … THEN … ELSE …` of every variable it changes; with one, the rest of the
 step is written for each side.  A `for` whose rounds each write a place of their
 own makes a function; any other one becomes a recursive operator over the
@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import modelcheck.export.tla_terms as tla
+import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
 from modelcheck.export.rounds import asserted, chooses, is_parallel, written
-from modelcheck.export.tla_blocks import Block, Change, Choice, Condition, Definition, End, Split, as_set
-from modelcheck.export.tla_expressions import Env, Expressions, splits
-from modelcheck.export.tla_fits import LONG, Stored, stop
-from modelcheck.export.tla_names import field_name, legal, local
-from modelcheck.export.tla_terms import Term
-from modelcheck.export.tla_versions import Branch, Counts, Versions
+from modelcheck.export.tla.blocks import Block, Change, Choice, Condition, Definition, End, Split, as_set
+from modelcheck.export.tla.expressions import Env, Expressions, splits
+from modelcheck.export.tla.fits import LONG, Stored, stop
+from modelcheck.export.tla.names import field_name, legal, local
+from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.versions import Branch, Counts, Versions
 from spec.pretty import LINE, Doc, Group, Nest, cat, joined
 from spec.values import members
 

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import modelcheck.export.tla_terms as tla
-from modelcheck.export.tla_blocks import Block, Change, Condition, Definition, End
-from modelcheck.export.tla_expressions import Env, Expressions
-from modelcheck.export.tla_fits import Fits, Stored, on_condition, stop
-from modelcheck.export.tla_names import local
-from modelcheck.export.tla_terms import Term
+import modelcheck.export.tla.terms as tla
+from modelcheck.export.tla.blocks import Block, Change, Condition, Definition, End
+from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.fits import Fits, Stored, on_condition, stop
+from modelcheck.export.tla.names import local
+from modelcheck.export.tla.terms import Term
 from spec.pretty import Doc
 
 Ask = Callable[[Stored], Sequence[Term]]  # conditions of a store, which may name what is stored

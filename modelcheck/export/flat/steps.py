@@ -1,16 +1,19 @@
-"""The steps of a model in flat variables: for each action and each choice of its parameters what it needs and changes."""
+"""The steps of a model in flat variables: for each choice of parameters what it needs and changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.flat_expressions import Ends, Env, Expressions, Step, Stop
-from modelcheck.export.flat_terms import Term
-from modelcheck.export.flat_values import Layout, Parts, Shape, Unsayable
+from modelcheck.export.flat.environment import Ends, Env, Step, Stop
+from modelcheck.export.flat.expressions import Expressions
+from modelcheck.export.flat.layout import Layout
+from modelcheck.export.flat.shapes import Parts, Shape, Unsayable
+from modelcheck.export.flat.terms import Term
+from spec.source import Span
 from spec.values import show
 
 MOST_RULES = 20_000
@@ -154,7 +157,7 @@ class Steps:
         if not path:
             return value
         if not isinstance(whole, Parts):
-            raise Stop("an assignment into part of an option or a union", env_span(path))
+            raise Stop("an assignment into part of an option or a union", _place(path))
         match path[0]:
             case ir.At(index=index):
                 inner = of.fields[index].type if isinstance(of, t.Record) else t.UNKNOWN
@@ -236,12 +239,12 @@ class Steps:
         return found
 
 
-def env_span(path: Sequence[ir.Key | ir.At]) -> ir.Span:
+def _place(path: Sequence[ir.Key | ir.At]) -> Span:
     """A place in the text for a path, if it has one."""
     for step in path:
         if isinstance(step, ir.Key):
             return step.key.span
-    return ir.Span(0, 0)
+    return Span(0, 0)
 
 
 def finished(
@@ -267,8 +270,3 @@ def finished(
     asserted = [(name, holds) for name, holds in (*told, *claims(env)) if holds.constant != 1]
     name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
     return Rule(name, goes, frame.ends.error, tuple(asserted), tuple(changes))
-
-
-def replaced(env: Env, ends: Ends) -> Env:
-    """The same place with a record of its own for what goes wrong."""
-    return replace(env, ends=ends)

@@ -1,7 +1,8 @@
-"""Terms over plain variables: truth values and small numbers, each term made once and simplified as it is made.
+"""Terms over plain variables: truth values and small numbers, simplified as they are made.
 
-Every term has a value in every state: nothing divides by zero and no index is
-ever outside, so a term may be evaluated early, late, or not at all.
+A term is made once, so equal terms are the same object.  Every term has a
+value in every state: nothing divides by zero and no index is ever outside, so
+a term may be evaluated early, late, or not at all.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-import modelcheck.export.tla_terms as tla
+import modelcheck.export.tla.terms as tla
 import spec.ir as ir
-from modelcheck.export.tla_expressions import Env, Expressions
-from modelcheck.export.tla_names import remark
-from modelcheck.export.tla_terms import Term
+from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.names import remark
+from modelcheck.export.tla.terms import Term
 from spec.pretty import LINE, Doc, Nest, cat
 
 Possible = Callable[[ir.Action], Term | None]  # whether an action is, where that can be said of a state

@@ -1,17 +1,17 @@
-"""Actions as others speak of them: with some parameters, as a step that was taken, as one that is possible."""
+"""Actions as others speak of them: with some parameters, as a step taken, as one that is possible."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import modelcheck.export.tla_terms as tla
+import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 from modelcheck.export.budget import Counted
 from modelcheck.export.known import Known
 from modelcheck.export.rounds import chooses
-from modelcheck.export.tla_expressions import Env, Expressions
-from modelcheck.export.tla_names import local
-from modelcheck.export.tla_terms import Term
+from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.names import local
+from modelcheck.export.tla.terms import Term
 from spec.types import UNKNOWN
 from spec.typing import element
 
@@ -99,8 +99,8 @@ class Actions:
             return tla.both(before)
         first, *rest = parts
         match first:
-            case ir.Guard(test=test):
-                return self._ready(rest, env, [*before, self._e.term(test, env)])
+            case ir.Guard(test=asked):
+                return self._ready(rest, env, [*before, self._e.term(asked, env)])
             case ir.Bound(slot=slot, value=value):
                 name = local(first.name, env.taken)
                 term, known = self._e.term(value, env), self._e.knowledge.of(value, env.known)
@@ -109,9 +109,9 @@ class Actions:
             case ir.Choose(slot=slot, domain=domain, case=case, where=where):
                 name = local(first.name, env.taken)
                 members, test, inside = self._e.walk(slot, name, domain, case, env)
-                tests = [] if test is None else [test]
-                tests += [] if where is None else [self._e.term(where, inside)]
-                body = self._ready(rest, inside, tests)
+                passed = [] if test is None else [test]
+                passed += [] if where is None else [self._e.term(where, inside)]
+                body = self._ready(rest, inside, passed)
                 return tla.both([*before, tla.quantified(r"\E", name, members, body)])
             case _:
                 raise TypeError(f"{first} is neither a guard nor a choice")

@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-import modelcheck.export.tla_terms as tla
+import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.tla_library import Library
-from modelcheck.export.tla_names import Names, field_name, local
-from modelcheck.export.tla_terms import Term
+from modelcheck.export.tla.library import Library
+from modelcheck.export.tla.names import Names, field_name, local
+from modelcheck.export.tla.terms import Term
 from spec.pretty import Doc
 from spec.values import members, ordered
 

@@ -1,0 +1,148 @@
+"""Where a state stands: flat variables, and the shapes on top of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import spec.types as t
+from modelcheck.export.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
+from modelcheck.export.flat.terms import Term
+from spec.values import members
+
+MOST_MEMBERS = 256  # of one set that is stored
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """A variable of the target: its name, and the greatest value, None for a truth value."""
+
+    name: str
+    most: int | None
+
+
+class Layout:
+    """Where the state stands: the flat variables, in order, and the shapes made of them."""
+
+    def __init__(self, shapes: Shapes, named: Callable[[str], str]) -> None:
+        self.flats: list[Flat] = []
+        self._shapes = shapes
+        self._named = named
+
+    def variable(self, name: str, most: int | None) -> Term:
+        """A new variable; what can only be 0 needs none."""
+        if most == 0:
+            return self._shapes.terms.number(0)
+        self.flats.append(Flat(self._named(name), most))
+        return self._shapes.terms.var(len(self.flats) - 1, most)
+
+    def shape(self, of: t.Type, name: str) -> Shape:
+        """The shape of a stored value, on new variables."""
+        shapes, terms = self._shapes, self._shapes.terms
+        match of:
+            case t.Bool():
+                return self.variable(name, None)
+            case t.Range() | t.Nat() | t.Enum() | t.Sort():
+                return self.variable(name, self._greatest(of))
+            case t.Option(t.Range() | t.Nat() | t.Enum() | t.Sort() as inner):
+                coded = self.variable(name, 1 + self._greatest(inner))
+                has = terms.no(terms.eq(coded, terms.number(0)))
+                return Maybe(has, terms.add(coded, terms.number(-1)))
+            case t.Option(inner):
+                return Maybe(self.variable(f"{name}_some", None), self.shape(inner, name))
+            case t.Record(_, fields):
+                return Parts(tuple(self.shape(f.type, f"{name}_{f.name}") for f in fields))
+            case t.Tuple(items):
+                return Parts(tuple(self.shape(item, f"{name}_{n}") for n, item in enumerate(items)))
+            case t.Map(key, inner):
+                return Parts(tuple(self.shape(inner, f"{name}_{k}") for k in self._keys(key)))
+            case t.Union(_, cases):
+                tag = self.variable(f"{name}_case", len(cases) - 1)
+                held = {
+                    n: tuple(self.shape(f.type, f"{name}_{case.name}_{f.name}") for f in case.fields)
+                    for n, case in enumerate(cases)
+                }
+                return Tagged(tag, held)
+            case t.Seq(inner, limit) if limit is not None:
+                most = shapes.limit(limit)
+                length = self.variable(f"{name}_len", most)
+                return Row(length, tuple(self.shape(inner, f"{name}_{n}") for n in range(most)))
+            case t.Set(inner) | t.Bag(inner):
+                return self._heap(of, inner, name)
+            case _:
+                raise Unsayable(f"a variable of type {of}")
+
+    def _greatest(self, of: t.Type) -> int:
+        known = members(of, self._shapes.scope)
+        if known and known[0] < 0:
+            raise Unsayable(f"a variable that holds numbers below 0, of type {of}")
+        return int(known[-1]) if known else 0
+
+    def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
+        size = self._shapes.size(inner)
+        if size > MOST_MEMBERS:
+            raise Unsayable(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
+        most = None
+        if isinstance(of, t.Bag):
+            most = 1 if of.limit is None else self._shapes.limit(of.limit)
+        every = list(self._shapes.domain(inner))
+        words = self._keys(inner) if t.is_scalar(inner) else [str(n) for n in range(len(every))]
+        made = {v: self.variable(f"{name}_{w}", most) for v, w in zip(every, words, strict=True)}
+        return Heap(made, inner, counts=most is not None)
+
+    def _keys(self, key: t.Type) -> list[str]:
+        match key:
+            case t.Sort(name):
+                return list(self._shapes.scope.sorts[name])
+            case t.Enum(_, names):
+                return list(names)
+            case _:
+                return [str(int(v)).replace("-", "minus") for v in members(key, self._shapes.scope)]
+
+    def stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
+        """The flat variables of a stored shape, each with what it becomes to hold a value."""
+        for flat, becomes in self._stores(to, value):
+            if flat.constant is None:
+                yield flat, becomes
+
+    def _stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:  # noqa: C901 - by shape
+        terms, shapes = self._shapes.terms, self._shapes
+        match to, value:
+            case Term(), Term():
+                yield to, value
+            case Maybe(has, Term()), _ if has.args:
+                some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
+                coded = has.args[0].args[0]
+                if not isinstance(some.value, Term):
+                    yield coded, terms.number(0)
+                    return
+                code = terms.add(some.value, terms.number(1))
+                yield coded, terms.ite(some.has, code, terms.number(0))
+            case Maybe(has, inner), _ if inner is not None:
+                some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
+                held = shapes.zero(inner) if some.value is None else some.value
+                yield has, some.has
+                yield from self._stores(inner, shapes.ite(some.has, held, shapes.zero(held)))
+            case Parts(), Parts():
+                for x, y in zip(to.parts, value.parts, strict=True):
+                    yield from self._stores(x, y)
+            case Tagged(), Tagged():
+                yield to.tag, value.tag
+                for case, fields in to.cases.items():
+                    own = value.cases.get(case)
+                    test = terms.eq(value.tag, terms.number(case))
+                    for n, field in enumerate(fields):
+                        held = shapes.zero(field) if own is None else own[n]
+                        yield from self._stores(field, shapes.ite(test, held, shapes.zero(held)))
+            case Row(), Row():
+                yield to.length, value.length
+                for n, slot in enumerate(to.slots):
+                    yield from self._stores(
+                        slot, value.slots[n] if n < len(value.slots) else shapes.zero(slot)
+                    )
+            case Heap(), Heap():
+                none = terms.number(0) if to.counts else terms.false
+                for member, flat in to.of.items():
+                    yield flat, value.of.get(member, none)
+            case _:
+                raise Unsayable("a value of another shape than its variable")

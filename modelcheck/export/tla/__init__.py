@@ -1,0 +1,1 @@
+"""TLA+, for TLC: the model as a module that reads like it."""

@@ -1,0 +1,129 @@
+"""Exports to Promela and Murphi: SPIN and rumur find as many states, and the same claims broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from modelcheck.api import check
+from modelcheck.export.exported import Exported, NotExportable, target
+from modelcheck.result import End, Violated
+from spec.ir import Check, Model
+from spec.load import load, loads
+from spec.values import ModelError
+from tests.model_texts import model_text
+from tests.oracles import needs_rumur, needs_spin, rumur, spin
+
+PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
+COUNTED = """
+    kisr.xs kisr.s two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
+    quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two
+""".split()
+BROKEN = "quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash".split()
+
+
+def question(name: str) -> tuple[Model, Check]:
+    file, _, wanted = name.partition(".")
+    found = [(m, c) for m in load(PROTOCOLS / f"{file}.rsm") for c in m.checks if c.name == wanted]
+    return found[0]
+
+
+def written(to: str, model: Model, asked: Check, folder: Path) -> Exported:
+    made = target(to)(model, asked)
+    for name, text in made.files.items():
+        (folder / name).write_text(text, encoding="ascii")
+    return made
+
+
+def states(model: Model, asked: Check) -> int:
+    return check(model, asked).findings.stats.states
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_spin
+@pytest.mark.parametrize("name", COUNTED)
+def test_spin_counts_as_many_states(name: str, tmp_path: Path) -> None:
+    model, asked = question(name)
+    made = written("promela", model, asked, tmp_path)
+
+    assert spin(tmp_path, made.command) == (states(model, asked), 0)
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_rumur
+@pytest.mark.parametrize("name", [*COUNTED, "kafka.two_in_sync"])
+def test_rumur_counts_as_many_states(name: str, tmp_path: Path) -> None:
+    model, asked = question(name)
+    made = written("murphi", model, asked, tmp_path)
+
+    assert rumur(tmp_path, made.command) == (states(model, asked), 0)
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_spin
+@needs_rumur
+@pytest.mark.parametrize("name", BROKEN)
+def test_both_find_what_is_broken(name: str, tmp_path: Path) -> None:
+    model, asked = question(name)
+
+    assert any(isinstance(r.verdict, Violated) for r in check(model, asked).findings.results)
+    assert spin(tmp_path, written("promela", model, asked, tmp_path).command)[1] == 1
+    assert rumur(tmp_path, written("murphi", model, asked, tmp_path).command)[1] == 1
+
+
+def test_quorums_in_promela_and_murphi(golden: Callable[[str, str], None]) -> None:
+    model, asked = question("quorum.n3_w2_r2")
+
+    golden("export/quorum.pml", target("promela")(model, asked).files["quorum.pml"])
+    golden("export/quorum.m", target("murphi")(model, asked).files["quorum.m"])
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_rumur
+def test_rumur_agrees_on_random_models(tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(160):
+        (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
+        asked = replace(model.checks[0], only=())
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        try:
+            made = written("murphi", model, asked, folder)
+            found = check(model, asked).findings
+        except (NotExportable, ModelError):  # negative numbers, a start that is an error
+            continue
+        if asked.budget.total is not None:  # part of the state in Murphi
+            continue
+        compared += 1
+        counted, errors = rumur(folder, made.command)
+        assert errors == (found.end is End.ERROR), seed
+        assert errors or counted == found.stats.states, seed
+    assert compared > 20
+
+
+@pytest.mark.parametrize("to", ["promela", "murphi"])
+def test_what_is_too_large_is_refused_by_name(to: str) -> None:
+    with pytest.raises(NotExportable, match=r"a bag.* of 360 possible members"):
+        target(to)(*question("raft.replication_losses"))
+
+
+def test_spin_is_not_asked_of_the_first_state() -> None:
+    (model,) = loads("""
+        protocol first
+        state { x: 1..2 = 1 }
+        action go(v: 1..2) { x := v }
+        invariant two: x == 2
+        check it { }
+    """)
+
+    assert any(
+        "the first state breaks two" in note for note in target("promela")(model, model.checks[0]).notes
+    )
