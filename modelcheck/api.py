@@ -53,12 +53,14 @@ def check(  # noqa: PLR0913 - each is given by its name
     symmetry: bool = False,
     threads: int | None = None,
     keep: Keep | None = None,
+    ways: bool = True,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
-    as one; `threads` of None is one for each core.  Stops with a partial outcome
+    as one; `threads` of None is one for each core.  Without `ways` the search takes
+    less memory, and is repeated where there is a run to show.  Stops with a partial outcome
     before memory runs out, or on Ctrl-C. Raises
     KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when the model
     cannot even start; NotReplayable is a bug of the engine.
@@ -74,6 +76,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         symmetry=symmetric_sorts(model) if symmetry else (),
         threads=threads,
         keep=keep,
+        ways=ways,
     )
     if assumes := Machine(model, check.scope).assumption_failures():
         raise Unmet(model, assumes)

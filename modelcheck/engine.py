@@ -40,7 +40,9 @@ class Task:
     search goes on, so that all counts are of the whole extent.  `symmetry` are the
     sorts up to whose renamings states count as one (see `modelcheck.symmetry`):
     verdicts, faults and steps are the same, counts are of orbits.  `threads` of
-    None: one for each core; findings do not depend on it.
+    None: one for each core; findings do not depend on it.  Without `ways` an engine
+    need not remember how it came to each state, which saves memory: it searches
+    again where there is a run to show.
     """
 
     model: Model
@@ -53,6 +55,7 @@ class Task:
     symmetry: tuple[str, ...] = ()
     threads: int | None = None
     keep: Keep | None = None
+    ways: bool = True
 
 
 @dataclass(frozen=True, slots=True)

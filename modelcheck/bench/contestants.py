@@ -53,13 +53,14 @@ class Contestant:
         return f"{self.tool} {self.mode}".rstrip()
 
 
-def ours(model: Path, check: str) -> Contestant:
-    """Our engine on a check of a model file; what it compiles is kept for the next run."""
-    command = (
-        *modelcheck("check", str(model), "--check", check),
-        *("--engine", "explicit", "--threads", str(THREADS), "--json"),
-    )
-    return Contestant("modelcheck", "", THREADS, (), command, _read_ours)
+def ours(model: Path, check: str) -> list[Contestant]:
+    """Our engine's modes on a check of a model file; what it compiles is kept for the next run."""
+    variants = [("", THREADS, ()), ("--no-ways", THREADS, ("--no-ways",)), ("1 thread", 1, ())]
+    asked = (*modelcheck("check", str(model), "--check", check), "--engine", "explicit", "--json")
+    return [
+        Contestant("modelcheck", mode, threads, (), (*asked, "--threads", str(threads), *given), _read_ours)
+        for mode, threads, given in variants
+    ]
 
 
 def modelcheck(*arguments: str) -> Command:

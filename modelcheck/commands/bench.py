@@ -35,7 +35,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         as_file(files("spec") / "protocols" / "kisr.rsm") as model,
     ):
         bench = _Bench(model.absolute(), Path(scratch), tlc_jar(args.tlc))
-        lanes = [_us(bench, args.scope)]
+        lanes = _us(bench, args.scope)
         for rival in args.against:
             found = _rival(bench, rival, args.scope)
             if isinstance(found, str):
@@ -60,10 +60,13 @@ class _Bench:
     jar: Path | None
 
 
-def _us(bench: _Bench, scope: str) -> Lane:
-    small = None if scope == SMALLEST else ours(bench.model, SMALLEST)
+def _us(bench: _Bench, scope: str) -> list[Lane]:
     here = Path.cwd()
-    return Lane(ours(bench.model, scope), here, small, here)
+    small = ours(bench.model, SMALLEST)
+    return [
+        Lane(contestant, here, None if scope == SMALLEST else twin, here)
+        for contestant, twin in zip(ours(bench.model, scope), small, strict=True)
+    ]
 
 
 def _rival(bench: _Bench, rival: str, scope: str) -> list[Lane] | str:

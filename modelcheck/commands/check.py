@@ -82,6 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--symmetry", action="store_true", help="count states that differ by a renaming of members as one"
     )
     how.add_argument(
+        "--no-ways",
+        action="store_true",
+        help="remember no way to each state (8 bytes less); if there is a run to show, search again",
+    )
+    how.add_argument(
         "--max-states", type=_count, metavar="N", help="give up beyond so many states (2000, 5M)"
     )
     how.add_argument("--max-time", type=_seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
@@ -230,6 +235,7 @@ def _ask(
             symmetry=args.symmetry,
             threads=args.threads,
             keep=_keep(args),
+            ways=not args.no_ways,
         )
     except CannotResume as reason:
         raise SpecError([Diagnostic("R0910", model.source, None, str(reason))]) from None

@@ -100,8 +100,8 @@ def _sections(search: Search, shard: Shard) -> list[tuple[Region, int]]:
     frontier = max(local - search.position.starts[shard.number], 0) if search.position.starts else 0
     return [
         (shard.table, state * shard.slots),
-        (shard.parents, 4 * local),
-        (shard.ordinals, 4 * local),
+        (shard.parents, 4 * local * space.ways),
+        (shard.ordinals, 4 * local * space.ways),
         (shard.frontiers[0], state * frontier),
         (shard.frontiers[1], state * frontier),
         (shard.pending[0], entry * old if entering else 0),
@@ -174,8 +174,9 @@ def _described(search: Search) -> Json:
 
 
 def _question(search: Search) -> list[Any]:
-    budget = search.task.budget
-    return [budget.total, None if budget.kinds is None else dict(budget.kinds), search.task.stop_early]
+    task = search.task
+    kinds = None if task.budget.kinds is None else dict(task.budget.kinds)
+    return [task.budget.total, kinds, task.stop_early, task.ways]
 
 
 def _find(find: Find) -> list[Any]:

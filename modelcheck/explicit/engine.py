@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import ClassVar
 
 from modelcheck.engine import Refusal, Task
@@ -11,6 +12,7 @@ from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.recovery import FullAccount
 from modelcheck.explicit.search import Search
+from modelcheck.explicit.space import NoWays
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
 from spec.ir import PropertyKind
@@ -46,6 +48,13 @@ class ExplicitEngine:
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""
         kernel = self._ready[1] if self._ready and self._ready[0] is task else Kernel(task)
+        try:
+            return self._findings(task, kernel, reporter)
+        except NoWays as found:  # it is deterministic: the same is found again among as many
+            limits = replace(task.limits, states=found.states, seconds=None)
+            return self._findings(replace(task, ways=True, keep=None, limits=limits), kernel, reporter)
+
+    def _findings(self, task: Task, kernel: Kernel, reporter: Reporter) -> Findings:
         threads = task.threads or cores()
         search = Search(task, Machine(task.model, task.scope), kernel, reporter, threads)
         try:

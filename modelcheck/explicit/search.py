@@ -89,7 +89,7 @@ class Search:
         self.machine = machine
         self.kernel = kernel
         self.purse = Purse(task.model, task.budget)
-        self.space = Space(kernel)
+        self.space = Space(kernel, ways=task.ways)
         self.tally = Tally(kernel.context, task.properties, reporter)
         self.layers: list[Layer] = []
         self.fixpoint = False

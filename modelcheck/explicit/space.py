@@ -53,13 +53,13 @@ class Level:
 class Shard:
     """The memory of one shard."""
 
-    def __init__(self, number: int, words: int, room: int) -> None:
+    def __init__(self, number: int, words: int, room: int, *, ways: bool) -> None:
         entry = 8 * (words + 1)
         self.number = number
         self.slots = SMALL
         self.table = Region(8 * words * SMALL)
-        self.parents = Region(4 * room)
-        self.ordinals = Region(4 * room)
+        self.parents = Region(4 * room * ways)
+        self.ordinals = Region(4 * room * ways)
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
 
@@ -69,11 +69,23 @@ class Shard:
             region.close()
 
 
-class Space:
-    """All states found, numbered in each shard in the order they were found, which is by faults and depth."""
+class NoWays(Exception):  # noqa: N818 - the answer is to search again
+    """The way to a state was not remembered; with fewer states than `states` it will be found."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, states: int) -> None:
+        self.states = states
+        super().__init__()
+
+
+class Space:
+    """All states found, numbered in each shard in the order they were found, which is by faults and depth.
+
+    Without `ways` the parents of states are not remembered.
+    """
+
+    def __init__(self, kernel: Kernel, *, ways: bool = True) -> None:
         self.kernel = kernel
+        self.ways = ways
         self.words = kernel.layout.words
         self.entry = self.words + 1
         self.levels: list[Level] = []
@@ -92,7 +104,7 @@ class Space:
         while True:
             made: list[Shard] = []
             try:
-                made.extend(Shard(number, self.words, self.room) for number in range(SHARDS))
+                made.extend(Shard(number, self.words, self.room, ways=self.ways) for number in range(SHARDS))
             except MemoryError:
                 for shard in made:
                     shard.close()
@@ -125,7 +137,7 @@ class Space:
             {
                 TABLE: shard.table.address,
                 SLOTS: shard.slots,
-                PARENTS: shard.parents.address,
+                PARENTS: shard.parents.address if self.ways else 0,
                 ORDINALS: shard.ordinals.address,
                 FRONTIER: shard.frontiers[1].address,
                 PENDING: shard.pending[1].address,
@@ -221,7 +233,12 @@ class Space:
         return (word for shard in self.shards if (word := self.word(shard, place)) != NOWHERE)
 
     def ancestry(self, number: int) -> list[tuple[int, int]]:
-        """The states on the way to one, from the root on: numbers, and how many-th successor each is."""
+        """The states on the way to one, from the root on: numbers, and which successor each is.
+
+        Raises NoWays.
+        """
+        if not self.ways:
+            raise NoWays(len(self) + 1)
         found = []
         while number != ROOT:
             shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1

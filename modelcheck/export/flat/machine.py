@@ -91,7 +91,7 @@ class _Lowering:
             for name, holds in self._invariants(of_states, frame.state)
             if holds.constant != 1
         ]
-        steps = [p for p in looked_at if p.kind is ir.PropertyKind.STEP]
+        steps = [p for p in looked_at if p.kind in STEPS]
         rules = [*self._rules(stored, counters, steps)]
         if self._refused:
             raise NotExportable(self._refused)
@@ -178,12 +178,14 @@ class _Lowering:
         self, stored: list[Shape], counters: dict[str, Term], steps: list[ir.Property]
     ) -> Iterator[Rule]:
         terms = self._terms
+        asked = {prop.name for prop in steps}
         made = 0
         for action in self._counted.actions:
             try:
                 for step, frame in self._steps.frames(action, stored):
                     rule = finished(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
                     self._sized(rule.guard, action)
+                    rule = replace(rule, claims=tuple(each for each in rule.claims if each[0] in asked))
                     if action.kind is ir.Kind.FAULT:
                         rule = self._paid(rule, action.name, counters)
                     if rule.guard.constant != 0 or rule.error.constant != 0:

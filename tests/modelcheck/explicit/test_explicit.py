@@ -96,12 +96,35 @@ def test_a_trace_up_to_symmetry_is_a_run() -> None:
     assert len(alike.trace.steps) == len(plain.trace.steps) == 10
 
 
-def test_a_state_takes_few_bytes() -> None:
-    figures = [child("--check", name, "--json")["stats"] for name in ("xs", "m")]
+@pytest.mark.parametrize("name", ["kisr", "two_phase_commit", "quorum"])
+def test_without_ways_the_same_is_found(name: str) -> None:
+    for model in load(PROTOCOLS / f"{name}.rsm"):
+        for asked in model.checks:
+            if asked.name in {"m", "any_crashes"}:
+                continue
+            kept = check(model, asked, engine="explicit")
+            less = check(model, asked, engine="explicit", ways=False)
+            assert less.findings.results == kept.findings.results
+            assert counted(less.findings) == counted(kept.findings)
+
+
+def test_a_checkpoint_without_ways_goes_on_without_them(tmp_path: Path) -> None:
+    model, asked = kisr("xs")
+    check(model, bare(asked), ways=False, limits=Limits(states=3000), keep=Keep(tmp_path))
+    resumed = check(model, bare(asked), ways=False, keep=Keep(tmp_path, resume=True))
+
+    assert counted(resumed.findings) == counted(check(model, bare(asked)).findings)
+    with pytest.raises(CannotResume):
+        check(model, bare(asked), keep=Keep(tmp_path, resume=True))
+
+
+@pytest.mark.parametrize(("given", "most"), [((), 24), (("--no-ways",), 14)])
+def test_a_state_takes_few_bytes(given: tuple[str, ...], most: int) -> None:
+    figures = [child("--check", name, "--json", *given)["stats"] for name in ("xs", "m")]
     grown = figures[1]["memory"] - figures[0]["memory"]
 
     assert figures[1]["states"] == 3_125_462
-    assert grown / figures[1]["states"] <= 24
+    assert grown / figures[1]["states"] <= most
 
 
 def child(*args: str) -> dict[str, dict[str, int]]:

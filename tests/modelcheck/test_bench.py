@@ -1,0 +1,29 @@
+"""The race against other checkers: everybody that is installed finds the same states."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelcheck.cli import main
+from tests.oracles import needs_rumur, needs_spin, needs_tlc
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_spin
+@needs_rumur
+@needs_tlc
+def test_all_find_the_same_states(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["bench", "--scope", "xs", "--rounds", "1"])
+    told = capsys.readouterr().out
+
+    assert code == 0, told
+    assert "all found the same number of states: 19,521" in told
+    for name in ("modelcheck --no-ways", "spin DFS", "spin BFS parallel", "rumur BFS", "tlc BFS"):
+        assert f"\n{name} " in told, name
+    assert " times our search time" in told
+
+
+def test_a_rival_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--against", "nobody"]) == 2
+    assert "none of spin, rumur, tlc" in capsys.readouterr().err
