@@ -66,11 +66,14 @@ def _verdict(machine: Machine, trace: Trace, prop: Property | None, what: str, w
         return
     if said := property_says(machine, prop, trace.states[-1]):
         yield from wrapped(line("  "), said, width)
-    yield from _blame(trace, _failures(trace, prop), width)
+    yield from _blame(trace, failures(trace), width)
 
 
-def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
-    """The smallest parts of the property that are false at the end."""
+def failures(trace: Trace) -> tuple[Failure, ...]:
+    """The smallest parts of the property that are false at the end; none where the end shows something else."""
+    if trace.property is None:
+        return ()
+    prop = trace.model.property(trace.property)
     match trace.ending:
         case BadState():
             return failing(trace.model, trace.scope, prop, trace.states[-1])

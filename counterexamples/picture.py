@@ -1,0 +1,462 @@
+"""A trace as a picture, before anybody draws it: lanes, arrows, logs as boxes, what was lost.
+
+Every format (SVG, Mermaid, PlantUML, a storyboard, text) draws the same
+picture.  It is made from the trace alone: the model's sentences, the parts of
+its state that play a role (see `roles`), and what each step changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum as PyEnum
+
+from counterexamples.diff import Change, Exchanged, Spliced, changes
+from counterexamples.ending import failures, property_says
+from counterexamples.lines import plain
+from counterexamples.roles import Part, Roles, leads, roles
+from counterexamples.text import bounds, headline
+from counterexamples.trace import Example, Stops, Trace
+from spec.ir import Kind, Value
+from spec.semantics import Machine, State, Step
+from spec.types import Bag, Option, Record, Seq, Set, Sort, Type
+from spec.values import show
+
+CONTROLLER = "controller"
+CLIENT = "client"
+
+
+class Mark(PyEnum):
+    """What an arrow stands for."""
+
+    MESSAGE = "message"
+    COPY = "copy"  # one member's log becomes more like another's
+    DECISION = "decision"  # of the controller
+    RECORD = "record"  # a client's
+    ANSWER = "answer"  # to a client
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An entry of a log: `text` names its record, `under` its epoch."""
+
+    text: str
+    under: str = ""
+    fresh: bool = False  # the step wrote it
+    cut: bool = False  # the step removed it
+    bad: bool = False  # what is wrong at the end is about it
+    missing: bool = False  # it was acknowledged and is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a replica stands after a step; None and empty where the model has no such part."""
+
+    up: bool = True
+    leads: bool = False
+    member: bool | None = None
+    epoch: str = ""
+    log: tuple[Box, ...] | None = None
+    high_watermark: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """From one lane to another, or to the same."""
+
+    start: str
+    end: str
+    text: str
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A step: what was done, and in each lane that it touched how things stand then.
+
+    `notes` are the other changes, by lane.  Row 0 is the start.
+    """
+
+    number: int
+    kind: Kind
+    action: str
+    sentence: str
+    arrows: tuple[Arrow, ...] = ()
+    shown: tuple[str, ...] = ()
+    standing: Mapping[str, Standing] = field(default_factory=dict)
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Everything that a format draws; `verdict` is what is wrong at the end, in lines."""
+
+    title: str
+    bounds: str
+    caption: str
+    lanes: tuple[str, ...]
+    replicas: tuple[str, ...]
+    rows: tuple[Row, ...]
+    verdict: tuple[str, ...]
+    is_bad: bool
+    broken: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    loop: int | None = None  # the row after which the run repeats
+
+
+def picture(trace: Trace) -> Picture:
+    """The picture of a trace. Costs a comparison of two states for each step."""
+    return _Drawing(trace).picture()
+
+
+class _Drawing:
+    """One picture in the making."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._machine = Machine(trace.model, trace.scope)
+        self._actions = {action.name: action for action in trace.model.actions}
+        self._roles: Roles = roles(trace.model)
+        self._lane_of = {
+            (sort, ordinal): name
+            for sort in self._roles.sorts
+            for ordinal, name in enumerate(trace.scope.sorts[sort])
+        }
+        self._sort_of = {name: key for key, name in self._lane_of.items()}
+        self._failures = failures(trace)
+        self._broken = self._named_lanes()
+        self._lost = self._lost_records()
+
+    def picture(self) -> Picture:
+        """The whole."""
+        trace = self._trace
+        rows = [self._start(), *(self._row(number) for number in range(1, len(trace.steps) + 1))]
+        rows[-1] = self._judged(rows[-1])
+        used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
+        used |= {name for row in rows for name in row.notes}
+        lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
+        replicas = [*self._lane_of.values()]
+        lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
+        loop = getattr(trace.ending, "loop", None)
+        return Picture(
+            headline(trace),
+            plain(bounds(trace, 10_000)).strip(),
+            self._caption(),
+            tuple(lanes),
+            tuple(replicas),
+            tuple(rows),
+            tuple(self._verdict()),
+            not isinstance(trace.ending, Example | Stops),
+            self._broken,
+            tuple(self._lost),
+            loop,
+        )
+
+    # ---------------------------------------------------------------- standings
+
+    def _standing(self, name: str, state: State, before: State | None) -> Standing:
+        """How a replica stands, with what the step before did to its log."""
+        sort, member = self._sort_of[name]
+        found = Standing()
+        if up := self._roles.field(sort, "up"):
+            found = replace(found, up=bool(up.of(state, member)))
+        if leader := self._roles.field(sort, "leads"):
+            found = replace(found, leads=found.up and leads(leader, leader.of(state, member), member))
+        elif (chosen := self._roles.whole.get("leader")) and _sort(chosen.type) == sort:
+            found = replace(found, leads=chosen.of(state) == member)
+        if (members := self._roles.whole.get("membership")) and _element(members.type) == Sort(sort):
+            found = replace(found, member=member in members.of(state))
+        if epoch := self._roles.field(sort, "epoch"):
+            found = replace(found, epoch=f"{epoch.name} {epoch.of(state, member)}")
+        if log := self._roles.field(sort, "log"):
+            found = replace(found, log=self._boxes(log, state, before, member))
+        if mark := self._roles.field(sort, "high_watermark"):
+            found = replace(found, high_watermark=int(mark.of(state, member)))
+        return found
+
+    def _boxes(self, log: Part, state: State, before: State | None, member: int) -> tuple[Box, ...]:
+        if not isinstance(log.type, Seq):
+            return ()
+        now = log.of(state, member)
+        old = now if before is None else log.of(before, member)
+        same = next(
+            (i for i, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(map(len, (old, now)))
+        )
+        kept = [replace(self._box(log.type.of, entry), fresh=i >= same) for i, entry in enumerate(now)]
+        gone = (
+            [replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]]
+            if same < len(old)
+            else []
+        )
+        return (*kept, *gone)
+
+    def _box(self, of: Type, entry: Value) -> Box:
+        """An entry by the record that it holds, above the epoch it was written in."""
+        scope = self._trace.scope
+        if not isinstance(of, Record):
+            return Box(show(of, entry, scope))
+        shown = {f.name: show(f.type, value, scope) for f, value in zip(of.fields, entry, strict=True)}
+        epoch = next((name for name in EPOCHS if name in shown), None)
+        under = "" if epoch is None else f"{epoch[0]}{shown.pop(epoch)}"
+        return Box(",".join(shown.values()) or under, under if shown else "")
+
+    # --------------------------------------------------------------------- rows
+
+    def _start(self) -> Row:
+        state = self._trace.states[0]
+        names = tuple(self._sort_of)
+        standing = {name: self._standing(name, state, None) for name in names}
+        return Row(0, Kind.ACTION, "", "the start", (), names, standing)
+
+    def _row(self, number: int) -> Row:
+        trace = self._trace
+        step, before, after = trace.steps[number - 1], *trace.states[number - 1 : number + 1]
+        action = self._actions[step.action]
+        found = changes(trace.model, trace.scope, before, after)
+        standing = {name: self._standing(name, after, before) for name in self._sort_of}
+        old = {name: self._standing(name, before, None) for name in self._sort_of}
+        actors = self._actors(step)
+        arrows = tuple(self._arrows(step, actors, found, old, standing))
+        changed = {change.place.member for change in found} | {
+            n for n in old if not _alike(old[n], standing[n])
+        }
+        ends = {arrow.end for arrow in arrows} | {arrow.start for arrow in arrows}
+        shown = tuple(n for n in self._sort_of if n in changed or n in actors or n in ends)
+        notes: dict[str, tuple[str, ...]] = {}
+        for change in found:
+            if change.place.variable.ghost or self._is_drawn(change):
+                continue
+            lane = change.place.member or CONTROLLER
+            notes[lane] = (*notes.get(lane, ()), self._note(change))
+        says = self._machine.says(action, step, before)
+        name = self._machine.name(step)
+        return Row(number, action.kind, name, says, arrows, shown, standing, notes)
+
+    def _actors(self, step: Step) -> list[str]:
+        """The replicas that a step's parameters and choices name."""
+        action = self._actions[step.action]
+        given = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
+        given += [(choice.type, choice.value) for choice in step.choices]
+        names = [self._lane_of.get((_sort(of), value)) for of, value in given if isinstance(value, int)]
+        return [*dict.fromkeys(name for name in names if name is not None)]
+
+    def _is_drawn(self, change: Change) -> bool:
+        """Whether a change is seen in boxes, bars and marks, so that words need not repeat it."""
+        owner = change.place.variable.owner
+        if owner is None:
+            return change.place.variable.network is not None
+        name = change.place.variable.name.removeprefix(f"{owner}.")
+        drawn = [self._roles.field(owner, role) for role in ("log", "high_watermark", "up")]
+        return any(part is not None and part.name == name for part in drawn)
+
+    def _note(self, change: Change) -> str:
+        scope = self._trace.scope
+        place = change.path.removeprefix(f"{change.place.member}.")
+        match change.how:
+            case Exchanged():
+                return f"{place} {show(change.type, change.after, scope)}"
+            case Spliced():
+                return f"{place} {show(change.type, change.after, scope)}"
+            case _:
+                before, after = (show(change.type, v, scope) for v in (change.before, change.after))
+                return f"{place} {before} → {after}"
+
+    # ------------------------------------------------------------------- arrows
+
+    def _arrows(
+        self,
+        step: Step,
+        actors: list[str],
+        found: tuple[Change, ...],
+        old: Mapping[str, Standing],
+        new: Mapping[str, Standing],
+    ) -> Iterator[Arrow]:
+        is_fault = self._actions[step.action].kind is Kind.FAULT
+        if is_fault:
+            return
+        yield from self._messages(actors, found)
+        fresh = {n: [b for b in new[n].log or () if b.fresh] for n in new}
+        known = {(b.text, b.under) for n in old for b in old[n].log or ()}
+        for name, boxes in fresh.items():
+            others = [a for a in actors if a != name]
+            first = [b for b in boxes if (b.text, b.under) not in known]
+            if first:
+                yield Arrow(CLIENT, name, ", ".join(b.text for b in first), Mark.RECORD)
+            elif others:
+                text = ", ".join(_entry(b) for b in boxes) if boxes else step.action
+                yield (
+                    Arrow(others[0], name, text, Mark.COPY)
+                    if boxes
+                    else Arrow(others[0], name, text, Mark.COPY)
+                )
+        if not any(fresh.values()) and len(actors) > 1 and any(b.cut for b in new[actors[0]].log or ()):
+            yield Arrow(actors[1], actors[0], "truncate", Mark.COPY)
+        decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
+        if any(c.place.variable.network is None and self._is_of_control(c) for c in decided):
+            for name in actors[:1]:
+                yield Arrow(CONTROLLER, name, step.action, Mark.DECISION)
+        yield from self._answers(actors, found, new)
+
+    def _is_of_control(self, change: Change) -> bool:
+        """Whether a change is one of leader, epoch or membership, which are nobody's own."""
+        last = change.path.rpartition(".")[2]
+        return any(
+            part.variable == self._index(change) and (not part.path or part.name == last)
+            for role, part in self._roles.whole.items()
+            if role != "acknowledged"
+        )
+
+    def _index(self, change: Change) -> int:
+        return self._trace.model.variables.index(change.place.variable)
+
+    def _messages(self, actors: list[str], found: tuple[Change, ...]) -> Iterator[Arrow]:
+        """Messages that came into a network, from who sent them to whom."""
+        scope = self._trace.scope
+        for change in found:
+            if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
+                continue
+            of = change.type.of if isinstance(change.type, Set | Bag | Seq) else change.type
+            to = change.path.partition("[")[2].rstrip("]")
+            for message in dict.fromkeys(change.how.added):
+                text = show(of, message, scope)
+                text = text if len(text) <= LONG else f"{text.partition('(')[0]}(…)"
+                yield Arrow(
+                    actors[0] if actors else CONTROLLER,
+                    to if to in self._sort_of else CONTROLLER if actors else CLIENT,
+                    text,
+                    Mark.MESSAGE,
+                )
+
+    def _answers(
+        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, Standing]
+    ) -> Iterator[Arrow]:
+        """What a client is told: acknowledged records that were not acknowledged before."""
+        acknowledged = self._roles.whole.get("acknowledged")
+        for change in found:
+            if acknowledged is None or self._index(change) != acknowledged.variable:
+                continue
+            added = change.how.added if isinstance(change.how, Exchanged | Spliced) else ()
+            if added and isinstance(change.type, Set | Bag | Seq):
+                told_ = ", ".join(show(change.type.of, value, self._trace.scope) for value in added)
+                word = "ack" if acknowledged.name.startswith("ack") else acknowledged.name
+                who = next((a for a in actors if new[a].leads), actors[0] if actors else CONTROLLER)
+                yield Arrow(who, CLIENT, f"{word} {told_}", Mark.ANSWER)
+
+    # --------------------------------------------------------------- what is wrong
+
+    def _named_lanes(self) -> tuple[str, ...]:
+        """The replicas for which the property fails."""
+        found = [
+            self._lane_of.get((_sort(each.type), each.value))
+            for failure in self._failures
+            for each in failure.names
+            if isinstance(each.value, int)
+        ]
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+    def _places(self) -> set[int]:
+        """The places in logs for which the property fails."""
+        return {
+            each.value
+            for failure in self._failures
+            for each in failure.names
+            if isinstance(each.value, int) and _sort(each.type) is None and not isinstance(each.value, bool)
+        }
+
+    def _lost_records(self) -> list[str]:
+        """What was acknowledged, and is not in the log of a replica for which the property fails."""
+        acknowledged = self._roles.whole.get("acknowledged")
+        if acknowledged is None or not self._broken:
+            return []
+        state, scope = self._trace.states[-1], self._trace.scope
+        of = _element(acknowledged.type)
+        found = acknowledged.of(state)
+        values = [value for value, _ in found] if isinstance(acknowledged.type, Bag) else [*found]
+        held: set[Value] = set()
+        for name in self._broken:
+            sort, member = self._sort_of[name]
+            log = self._roles.field(sort, "log")
+            if log is None or not isinstance(log.type, Seq):
+                return []
+            for entry in log.of(state, member):
+                held |= {entry} if log.type.of == of else set()
+                if isinstance(log.type.of, Record):
+                    pairs = zip(log.type.of.fields, entry, strict=True)
+                    held |= {value for field_, value in pairs if field_.type == of}
+        ordered = values if isinstance(found, tuple) else sorted(values, key=repr)
+        return [show(of, value, scope) for value in ordered if value not in held]
+
+    def _judged(self, row: Row) -> Row:
+        """The last row, with what is wrong marked in it."""
+        places = self._places()
+        standing = dict(row.standing)
+        for name in self._broken:
+            log = standing[name].log
+            if log is None:
+                continue
+            boxes = [replace(box, bad=i in places and not self._lost) for i, box in enumerate(log)]
+            boxes += [Box(text, missing=True) for text in self._lost]
+            standing[name] = replace(standing[name], log=tuple(boxes))
+        return replace(row, standing=standing, shown=tuple(self._sort_of), is_last=True)
+
+    def _verdict(self) -> Iterator[str]:
+        trace = self._trace
+        if trace.property is None:
+            return
+        prop = trace.model.property(trace.property)
+        if isinstance(trace.ending, Example):
+            yield f"{trace.property} is reached"
+            return
+        says = property_says(self._machine, prop, trace.states[-1])
+        yield f"{trace.property} is false" + (f": {says}" if says else "")
+        for failure in self._failures[:MOST_FAILURES]:
+            names = ", ".join(f"{n.name} = {show(n.type, n.value, trace.scope)}" for n in failure.names)
+            part = " ".join(trace.model.source.at(failure.span).split())
+            yield f"{part} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
+
+    def _caption(self) -> str:
+        """The story in whole sentences: the faults, the end, what was lost."""
+        trace = self._trace
+        faults = [i for i, step in enumerate(trace.steps) if self._actions[step.action].kind is Kind.FAULT]
+        told_ = [
+            f"In step {i + 1}, {self._machine.says(self._actions[trace.steps[i].action], trace.steps[i], trace.states[i])}."
+            for i in faults
+        ]
+        if trace.steps:
+            last = trace.steps[-1]
+            if len(trace.steps) - 1 not in faults:
+                says = self._machine.says(self._actions[last.action], last, trace.states[-2])
+                told_.append(f"At the end, {says}.")
+        if self._lost:
+            who = " and ".join(self._broken)
+            records = "record" if len(self._lost) == 1 else "records"
+            word = "is" if len(self._lost) == 1 else "are"
+            told_.append(f"Acknowledged {records} {', '.join(self._lost)} {word} not in the log of {who}.")
+        return " ".join(told_)
+
+
+EPOCHS = ("epoch", "term", "view", "ballot")
+LONG = 34  # characters of a message that are shown
+MOST_FAILURES = 3
+
+
+def _entry(box: Box) -> str:
+    return f"{box.text} ({box.under})" if box.under else box.text
+
+
+def _alike(a: Standing, b: Standing) -> bool:
+    plain = [tuple(replace(box, fresh=False) for box in s.log or ()) for s in (a, b)]
+    return replace(a, log=plain[0]) == replace(b, log=plain[1])
+
+
+def _sort(of: Type) -> str | None:
+    """The sort that a value of a type names, if it names one."""
+    if isinstance(of, Option):
+        return _sort(of.of)
+    return of.name if isinstance(of, Sort) else None
+
+
+def _element(of: Type) -> Type:
+    return of.of if isinstance(of, Set | Bag | Seq) else of
