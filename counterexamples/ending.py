@@ -70,7 +70,7 @@ def _verdict(machine: Machine, trace: Trace, prop: Property | None, what: str, w
 
 
 def failures(trace: Trace) -> tuple[Failure, ...]:
-    """The smallest parts of the property that are false at the end; none where the end shows something else."""
+    """The smallest parts of the property that are false at the end; none where there is another end."""
     if trace.property is None:
         return ()
     prop = trace.model.property(trace.property)

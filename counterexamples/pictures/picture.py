@@ -14,7 +14,7 @@ from enum import Enum as PyEnum
 from counterexamples.diff import Change, Exchanged, Spliced, changes
 from counterexamples.ending import failures, property_says
 from counterexamples.lines import plain
-from counterexamples.roles import Part, Roles, leads, roles
+from counterexamples.pictures.roles import Part, Roles, leads, roles
 from counterexamples.text import bounds, headline
 from counterexamples.trace import Example, Stops, Trace
 from spec.ir import Kind, Value
@@ -54,7 +54,8 @@ class Standing:
     """How a replica stands after a step; None and empty where the model has no such part."""
 
     up: bool = True
-    leads: bool = False
+    leads: bool = False  # takes itself for the leader
+    chosen: bool | None = None  # the controller takes it for the leader
     member: bool | None = None
     epoch: str = ""
     log: tuple[Box, ...] | None = None
@@ -103,6 +104,7 @@ class Picture:
     is_bad: bool
     broken: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    membership: str = ""  # what the parts are called that make a replica a member
     loop: int | None = None  # the row after which the run repeats
 
 
@@ -139,6 +141,7 @@ class _Drawing:
         lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
         replicas = [*self._lane_of.values()]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
+        member = self._roles.whole.get("membership")
         loop = getattr(trace.ending, "loop", None)
         return Picture(
             headline(trace),
@@ -151,6 +154,11 @@ class _Drawing:
             not isinstance(trace.ending, Example | Stops),
             self._broken,
             tuple(self._lost),
+            "the ISR"
+            if member is not None and member.name == "isr"
+            else ""
+            if member is None
+            else member.name,
             loop,
         )
 
@@ -160,12 +168,13 @@ class _Drawing:
         """How a replica stands, with what the step before did to its log."""
         sort, member = self._sort_of[name]
         found = Standing()
+        control = self._roles.whole.get("leader")
+        if control is not None and _sort(control.type) == sort:
+            found = replace(found, chosen=control.of(state) == member)
         if up := self._roles.field(sort, "up"):
             found = replace(found, up=bool(up.of(state, member)))
         if leader := self._roles.field(sort, "leads"):
             found = replace(found, leads=found.up and leads(leader, leader.of(state, member), member))
-        elif (chosen := self._roles.whole.get("leader")) and _sort(chosen.type) == sort:
-            found = replace(found, leads=chosen.of(state) == member)
         if (members := self._roles.whole.get("membership")) and _element(members.type) == Sort(sort):
             found = replace(found, member=member in members.of(state))
         if epoch := self._roles.field(sort, "epoch"):
@@ -239,8 +248,12 @@ class _Drawing:
         action = self._actions[step.action]
         given = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
         given += [(choice.type, choice.value) for choice in step.choices]
-        names = [self._lane_of.get((_sort(of), value)) for of, value in given if isinstance(value, int)]
+        names = [self._lane(of, value) for of, value in given]
         return [*dict.fromkeys(name for name in names if name is not None)]
+
+    def _lane(self, of: Type, value: Value) -> str | None:
+        sort = _sort(of)
+        return None if sort is None or value is None else self._lane_of.get((sort, value))
 
     def _is_drawn(self, change: Change) -> bool:
         """Whether a change is seen in boxes, bars and marks, so that words need not repeat it."""
@@ -277,22 +290,16 @@ class _Drawing:
         if is_fault:
             return
         yield from self._messages(actors, found)
-        fresh = {n: [b for b in new[n].log or () if b.fresh] for n in new}
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
-        for name, boxes in fresh.items():
-            others = [a for a in actors if a != name]
-            first = [b for b in boxes if (b.text, b.under) not in known]
-            if first:
-                yield Arrow(CLIENT, name, ", ".join(b.text for b in first), Mark.RECORD)
-            elif others:
-                text = ", ".join(_entry(b) for b in boxes) if boxes else step.action
-                yield (
-                    Arrow(others[0], name, text, Mark.COPY)
-                    if boxes
-                    else Arrow(others[0], name, text, Mark.COPY)
-                )
-        if not any(fresh.values()) and len(actors) > 1 and any(b.cut for b in new[actors[0]].log or ()):
-            yield Arrow(actors[1], actors[0], "truncate", Mark.COPY)
+        for name, standing in new.items():
+            boxes = [box for box in standing.log or () if box.fresh]
+            others = [other for other in actors if other != name]
+            if any((box.text, box.under) not in known for box in boxes):
+                yield Arrow(CLIENT, name, ", ".join(box.text for box in boxes), Mark.RECORD)
+            elif boxes and others:
+                yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
+            elif others and any(box.cut for box in standing.log or ()):
+                yield Arrow(others[0], name, "cut the log", Mark.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
         if any(c.place.variable.network is None and self._is_of_control(c) for c in decided):
             for name in actors[:1]:
@@ -348,12 +355,7 @@ class _Drawing:
 
     def _named_lanes(self) -> tuple[str, ...]:
         """The replicas for which the property fails."""
-        found = [
-            self._lane_of.get((_sort(each.type), each.value))
-            for failure in self._failures
-            for each in failure.names
-            if isinstance(each.value, int)
-        ]
+        found = [self._lane(each.type, each.value) for failure in self._failures for each in failure.names]
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _places(self) -> set[int]:
@@ -416,19 +418,19 @@ class _Drawing:
             part = " ".join(trace.model.source.at(failure.span).split())
             yield f"{part} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
 
+    def _says(self, number: int) -> str:
+        step = self._trace.steps[number]
+        return self._machine.says(self._actions[step.action], step, self._trace.states[number])
+
     def _caption(self) -> str:
         """The story in whole sentences: the faults, the end, what was lost."""
         trace = self._trace
         faults = [i for i, step in enumerate(trace.steps) if self._actions[step.action].kind is Kind.FAULT]
-        told_ = [
-            f"In step {i + 1}, {self._machine.says(self._actions[trace.steps[i].action], trace.steps[i], trace.states[i])}."
-            for i in faults
-        ]
+        told_ = [f"In step {i + 1}, {self._says(i)}." for i in faults]
         if trace.steps:
-            last = trace.steps[-1]
-            if len(trace.steps) - 1 not in faults:
-                says = self._machine.says(self._actions[last.action], last, trace.states[-2])
-                told_.append(f"At the end, {says}.")
+            last = len(trace.steps) - 1
+            if last not in faults:
+                told_.append(f"At the end, {self._says(last)}.")
         if self._lost:
             who = " and ".join(self._broken)
             records = "record" if len(self._lost) == 1 else "records"

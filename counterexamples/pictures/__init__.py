@@ -1,0 +1,1 @@
+"""Pictures of a run: drawn once without a format, then in each format."""

@@ -1,0 +1,223 @@
+"""Pieces of SVG that every picture has: escaped text, wrapped lines, a log as boxes.
+
+Nothing but shapes, classes and text: the style stands once in each file, with
+colours for light and dark, and every difference in colour is one of shape or
+word as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from textwrap import wrap
+from xml.sax.saxutils import escape, quoteattr
+
+from counterexamples.pictures.picture import Box, Standing
+
+STYLE = """
+.mc{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif}
+.mc text{fill:#1b1f24;font-size:13px}
+.mc .title{font-size:17px;font-weight:700}
+.mc .strong{font-weight:700}
+.mc .small{font-size:11px}
+.mc .dim,.mc .dim text{fill:#59636e}
+.mc .mono{font-size:10.5px;
+font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+.mc .paper{fill:#ffffff}
+.mc .rule{stroke:#d1d9e0;stroke-width:1}
+.mc .head{fill:#f6f8fa;stroke:#59636e;stroke-width:1.5}
+.mc .life{stroke:#59636e;stroke-width:2}
+.mc .down{stroke:#818b98;stroke-width:2;stroke-dasharray:3 5}
+.mc .member{fill:#ddf4ff;stroke:#54aeff;stroke-width:1}
+.mc .box{fill:#ffffff;stroke:#1b1f24;stroke-width:1.3}
+.mc .kept{fill:#d5ecdb;stroke:#1b1f24;stroke-width:1.3}
+.mc .cut,.mc .missing{fill:none;stroke:#cf222e;stroke-width:1.6;stroke-dasharray:4 3}
+.mc .bad{fill:#ffd8d3;stroke:#cf222e;stroke-width:2.6}
+.mc .cross{stroke:#cf222e;stroke-width:1.6}
+.mc .bar{stroke:#1a7f37;stroke-width:4}
+.mc .halo{fill:#ffffff}
+.mc .arrow{stroke:#1b1f24;stroke-width:1.6;fill:none}
+.mc .point{fill:#1b1f24}
+.mc .copy{stroke-dasharray:7 3}
+.mc .decision{stroke-width:3}
+.mc .fault{fill:#fff1ef;stroke:#cf222e;stroke-width:1.2;stroke-dasharray:6 3}
+.mc .repair{fill:#e6f6ea;stroke:#1a7f37;stroke-width:1.2;stroke-dasharray:2 3}
+.mc .flash{fill:#cf222e;font-weight:700}
+.mc .mended{fill:#1a7f37;font-weight:700}
+.mc .verdict{fill:#fff1ef;stroke:#cf222e;stroke-width:2.6}
+.mc .reached{fill:#e6f6ea;stroke:#1a7f37;stroke-width:2.6}
+.mc .frame{fill:none;stroke:#59636e;stroke-width:1.3}
+.mc .broken{fill:none;stroke:#cf222e;stroke-width:2.6}
+@media (prefers-color-scheme:dark){
+.mc text{fill:#f0f3f6}
+.mc .dim,.mc .dim text{fill:#a9b3be}
+.mc .paper,.mc .halo{fill:#0d1117}
+.mc .rule{stroke:#3d444d}
+.mc .head{fill:#151b23;stroke:#a9b3be}
+.mc .life{stroke:#a9b3be}
+.mc .member{fill:#10283f;stroke:#4493f8}
+.mc .box{fill:#0d1117;stroke:#f0f3f6}
+.mc .kept{fill:#163d24;stroke:#f0f3f6}
+.mc .cut,.mc .missing,.mc .cross,.mc .broken{stroke:#ff7b72}
+.mc .bad{fill:#5a1e1b;stroke:#ff7b72}
+.mc .bar{stroke:#56d364}
+.mc .arrow{stroke:#f0f3f6}
+.mc .point{fill:#f0f3f6}
+.mc .fault,.mc .verdict{fill:#2b1514;stroke:#ff7b72}
+.mc .repair,.mc .reached{fill:#122117;stroke:#56d364}
+.mc .flash{fill:#ff7b72}
+.mc .mended{fill:#56d364}
+.mc .frame{stroke:#a9b3be}
+}
+""".strip()
+BOX, TALL = 30, 28  # an entry's width and height
+WIDE = 78  # the widest an entry may be
+LINE = 16  # from one line of text to the next
+NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def said(text: str) -> str:
+    """Text as it may stand in XML."""
+    return escape(NOT_XML.sub("\ufffd", text))
+
+
+def words(x: float, y: float, text: str, *classes: str, anchor: str = "start") -> str:
+    """A line of text."""
+    kind = f' class="{" ".join(classes)}"' if classes else ""
+    where = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{x:g}" y="{y:g}"{kind}{where}>{said(text)}</text>'
+
+
+def rect(x: float, y: float, width: float, height: float, kind: str, radius: float = 3) -> str:
+    """A rectangle."""
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{max(height, 0):g}" '
+        f'rx="{radius:g}" class="{kind}"/>'
+    )
+
+
+def stroke(x1: float, y1: float, x2: float, y2: float, kind: str, more: str = "") -> str:
+    """A straight line."""
+    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"{more}/>'
+
+
+def width_of(text: str, size: float = 13) -> float:
+    """About how wide a line of text is."""
+    return sum(WIDTHS.get(sign, 0.56 if sign.isascii() else 0.75) for sign in text) * size
+
+
+WIDTHS = dict.fromkeys("iljtfrI.,:;|!'()[] ", 0.33) | dict.fromkeys("mwMW@%→★⚡", 0.88)
+
+
+def lines(text: str, width: float, size: float = 13) -> list[str]:
+    """Text in lines of at most about that width; a word that is longer is broken."""
+    return wrap(text, max(4, int(width / (0.53 * size))), break_on_hyphens=False) or [""]
+
+
+def document(width: float, height: float, title: str, about: str, body: Sequence[str]) -> str:
+    """A whole file, with its style and what a screen reader tells of it."""
+    name = sha256("".join((title, about, *body)).encode()).hexdigest()[:8]
+    shapes = "\n".join(body).replace("url(#point)", f"url(#p{name})")
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \
+aria-labelledby="t{name} d{name}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">
+<title id="t{name}">{said(title)}</title>
+<desc id="d{name}">{said(about)}</desc>
+<style>{STYLE}</style>
+<defs><marker id="p{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" \
+markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
+<path d="M0 0L10 5L0 10z" class="point"/></marker></defs>
+{rect(0, 0, width, height, "paper", 0)}
+{shapes}
+</svg>
+"""
+
+
+# ------------------------------------------------------------------------- logs
+
+
+def badge(standing: Standing) -> str:
+    """What a replica is, in a few words: the leader, down, in sync."""
+    found = []
+    if not standing.up:
+        found.append("✕ down")
+    if standing.chosen and standing.up:
+        found.append("★ leader")
+    elif standing.leads:
+        found.append("★ leader" if standing.chosen is None else "☆ thinks it leads")
+    elif standing.chosen:
+        found.append("★ leader, but down")
+    if standing.epoch:
+        found.append(standing.epoch)
+    return " · ".join(found)
+
+
+def log_width(standing: Standing) -> float:
+    """How wide a log is drawn."""
+    return sum(_wide(box) for box in standing.log or ()) + 14
+
+
+def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[str]:
+    """A log as boxes from x on, its high watermark as a bar; the front is left out where there is no room."""
+    boxes = list(enumerate(standing.log or ()))
+    left_out = 0
+    while len(boxes) > 1 and sum(_wide(box) for _, box in boxes) > room - 14 * (left_out > 0) - 6:
+        boxes.pop(0)
+        left_out += 1
+    if left_out:
+        yield words(x, y + TALL / 2 + 4, "…", "strong")
+        x += 14
+    mark = standing.high_watermark
+    stored = sum(1 for box in standing.log or () if not (box.cut or box.missing))
+    if not boxes:
+        yield words(x + 4, y + TALL / 2 + 4, "empty log", "small", "dim")
+    if mark is not None and mark <= left_out:
+        yield from _bar(x - 2, y)
+    for index, box in boxes:
+        width = _wide(box)
+        yield from _box(x, y, width, box, committed=mark is not None and index < mark)
+        x += width
+        if mark is not None and index + 1 == min(mark, max(stored, 1)):
+            yield from _bar(x, y)
+
+
+def _bar(x: float, y: float) -> Iterator[str]:
+    yield stroke(x, y - 4, x, y + TALL + 4, "bar")
+    yield words(x, y + TALL + 14, "hw", "small", anchor="middle")
+
+
+def _wide(box: Box) -> float:
+    return min(max(BOX, width_of(box.text) + 12, width_of(box.under, 10) + 10), WIDE)
+
+
+def _box(x: float, y: float, width: float, box: Box, *, committed: bool) -> Iterator[str]:
+    kind = (
+        "missing"
+        if box.missing
+        else "cut"
+        if box.cut
+        else "bad"
+        if box.bad
+        else "kept"
+        if committed
+        else "box"
+    )
+    yield rect(x + 1, y, width - 2, TALL, kind)
+    middle = x + width / 2
+    text = box.text if width_of(box.text) <= WIDE - 6 else box.text[: int((WIDE - 16) / 7.2)] + "…"
+    classes = ("strong",) if box.fresh or box.bad else ()
+    yield words(middle, y + (TALL / 2 + 5 if not box.under else 14), text, *classes, anchor="middle")
+    if box.under:
+        yield words(middle, y + 25, box.under, "mono", "dim", anchor="middle")
+    if box.cut or box.missing:
+        yield stroke(x + 2, y + 1, x + width - 2, y + TALL - 1, "cross")
+        yield stroke(x + 2, y + TALL - 1, x + width - 2, y + 1, "cross")
+    if box.missing:
+        yield words(middle, y + TALL + 13, "lost", "small", "flash", anchor="middle")
+    elif box.cut:
+        yield words(middle, y + TALL + 13, "cut", "small", "flash", anchor="middle")
+
+
+def attribute(text: str) -> str:
+    """Text as the value of an attribute, in its quotes."""
+    return quoteattr(NOT_XML.sub("\ufffd", text))

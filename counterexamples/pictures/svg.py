@@ -1,0 +1,248 @@
+"""A trace as a sequence diagram in SVG: time goes down, one lane for each replica and for those around them.
+
+The same trace gives the same bytes.  A row's place depends on the rows above
+it alone, so a small change of a trace is a small change of the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from counterexamples.pictures.drawing import (
+    LINE,
+    TALL,
+    badge,
+    document,
+    draw_log,
+    lines,
+    log_width,
+    rect,
+    stroke,
+    width_of,
+    words,
+)
+from counterexamples.pictures.picture import Arrow, Mark, Picture, Row, Standing
+from spec.ir import Kind
+
+TOLD = 290  # the column of sentences
+NARROW, WIDE, WIDEST = 104, 150, 280  # lanes: of client and controller; of replicas
+EDGE = 18
+ARROW = 24  # height of an arrow
+SIDE = 14  # from a lifeline to what stands beside it
+Shape = Callable[[float, float], Iterable[str]]  # drawn where its row comes to stand
+KINDS = {Kind.FAULT: ("fault", "⚡ fault", "flash"), Kind.REPAIR: ("repair", "✚ repair", "mended")}
+
+
+def svg(picture: Picture) -> str:
+    """The sequence diagram of a picture."""
+    return _Diagram(picture).text()
+
+
+class _Diagram:
+    """One diagram in the making; `_lane` is where each lifeline stands, `_room` how much is beside it."""
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._lane: dict[str, float] = {}
+        self._room: dict[str, float] = {}
+        x = EDGE + TOLD + 26.0
+        for name in picture.lanes:
+            width = self._wanted(name)
+            self._room[name] = width - SIDE - 8
+            self._lane[name] = x
+            x += width
+        self._width = max(x + EDGE, 640.0)
+        self._parts: list[str] = []
+
+    def _wanted(self, name: str) -> float:
+        if name not in self._picture.replicas:
+            return NARROW
+        logs = [log_width(row.standing[name]) for row in self._picture.rows if name in row.standing]
+        return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
+
+    def text(self) -> str:
+        """The whole file."""
+        picture = self._picture
+        y = self._heading()
+        for row in picture.rows:
+            y = self._row(row, y)
+        if picture.loop is not None:
+            self._parts.append(
+                words(EDGE, y + 16, f"↻ from after step {picture.loop} on, for ever", "strong")
+            )
+            y += 26
+        y = self._verdict(y)
+        y = self._legend(y)
+        y = self._small(picture.bounds, y)
+        return document(self._width, y + 8, picture.title, picture.caption, self._parts)
+
+    # ------------------------------------------------------------------ heading
+
+    def _heading(self) -> float:
+        picture, y = self._picture, 30.0
+        for line in lines(picture.title, self._width - 2 * EDGE, 16):
+            self._parts.append(words(EDGE, y, line, "title"))
+            y += 22
+        for line in lines(picture.caption, self._width - 2 * EDGE) if picture.caption else ():
+            self._parts.append(words(EDGE, y, line))
+            y += LINE
+        y += 8
+        for name, x in self._lane.items():
+            width = max(width_of(name) + 18, 44)
+            self._parts.append(rect(x - 22, y, width, 26, "head", 5))
+            self._parts.append(words(x - 22 + width / 2, y + 18, name, "strong", anchor="middle"))
+        return y + 34
+
+    # --------------------------------------------------------------------- rows
+
+    def _row(self, row: Row, y: float) -> float:
+        """One step from y on; where the next begins."""
+        told = lines(row.sentence, TOLD - 34)
+        name = [] if not row.action or row.action == row.sentence else lines(row.action, TOLD - 34, 10.5)
+        left = 12 + LINE * len(told) + 13 * len(name) + (LINE if row.kind in KINDS else 0)
+        beside = {lane: self._beside(lane, row) for lane in self._lane}
+        below = max((height for height, _ in beside.values()), default=0.0)
+        height = max(left + 6, ARROW * len(row.arrows) + below + 14)
+        if row.kind in KINDS:
+            self._parts.append(
+                rect(EDGE - 8, y + 1, self._width - 2 * EDGE + 16, height - 2, KINDS[row.kind][0])
+            )
+        self._lives(row, y, height)
+        self._told(row, y, told, name)
+        at = y + 18
+        for arrow in row.arrows:
+            self._parts.extend(self._arrow(arrow, at))
+            at += ARROW
+        start = y + ARROW * len(row.arrows) + 8
+        for lane, (_, draw) in beside.items():
+            self._parts.extend(part for shape in draw for part in shape(self._lane[lane] + SIDE, start))
+        self._parts.append(stroke(EDGE - 8, y + height, self._width - EDGE + 8, y + height, "rule"))
+        return y + height
+
+    def _told(self, row: Row, y: float, told: list[str], name: list[str]) -> None:
+        at = y + 18
+        self._parts.append(words(EDGE + 14, at, str(row.number), "strong", anchor="middle"))
+        if row.kind in KINDS:
+            _, word, kind = KINDS[row.kind]
+            self._parts.append(words(EDGE + 30, at, word, kind))
+            at += LINE
+        for line in told:
+            self._parts.append(words(EDGE + 30, at, line))
+            at += LINE
+        for line in name:
+            self._parts.append(words(EDGE + 30, at - 2, line, "mono", "dim"))
+            at += 13
+
+    def _lives(self, row: Row, y: float, height: float) -> None:
+        """The lifelines: broken while a replica is down, in a band while it is a member."""
+        for name, x in self._lane.items():
+            standing = row.standing.get(name)
+            if standing is not None and standing.member:
+                self._parts.append(rect(x - 7, y, 14, height, "member", 0))
+            kind = "life" if standing is None or standing.up else "down"
+            self._parts.append(stroke(x, y, x, y + height, kind))
+
+    def _beside(self, lane: str, row: Row) -> tuple[float, list[Shape]]:
+        """What stands beside a lifeline, and how high it is."""
+        shapes: list[Shape] = []
+        height, room = 0.0, self._room[lane]
+        standing = row.standing.get(lane)
+        if standing is not None and lane in row.shown:
+            title = badge(standing)
+            for line in lines(title, room, 11) if title else ():
+                shapes.append(partial(_noted, line, height, ("small", "strong")))
+                height += 14
+            if standing.log is not None:
+                shapes.append(partial(_logged, standing, height + 4, room))
+                height += TALL + 22
+            if row.is_last and lane in self._picture.broken:
+                shapes.append(partial(_framed, height, room))
+                height += 4
+        for note in row.notes.get(lane, ()):
+            for line in lines(note, room, 10.5):
+                shapes.append(partial(_noted, line, height, ("mono",)))
+                height += 13
+        return height, shapes
+
+    # ------------------------------------------------------------------- arrows
+
+    def _arrow(self, arrow: Arrow, y: float) -> Iterator[str]:
+        start, end = (self._lane.get(name) for name in (arrow.start, arrow.end))
+        if start is None or end is None:
+            return
+        kind = {Mark.COPY: "arrow copy", Mark.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
+        text = words((start + end) / 2, y - 4, arrow.text, "small", anchor="middle")
+        wide = width_of(arrow.text, 11) + 6
+        if start == end:
+            yield f'<path d="M{start:g} {y - 6:g}h26v10h-22" class="{kind}" marker-end="url(#point)"/>'
+            yield words(start + 32, y + 2, arrow.text, "small")
+            return
+        sign = 1 if end > start else -1
+        yield stroke(start + 4 * sign, y, end - 4 * sign, y, kind, ' marker-end="url(#point)"')
+        yield rect((start + end - wide) / 2, y - 15, wide, 14, "halo", 2)
+        yield text
+
+    # ------------------------------------------------------------------- the end
+
+    def _verdict(self, y: float) -> float:
+        picture = self._picture
+        room = self._width - 2 * EDGE - 24
+        told = [line for part in picture.verdict for line in lines(part, room)]
+        if not told:
+            return y + 8
+        sign = "✗ " if picture.is_bad else "✓ "
+        height = LINE * len(told) + 18
+        self._parts.append(
+            rect(
+                EDGE - 8,
+                y + 8,
+                self._width - 2 * EDGE + 16,
+                height,
+                "verdict" if picture.is_bad else "reached",
+            )
+        )
+        for number, line in enumerate(told):
+            text = sign + line if number == 0 else line
+            classes = ("strong",) if number == 0 else ()
+            self._parts.append(
+                words(EDGE + (6 if number == 0 else 22), y + 28 + LINE * number, text, *classes)
+            )
+        return y + height + 16
+
+    def _legend(self, y: float) -> float:
+        """What the signs mean; only of those that are there."""
+        stands = [s for row in self._picture.rows for s in row.standing.values()]
+        marks = {arrow.mark for row in self._picture.rows for arrow in row.arrows}
+        told = []
+        if any(s.log for s in stands):
+            told.append("boxes: the log, the epoch below each record")
+        if any(s.high_watermark is not None for s in stands):
+            told.append("bar hw: records before it are committed")
+        if any(s.member for s in stands):
+            told.append(f"band around a lifeline: in {self._picture.membership}")
+        if any(not s.up for s in stands):
+            told.append("dotted lifeline: down")
+        if Mark.COPY in marks:
+            told.append("dashed arrow: a copy between logs")
+        if any(box.cut for s in stands for box in s.log or ()):
+            told.append("crossed out: removed")
+        return self._small(" · ".join(told), y) if told else y
+
+    def _small(self, text: str, y: float) -> float:
+        for line in lines(text, self._width - 2 * EDGE, 10.5):
+            self._parts.append(words(EDGE - 8, y + 14, line, "small", "dim"))
+            y += 14
+        return y + 4
+
+
+def _noted(text: str, down: float, classes: tuple[str, ...], x: float, y: float) -> Iterator[str]:
+    yield words(x, y + down + 11, text, *classes)
+
+
+def _logged(standing: Standing, down: float, room: float, x: float, y: float) -> Iterator[str]:
+    return draw_log(x, y + down, standing, room)
+
+
+def _framed(height: float, room: float, x: float, y: float) -> Iterator[str]:
+    yield rect(x - 6, y - 4, room + 8, height + 4, "broken", 5)
