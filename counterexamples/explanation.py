@@ -1,0 +1,245 @@
+"""Why a run goes wrong, as plain data, and in the words that text, pictures and pages share.
+
+What is in it is found in `modelcheck/explanation`; here it is only told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+
+LABEL = 11  # columns of what a line is about
+MOST_STEPS = 12  # numbers of steps that are listed in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A value in a false part: its text in the model, what it is at the end, and since which step.
+
+    `since` 0 is the start; None is not known.
+    """
+
+    text: str
+    value: str
+    since: int | None = None
+
+    @property
+    def age(self) -> str:
+        """Since when the value is what it is: "since step 3"; empty when it is not known."""
+        match self.since:
+            case None:
+                return ""
+            case 0:
+                return "since the start"
+            case number:
+                return f"since step {number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A smallest part of the property that is false (true, unless `wanted`): for whom, where, by what values.
+
+    `names` are what the property's quantifiers stand for there, such as the
+    replica and the offset; `place` is file:line:column.
+    """
+
+    text: str
+    place: str
+    names: tuple[tuple[str, str], ...]
+    facts: tuple[Fact, ...]
+    wanted: bool = True
+
+    @property
+    def who(self) -> str:
+        """For which members it fails: "l = B, o = 0"."""
+        return ", ".join(f"{name} = {value}" for name, value in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class CoreStep:
+    """A step that the violation needs: its number from 1, its name, and what becomes of the run without it.
+
+    `without` goes on from "without it": "step 3 is not possible: guard … is
+    false", "nothing is wrong at the end"; empty when nobody looked.
+    """
+
+    number: int
+    name: str
+    without: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The steps without which the rest is impossible or harmless, of `of` in all.
+
+    `is_least` says that none of them can be left out: the search for more to
+    leave out was not given up.
+    """
+
+    steps: tuple[CoreStep, ...]
+    of: int
+    is_least: bool = True
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of the steps, from 1."""
+        return frozenset(step.number for step in self.steps)
+
+    @property
+    def sentence(self) -> str:
+        """How many steps it takes: "All 5 steps are needed."."""
+        if not self.is_least:
+            left = f"at most {len(self.steps):,} of the {self.of:,} steps are needed"
+            return f"{left[0].upper()}{left[1:]}; it was not tried to the end whether fewer do."
+        if len(self.steps) == self.of:
+            return {0: "No step is needed.", 1: "The one step is needed."}.get(
+                self.of, f"All {self.of:,} steps are needed."
+            )
+        which = _numbers(sorted(self.numbers))
+        return f"Of the {self.of:,} steps, {len(self.steps):,} {_are(len(self.steps))} needed{which}."
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _numbers(found: list[int]) -> str:
+    """Numbers of steps in brackets, where they are few."""
+    return f" ({', '.join(map(str, found))})" if 0 < len(found) <= MOST_STEPS else ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoReturn:
+    """When what is wrong could no more be averted, by numbers of states: step i leads to i, 0 is the start.
+
+    From state `state` on, no run of actions and repairs (faults are not taken)
+    avoids it; from the state before, `way_out` does, which is empty when doing
+    without further faults was enough.  `state` is None when a limit was reached:
+    then that is so from `at_latest` on, and perhaps earlier.  `at_risk` is the first state
+    from which on it could go wrong without another fault; None when not known.
+    `goal` is what is waited for, where what is wrong is that it does not come;
+    `is_put_off`: it never does although `way_out` from the end leads to it.
+    `beyond` are limits of the scope behind which nobody looked, `states` how many
+    states were looked at.
+    """
+
+    state: int | None
+    at_latest: int
+    last: int
+    way_out: tuple[str, ...] = ()
+    at_risk: int | None = None
+    goal: str = ""
+    is_put_off: bool = False
+    beyond: tuple[str, ...] = ()
+    states: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The point of no return in whole sentences, with what is not known."""
+        return tuple(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        if self.is_put_off:
+            way = _by(self.way_out)
+            yield f"There is no point of no return: at the end {self.goal} could still come{way}."
+        else:
+            yield self._turn()
+        if self.at_risk is not None and self.at_risk != self.at_latest:
+            yield f"{_from(self.at_risk)}, it could go wrong without another fault."
+        if self.beyond:
+            yield f"This is within the scope: what lies beyond {' and '.join(self.beyond)} was not looked at."
+
+    def _turn(self) -> str:
+        hopeless = f"no run of actions and repairs {f'leads to {self.goal}' if self.goal else 'avoids it'}"
+        if self.state is None:
+            looked = f"{count(self.states, 'state')} were looked at"
+            return (
+                f"{_from(self.at_latest)} at the latest, {hopeless}; before that it is not known ({looked})."
+            )
+        if self.state == 0:
+            return f"From the start on, {hopeless}."
+        before = "before that step" if self.state < self.last else "before this last step"
+        if self.way_out:
+            open_ = f"{before} there was a way out{_by(self.way_out)}"
+        elif self.goal:
+            open_ = f"{before} it was there"
+        else:
+            open_ = f"{before}, nothing could go wrong without a further fault"
+        return f"{_from(self.state)}, {hopeless}; {open_}."
+
+
+def _from(state: int) -> str:
+    return f"From step {state} on" if state else "From the start on"
+
+
+def _by(steps: Iterable[str]) -> str:
+    return ": " + "; ".join(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a run goes wrong; its steps and states go by their numbers in the trace.
+
+    `summary` is two whole sentences; `claim` is what the property says, or its
+    name.  `no_return` is None where nothing is wrong, as in an example.
+    """
+
+    summary: tuple[str, ...]
+    claim: str
+    parts: tuple[Part, ...]
+    core: Core
+    no_return: NoReturn | None
+
+
+# ----------------------------------------------------------------------- lines
+
+
+def brief(explanation: Explanation, width: int) -> Iterator[Line]:
+    """The summary and the point of no return, as lines for a terminal."""
+    yield line(Piece("why", Role.STRONG))
+    for sentence in explanation.summary:
+        yield from wrapped(line("  "), sentence, width)
+    if explanation.no_return is not None:
+        yield from _about("no return", explanation.no_return.sentences, width)
+    if len(explanation.core.steps) != explanation.core.of:
+        yield from _about("needed", [explanation.core.sentence], width)
+
+
+def lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """All of an explanation, as lines for a terminal."""
+    yield line(Piece("why", Role.STRONG))
+    for sentence in explanation.summary:
+        yield from wrapped(line("  "), sentence, width)
+    for part in explanation.parts:
+        yield from _part(part, width)
+    if explanation.no_return is not None:
+        yield from _about("no return", explanation.no_return.sentences, width)
+    yield from _about("needed", [explanation.core.sentence], width)
+    digits = len(str(explanation.core.of))
+    longest = max((len(step.name) for step in explanation.core.steps), default=0)
+    for step in explanation.core.steps if any(step.without for step in explanation.core.steps) else ():
+        name = Piece(f"{step.name:<{min(longest, width // 3)}}", Role.PLACE)
+        label = line(" " * 4, Piece(f"{step.number:>{digits}}  ", Role.DIM), name, "  ")
+        yield from wrapped(label, f"without it, {step.without}", width)
+
+
+def _about(label: str, sentences: Iterable[str], width: int) -> Iterator[Line]:
+    start = line("  ", Piece(f"{label:<{LABEL}}", Role.DIM))
+    yield from wrapped(start, " ".join(sentences), width)
+
+
+def _part(part: Part, width: int) -> Iterator[Line]:
+    """A false part, for whom it is, where it stands, and its values with their age."""
+    start = line("  ", Piece(f"{'false' if part.wanted else 'true':<{LABEL}}", Role.DIM))
+    for_ = f"   for {part.who}" if part.names else ""
+    *others, last = wrapped(start, part.text + for_, width, Role.STRONG)
+    yield from others
+    yield (*last, Piece(f"   {part.place}", Role.DIM))
+    longest = min(max((len(fact.text) for fact in part.facts), default=0), width // 2)
+    for fact in part.facts:
+        label = line(" " * (LABEL + 4), Piece(f"{fact.text:<{longest}}", Role.PLACE), Piece(" = ", Role.DIM))
+        *others, last = wrapped(label, fact.value, width)
+        yield from others
+        yield (*last, Piece(f"   {fact.age}", Role.DIM)) if fact.age else last
