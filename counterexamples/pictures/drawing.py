@@ -45,6 +45,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .repair{fill:#e6f6ea;stroke:#1a7f37;stroke-width:1.2;stroke-dasharray:2 3}
 .mc .flash{fill:#cf222e;font-weight:700}
 .mc .mended{fill:#1a7f37;font-weight:700}
+.mc .tick{fill:#1a7f37;font-size:9px;font-weight:700}
 .mc .verdict{fill:#fff1ef;stroke:#cf222e;stroke-width:2.6}
 .mc .reached{fill:#e6f6ea;stroke:#1a7f37;stroke-width:2.6}
 .mc .frame{fill:none;stroke:#59636e;stroke-width:1.3}
@@ -67,11 +68,13 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .fault,.mc .verdict{fill:#2b1514;stroke:#ff7b72}
 .mc .repair,.mc .reached{fill:#122117;stroke:#56d364}
 .mc .flash{fill:#ff7b72}
-.mc .mended{fill:#56d364}
+.mc .mended,.mc .tick{fill:#56d364}
 .mc .frame{stroke:#a9b3be}
 }
 """.strip()
 BOX, TALL = 30, 28  # an entry's width and height
+LABEL = 17  # words above and below a log
+INSET = 8  # from where a log begins to its first box
 WIDE = 78  # the widest an entry may be
 LINE = 16  # from one line of text to the next
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -137,31 +140,35 @@ markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
 
 
 def badge(standing: Standing) -> str:
-    """What a replica is, in a few words: the leader, down, in sync."""
+    """What a replica is, in a few words: the leader, down, whom it follows."""
     found = []
     if not standing.up:
         found.append("✕ down")
-    if standing.chosen and standing.up:
-        found.append("★ leader")
+    if standing.chosen:
+        found.append("★ leader" if standing.up else "still the leader")
     elif standing.leads:
         found.append("★ leader" if standing.chosen is None else "☆ thinks it leads")
-    elif standing.chosen:
-        found.append("★ leader, but down")
-    if standing.epoch:
+    elif standing.follows:
+        found.append(f"follows {standing.follows}")
+    if standing.epoch and standing.up:
         found.append(standing.epoch)
     return " · ".join(found)
 
 
 def log_width(standing: Standing) -> float:
     """How wide a log is drawn."""
-    return sum(_wide(box) for box in standing.log or ()) + 14
+    return sum(_wide(box) for box in standing.log or ()) + 2 * INSET + 10
 
 
 def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[str]:
-    """A log as boxes from x on, its high watermark as a bar; the front is left out where there is no room."""
+    """A log as boxes from x on, its high watermark as a bar; the front is left out where there is no room.
+
+    It takes LABEL above y and below y + TALL for words.
+    """
     boxes = list(enumerate(standing.log or ()))
+    x += INSET
     left_out = 0
-    while len(boxes) > 1 and sum(_wide(box) for _, box in boxes) > room - 14 * (left_out > 0) - 6:
+    while len(boxes) > 1 and sum(_wide(box) for _, box in boxes) > room - 14 * (left_out > 0) - 2 * INSET:
         boxes.pop(0)
         left_out += 1
     if left_out:
@@ -170,9 +177,9 @@ def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[st
     mark = standing.high_watermark
     stored = sum(1 for box in standing.log or () if not (box.cut or box.missing))
     if not boxes:
-        yield words(x + 4, y + TALL / 2 + 4, "empty log", "small", "dim")
+        yield words(x + 6, y + TALL / 2 + 4, "empty log", "small", "dim")
     if mark is not None and mark <= left_out:
-        yield from _bar(x - 2, y)
+        yield from _bar(x - 1, y)
     for index, box in boxes:
         width = _wide(box)
         yield from _box(x, y, width, box, committed=mark is not None and index < mark)
@@ -182,8 +189,8 @@ def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[st
 
 
 def _bar(x: float, y: float) -> Iterator[str]:
-    yield stroke(x, y - 4, x, y + TALL + 4, "bar")
-    yield words(x, y + TALL + 14, "hw", "small", anchor="middle")
+    yield stroke(x, y - 3, x, y + TALL + 3, "bar")
+    yield words(x, y - 5, "hw", "small", "mended", anchor="middle")
 
 
 def _wide(box: Box) -> float:
@@ -209,6 +216,8 @@ def _box(x: float, y: float, width: float, box: Box, *, committed: bool) -> Iter
     yield words(middle, y + (TALL / 2 + 5 if not box.under else 14), text, *classes, anchor="middle")
     if box.under:
         yield words(middle, y + 25, box.under, "mono", "dim", anchor="middle")
+    if box.told and not box.cut:
+        yield words(x + width - 3, y + 10, "✓", "tick", anchor="end")
     if box.cut or box.missing:
         yield stroke(x + 2, y + 1, x + width - 2, y + TALL - 1, "cross")
         yield stroke(x + 2, y + TALL - 1, x + width - 2, y + 1, "cross")

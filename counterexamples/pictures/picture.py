@@ -7,7 +7,7 @@ its state that play a role (see `roles`), and what each step changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum as PyEnum
 
@@ -17,10 +17,10 @@ from counterexamples.lines import plain
 from counterexamples.pictures.roles import Part, Roles, leads, roles
 from counterexamples.text import bounds, headline
 from counterexamples.trace import Example, Stops, Trace
-from spec.ir import Kind, Value
+from spec.ir import Kind, Storage, Value
 from spec.semantics import Machine, State, Step
 from spec.types import Bag, Option, Record, Seq, Set, Sort, Type
-from spec.values import show
+from spec.values import ordered, show
 
 CONTROLLER = "controller"
 CLIENT = "client"
@@ -47,6 +47,7 @@ class Box:
     cut: bool = False  # the step removed it
     bad: bool = False  # what is wrong at the end is about it
     missing: bool = False  # it was acknowledged and is not there
+    told: bool = False  # a client was told that it is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Standing:
     up: bool = True
     leads: bool = False  # takes itself for the leader
     chosen: bool | None = None  # the controller takes it for the leader
+    follows: str = ""  # whom it takes for the leader
     member: bool | None = None
     epoch: str = ""
     log: tuple[Box, ...] | None = None
@@ -76,7 +78,9 @@ class Arrow:
 class Row:
     """A step: what was done, and in each lane that it touched how things stand then.
 
-    `notes` are the other changes, by lane.  Row 0 is the start.
+    By lane, `events` are what happened there in words, `notes` the changes that nothing
+    else shows.  `told` is what clients have been told is stored.  Row 0 is the start; a row
+    with `skipped` stands for that many steps, up to its own, which are not drawn.
     """
 
     number: int
@@ -86,7 +90,10 @@ class Row:
     arrows: tuple[Arrow, ...] = ()
     shown: tuple[str, ...] = ()
     standing: Mapping[str, Standing] = field(default_factory=dict)
+    events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
+    skipped: int = 0
     is_last: bool = False
 
 
@@ -108,9 +115,13 @@ class Picture:
     loop: int | None = None  # the row after which the run repeats
 
 
-def picture(trace: Trace) -> Picture:
-    """The picture of a trace. Costs a comparison of two states for each step."""
-    return _Drawing(trace).picture()
+def picture(trace: Trace, part: range | None = None) -> Picture:
+    """The picture of a trace, or of the steps in `part`, counted from 1.
+
+    Costs a comparison of two states for each step.  With no part given, the middle
+    of a trace of more than some hundred steps is left out, faults and all.
+    """
+    return _Drawing(trace).picture(part)
 
 
 class _Drawing:
@@ -131,17 +142,17 @@ class _Drawing:
         self._broken = self._named_lanes()
         self._lost = self._lost_records()
 
-    def picture(self) -> Picture:
-        """The whole."""
+    def picture(self, part: range | None) -> Picture:
+        """The whole, or what is drawn of it."""
         trace = self._trace
-        rows = [self._start(), *(self._row(number) for number in range(1, len(trace.steps) + 1))]
-        rows[-1] = self._judged(rows[-1])
+        rows = [*self._rows(part)]
+        if rows[-1].number == len(trace.steps):
+            rows[-1] = self._judged(rows[-1])
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
-        used |= {name for row in rows for name in row.notes}
+        used |= {name for row in rows for name in (*row.notes, *row.events)}
         lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
         replicas = [*self._lane_of.values()]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
-        member = self._roles.whole.get("membership")
         loop = getattr(trace.ending, "loop", None)
         return Picture(
             headline(trace),
@@ -154,11 +165,7 @@ class _Drawing:
             not isinstance(trace.ending, Example | Stops),
             self._broken,
             tuple(self._lost),
-            "the ISR"
-            if member is not None and member.name == "isr"
-            else ""
-            if member is None
-            else member.name,
+            self._membership,
             loop,
         )
 
@@ -174,7 +181,10 @@ class _Drawing:
         if up := self._roles.field(sort, "up"):
             found = replace(found, up=bool(up.of(state, member)))
         if leader := self._roles.field(sort, "leads"):
-            found = replace(found, leads=found.up and leads(leader, leader.of(state, member), member))
+            value = leader.of(state, member)
+            found = replace(found, leads=found.up and leads(leader, value, member))
+            if found.up and _sort(leader.type) == sort and value not in {None, member}:
+                found = replace(found, follows=self._lane_of[sort, value])
         if (members := self._roles.whole.get("membership")) and _element(members.type) == Sort(sort):
             found = replace(found, member=member in members.of(state))
         if epoch := self._roles.field(sort, "epoch"):
@@ -193,7 +203,15 @@ class _Drawing:
         same = next(
             (i for i, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(map(len, (old, now)))
         )
-        kept = [replace(self._box(log.type.of, entry), fresh=i >= same) for i, entry in enumerate(now)]
+        told = self._told_values(state)
+        kept = [
+            replace(
+                self._box(log.type.of, entry),
+                fresh=i >= same,
+                told=self._holds(log.type.of, entry) & told != set(),
+            )
+            for i, entry in enumerate(now)
+        ]
         gone = (
             [replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]]
             if same < len(old)
@@ -213,11 +231,38 @@ class _Drawing:
 
     # --------------------------------------------------------------------- rows
 
+    def _rows(self, part: range | None) -> Iterator[Row]:
+        """Those that are drawn, with one for each gap between them."""
+        last = len(self._trace.steps)
+        drawn = [n for n in range(last + 1) if n in part] if part is not None else [*range(last + 1)]
+        if part is None and last > MOST_STEPS:
+            drawn = [*drawn[: MOST_STEPS // 4], *drawn[-(MOST_STEPS * 3 // 4) :]]
+        before = -1
+        for number in drawn or [last]:
+            if number > before + 1:
+                yield self._gap(before + 1, number - 1)
+            yield self._row(number) if number else self._start()
+            before = number
+        if before < last:
+            yield self._gap(before + 1, last)
+
+    def _gap(self, first: int, last: int) -> Row:
+        """Steps that are not drawn, and how things stand after them."""
+        state = self._trace.states[last]
+        standing = {name: self._standing(name, state, None) for name in self._sort_of}
+        first = max(first, 1)
+        told = f"steps {first} to {last} are not drawn" if last > first else f"step {last} is not drawn"
+        told = told if last else "the start is not drawn"
+        names = tuple(self._sort_of)
+        return Row(
+            last, Kind.ACTION, "", told, (), names, standing, told=self._told(state), skipped=last - first + 1
+        )
+
     def _start(self) -> Row:
         state = self._trace.states[0]
         names = tuple(self._sort_of)
         standing = {name: self._standing(name, state, None) for name in names}
-        return Row(0, Kind.ACTION, "", "the start", (), names, standing)
+        return Row(0, Kind.ACTION, "", "the start", (), names, standing, told=self._told(state))
 
     def _row(self, number: int) -> Row:
         trace = self._trace
@@ -233,15 +278,39 @@ class _Drawing:
         }
         ends = {arrow.end for arrow in arrows} | {arrow.start for arrow in arrows}
         shown = tuple(n for n in self._sort_of if n in changed or n in actors or n in ends)
+        down = {name for name in old if old[name].up and not standing[name].up}
         notes: dict[str, tuple[str, ...]] = {}
         for change in found:
-            if change.place.variable.ghost or self._is_drawn(change):
+            if change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down):
                 continue
             lane = change.place.member or CONTROLLER
             notes[lane] = (*notes.get(lane, ()), self._note(change))
-        says = self._machine.says(action, step, before)
-        name = self._machine.name(step)
-        return Row(number, action.kind, name, says, arrows, shown, standing, notes)
+        return Row(
+            number,
+            action.kind,
+            self._machine.name(step),
+            self._machine.says(action, step, before),
+            arrows,
+            shown,
+            standing,
+            {name: happened for name in old if (happened := self._events(old[name], standing[name]))},
+            notes,
+            self._told(after),
+        )
+
+    def _events(self, old: Standing, new: Standing) -> tuple[str, ...]:
+        """What became of a replica's membership."""
+        if old.member == new.member or not self._membership:
+            return ()
+        return (f"{'joins' if new.member else 'leaves'} {self._membership}",)
+
+    @property
+    def _membership(self) -> str:
+        """What the set is called that replicas join and leave."""
+        part = self._roles.whole.get("membership")
+        if part is None:
+            return ""
+        return "the ISR" if part.name == "isr" else f"the {part.name.replace('_', ' ')}"
 
     def _actors(self, step: Step) -> list[str]:
         """The replicas that a step's parameters and choices name."""
@@ -261,7 +330,7 @@ class _Drawing:
         if owner is None:
             return change.place.variable.network is not None
         name = change.place.variable.name.removeprefix(f"{owner}.")
-        drawn = [self._roles.field(owner, role) for role in ("log", "high_watermark", "up")]
+        drawn = [self._roles.field(owner, role) for role in ("log", "high_watermark", "up", "epoch", "leads")]
         return any(part is not None and part.name == name for part in drawn)
 
     def _note(self, change: Change) -> str:
@@ -298,7 +367,7 @@ class _Drawing:
                 yield Arrow(CLIENT, name, ", ".join(box.text for box in boxes), Mark.RECORD)
             elif boxes and others:
                 yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
-            elif others and any(box.cut for box in standing.log or ()):
+            elif others and new[others[0]].up and any(box.cut for box in standing.log or ()):
                 yield Arrow(others[0], name, "cut the log", Mark.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
         if any(c.place.variable.network is None and self._is_of_control(c) for c in decided):
@@ -351,6 +420,35 @@ class _Drawing:
                 who = next((a for a in actors if new[a].leads), actors[0] if actors else CONTROLLER)
                 yield Arrow(who, CLIENT, f"{word} {told_}", Mark.ANSWER)
 
+    # ---------------------------------------------------------- what clients were told
+
+    def _told_values(self, state: State) -> set[Value]:
+        """What clients were told is stored."""
+        acknowledged = self._roles.whole.get("acknowledged")
+        if acknowledged is None:
+            return set()
+        found = acknowledged.of(state)
+        return {value for value, _ in found} if isinstance(acknowledged.type, Bag) else {*found}
+
+    def _told(self, state: State) -> tuple[str, ...]:
+        return tuple(self._in_words(self._told_values(state)))
+
+    def _in_words(self, values: set[Value]) -> Iterator[str]:
+        acknowledged = self._roles.whole.get("acknowledged")
+        if acknowledged is not None:
+            of = _element(acknowledged.type)
+            yield from (show(of, value, self._trace.scope) for value in ordered(values))
+
+    def _holds(self, of: Type, entry: Value) -> set[Value]:
+        """What an entry of a log is, in the type of what clients are told."""
+        acknowledged = self._roles.whole.get("acknowledged")
+        wanted = None if acknowledged is None else _element(acknowledged.type)
+        if of == wanted:
+            return {entry}
+        if isinstance(of, Record):
+            return {value for part, value in zip(of.fields, entry, strict=True) if part.type == wanted}
+        return set()
+
     # --------------------------------------------------------------- what is wrong
 
     def _named_lanes(self) -> tuple[str, ...]:
@@ -369,13 +467,10 @@ class _Drawing:
 
     def _lost_records(self) -> list[str]:
         """What was acknowledged, and is not in the log of a replica for which the property fails."""
-        acknowledged = self._roles.whole.get("acknowledged")
-        if acknowledged is None or not self._broken:
+        state = self._trace.states[-1]
+        told = self._told_values(state)
+        if not self._broken:
             return []
-        state, scope = self._trace.states[-1], self._trace.scope
-        of = _element(acknowledged.type)
-        found = acknowledged.of(state)
-        values = [value for value, _ in found] if isinstance(acknowledged.type, Bag) else [*found]
         held: set[Value] = set()
         for name in self._broken:
             sort, member = self._sort_of[name]
@@ -383,12 +478,8 @@ class _Drawing:
             if log is None or not isinstance(log.type, Seq):
                 return []
             for entry in log.of(state, member):
-                held |= {entry} if log.type.of == of else set()
-                if isinstance(log.type.of, Record):
-                    pairs = zip(log.type.of.fields, entry, strict=True)
-                    held |= {value for field_, value in pairs if field_.type == of}
-        ordered = values if isinstance(found, tuple) else sorted(values, key=repr)
-        return [show(of, value, scope) for value in ordered if value not in held]
+                held |= self._holds(log.type.of, entry)
+        return [*self._in_words(told - held)]
 
     def _judged(self, row: Row) -> Row:
         """The last row, with what is wrong marked in it."""
@@ -423,29 +514,55 @@ class _Drawing:
         return self._machine.says(self._actions[step.action], step, self._trace.states[number])
 
     def _caption(self) -> str:
-        """The story in whole sentences: the faults, the end, what was lost."""
+        """The story in whole sentences: the faults, when what is lost was acknowledged, the end, the loss."""
         trace = self._trace
-        faults = [i for i, step in enumerate(trace.steps) if self._actions[step.action].kind is Kind.FAULT]
-        told_ = [f"In step {i + 1}, {self._says(i)}." for i in faults]
-        if trace.steps:
-            last = len(trace.steps) - 1
-            if last not in faults:
-                told_.append(f"At the end, {self._says(last)}.")
+        last = len(trace.steps)
+        if not last:
+            return ""
+        faults = {i for i, step in enumerate(trace.steps, 1) if self._actions[step.action].kind is Kind.FAULT}
+        answered = self._answered()
+        told_ = []
+        for number in sorted({*faults, *answered} - {last})[:MOST_SENTENCES]:
+            if number in faults:
+                told_.append(f"In step {number}, {self._says(number - 1)}.")
+            if number in answered:
+                told_.append(f"In step {number}, {_are('record', answered[number])} acknowledged.")
+        told_.append(f"At the end, {self._says(last - 1)}.")
         if self._lost:
             who = " and ".join(self._broken)
-            records = "record" if len(self._lost) == 1 else "records"
-            word = "is" if len(self._lost) == 1 else "are"
-            told_.append(f"Acknowledged {records} {', '.join(self._lost)} {word} not in the log of {who}.")
+            told_.append(f"{_are('Acknowledged record', self._lost)} not in the log of {who}.")
         return " ".join(told_)
 
+    def _answered(self) -> dict[int, list[str]]:
+        """The steps in which clients were told of what is lost at the end."""
+        found: dict[int, list[str]] = {}
+        for record in self._lost:
+            number = len(self._trace.steps)
+            while number and record in self._told(self._trace.states[number - 1]):
+                number -= 1
+            found.setdefault(number, []).append(record)
+        return found
 
+
+MOST_STEPS = 300  # drawn without being asked for
 EPOCHS = ("epoch", "term", "view", "ballot")
 LONG = 34  # characters of a message that are shown
 MOST_FAILURES = 3
+MOST_SENTENCES = 8
+
+
+def _are(what: str, names: Sequence[str]) -> str:
+    """In words: record 1 is, or records 1, 2 are."""
+    return f"{what} {names[0]} is" if len(names) == 1 else f"{what}s {', '.join(names)} are"
 
 
 def _entry(box: Box) -> str:
     return f"{box.text} ({box.under})" if box.under else box.text
+
+
+def _is_forgotten(change: Change, down: set[str]) -> bool:
+    """Whether a change is what going down does to whatever is not stored."""
+    return change.place.member in down and change.place.variable.storage is Storage.VOLATILE
 
 
 def _alike(a: Standing, b: Standing) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from counterexamples.pictures.drawing import (
+    LABEL,
     LINE,
     TALL,
     badge,
@@ -22,11 +23,11 @@ from counterexamples.pictures.drawing import (
     width_of,
     words,
 )
-from counterexamples.pictures.picture import Arrow, Mark, Picture, Row, Standing
+from counterexamples.pictures.picture import CLIENT, Arrow, Mark, Picture, Row, Standing
 from spec.ir import Kind
 
 TOLD = 290  # the column of sentences
-NARROW, WIDE, WIDEST = 104, 150, 280  # lanes: of client and controller; of replicas
+NARROW, WIDE, WIDEST = 116, 156, 290  # lanes: of client and controller; of replicas
 EDGE = 18
 ARROW = 24  # height of an arrow
 SIDE = 14  # from a lifeline to what stands beside it
@@ -104,6 +105,7 @@ class _Diagram:
         beside = {lane: self._beside(lane, row) for lane in self._lane}
         below = max((height for height, _ in beside.values()), default=0.0)
         height = max(left + 6, ARROW * len(row.arrows) + below + 14)
+        self._parts.append(f'<g class="row" data-step="{row.number}">')
         if row.kind in KINDS:
             self._parts.append(
                 rect(EDGE - 8, y + 1, self._width - 2 * EDGE + 16, height - 2, KINDS[row.kind][0])
@@ -118,6 +120,7 @@ class _Diagram:
         for lane, (_, draw) in beside.items():
             self._parts.extend(part for shape in draw for part in shape(self._lane[lane] + SIDE, start))
         self._parts.append(stroke(EDGE - 8, y + height, self._width - EDGE + 8, y + height, "rule"))
+        self._parts.append("</g>")
         return y + height
 
     def _told(self, row: Row, y: float, told: list[str], name: list[str]) -> None:
@@ -153,16 +156,25 @@ class _Diagram:
             for line in lines(title, room, 11) if title else ():
                 shapes.append(partial(_noted, line, height, ("small", "strong")))
                 height += 14
+            for event in row.events.get(lane, ()):
+                shapes.append(
+                    partial(_noted, event, height, ("small", "flash" if row.kind is Kind.FAULT else "strong"))
+                )
+                height += 14
             if standing.log is not None:
-                shapes.append(partial(_logged, standing, height + 4, room))
-                height += TALL + 22
+                shapes.append(partial(_logged, standing, height + LABEL, room))
+                height += TALL + 2 * LABEL
             if row.is_last and lane in self._picture.broken:
-                shapes.append(partial(_framed, height, room))
-                height += 4
+                shapes.append(partial(_framed, height + 3, room))
+                height += 8
         for note in row.notes.get(lane, ()):
-            for line in lines(note, room, 10.5):
-                shapes.append(partial(_noted, line, height, ("mono",)))
+            for line in lines(note, room, 11.5):
+                shapes.append(partial(_noted, line, height, ("mono", "dim")))
                 height += 13
+        if row.is_last and lane == CLIENT and self._picture.lost:
+            for line in lines(f"✗ {', '.join(self._picture.lost)} was acknowledged, and is lost", room, 11):
+                shapes.append(partial(_noted, line, height, ("small", "flash")))
+                height += 14
         return height, shapes
 
     # ------------------------------------------------------------------- arrows
@@ -215,17 +227,22 @@ class _Diagram:
         stands = [s for row in self._picture.rows for s in row.standing.values()]
         marks = {arrow.mark for row in self._picture.rows for arrow in row.arrows}
         told = []
-        if any(s.log for s in stands):
-            told.append("boxes: the log, the epoch below each record")
+        boxes = [box for s in stands for box in s.log or ()]
+        if boxes:
+            told.append(
+                "boxes: the log" + (", the epoch below each record" if any(b.under for b in boxes) else "")
+            )
+        if any(box.told for box in boxes):
+            told.append("✓ acknowledged to the client")
         if any(s.high_watermark is not None for s in stands):
-            told.append("bar hw: records before it are committed")
+            told.append("green bar: the high watermark")
         if any(s.member for s in stands):
             told.append(f"band around a lifeline: in {self._picture.membership}")
         if any(not s.up for s in stands):
             told.append("dotted lifeline: down")
         if Mark.COPY in marks:
             told.append("dashed arrow: a copy between logs")
-        if any(box.cut for s in stands for box in s.log or ()):
+        if any(box.cut for box in boxes):
             told.append("crossed out: removed")
         return self._small(" · ".join(told), y) if told else y
 

@@ -1,0 +1,249 @@
+"""The key frames of a trace side by side, as on a slide: who leads, who is in sync, what is stored where.
+
+A frame is a state and what led to it since the frame before.  Which steps end a
+frame is decided by what they do: faults, repairs, elections, acknowledgements
+and cuts, and always the start and the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+from counterexamples.pictures.drawing import (
+    LABEL,
+    LINE,
+    TALL,
+    badge,
+    document,
+    draw_log,
+    lines,
+    log_width,
+    rect,
+    stroke,
+    width_of,
+    words,
+)
+from counterexamples.pictures.picture import Mark, Picture, Row
+from spec.ir import Kind
+
+MOST_FRAMES = 12
+MOST_ACROSS = 4  # frames in a line
+EDGE, GAP = 18, 16
+BOLD = 14.5  # what the width of 13 px text in bold comes to
+LEAST, MOST = 210, 340  # width of a frame
+BAND = 16  # of the mark of membership
+SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.ACTION: ("", "")}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A state, the last of `rows`, and the steps that led to it since the frame before."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def last(self) -> Row:
+        """The step after which it shows how things stand."""
+        return self.rows[-1]
+
+
+def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[Frame, ...]:
+    """The key frames of a picture; where there are too many, those of the least weight go first."""
+    rows = picture.rows
+    weights = {index: _weight(picture, index) for index in range(len(rows))}
+    kept = sorted(sorted(weights, key=lambda index: (-weights[index], -index))[:most])
+    kept = [index for index in kept if weights[index]]
+    starts = [0, *(index + 1 for index in kept[:-1])]
+    return tuple(Frame(rows[start : end + 1]) for start, end in zip(starts, kept, strict=True))
+
+
+def _weight(picture: Picture, index: int) -> int:
+    """How much a step asks for a frame of its own; 0 is not at all."""
+    row = picture.rows[index]
+    if index in {0, len(picture.rows) - 1}:
+        return 9
+    if row.kind is Kind.FAULT:
+        return 7
+    before = picture.rows[index - 1].standing
+    if any(row.standing[name].leads > before[name].leads for name in row.standing) or any(
+        arrow.mark is Mark.DECISION for arrow in row.arrows
+    ):
+        return 6
+    if any(box.cut for standing in row.standing.values() for box in standing.log or ()):
+        return 5
+    if set(row.told) - set(picture.rows[index - 1].told):
+        return 4
+    return 2 if row.kind is Kind.REPAIR else 0
+
+
+def storyboard(picture: Picture) -> str:
+    """The key frames of a picture as SVG. The same picture gives the same bytes."""
+    return _Board(picture).text()
+
+
+class _Board:
+    """One storyboard in the making."""
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._frames = frames(picture)
+        wanted = [
+            log_width(standing) + 2 * BAND + 24
+            for frame in self._frames
+            for standing in frame.last.standing.values()
+        ]
+        self._wide = min(max(LEAST, *wanted), MOST)
+        across = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))  # lines of about one length
+        self._across = across
+        self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, 560)
+        self._parts: list[str] = []
+
+    def text(self) -> str:
+        """The whole file."""
+        picture, y = self._picture, 30.0
+        for line in lines(picture.title, self._width - 2 * EDGE, 16):
+            self._parts.append(words(EDGE, y, line, "title"))
+            y += 22
+        for line in lines(picture.caption, self._width - 2 * EDGE) if picture.caption else ():
+            self._parts.append(words(EDGE, y, line))
+            y += LINE
+        y += 6
+        for first in range(0, len(self._frames), self._across):
+            y = self._line(first, y) + GAP
+        for line in lines(self._legend(), self._width - 2 * EDGE, 10.5):
+            self._parts.append(words(EDGE, y + 10, line, "small", "dim"))
+            y += 14
+        for line in lines(picture.bounds, self._width - 2 * EDGE, 10.5):
+            self._parts.append(words(EDGE, y + 14, line, "small", "dim"))
+            y += 14
+        return document(self._width, y + 18, f"{picture.title}: storyboard", picture.caption, self._parts)
+
+    def _line(self, first: int, y: float) -> float:
+        """A line of frames of one height; where it ends."""
+        shown = self._frames[first : first + self._across]
+        head = max(self._head(frame) for frame in shown)
+        body = sum(self._tall(name) for name in self._picture.replicas)
+        foot = max(self._foot(frame) for frame in shown)
+        for place, frame in enumerate(shown):
+            x = EDGE + place * (self._wide + GAP)
+            height = head + body + foot
+            kinds = {row.kind for row in frame.rows}
+            kind = "fault" if Kind.FAULT in kinds else "repair" if Kind.REPAIR in kinds else "head"
+            is_bad = frame.last.is_last and self._picture.is_bad
+            self._parts.append(f'<g class="panel" data-step="{frame.last.number}">')
+            self._parts.append(rect(x, y, self._wide, head, kind, 5))
+            self._parts.append(rect(x, y, self._wide, height, "broken" if is_bad else "frame", 5))
+            self._parts.extend(self._told(frame, x + 10, y))
+            self._parts.extend(self._replicas(frame.last, x + 10, y + head))
+            self._parts.extend(self._client(frame.last, x + 10, y + head + body))
+            self._parts.append("</g>")
+            if first + place + 1 < len(self._frames) and place + 1 < len(shown):
+                self._parts.append(
+                    words(x + self._wide + GAP / 2, y + head / 2 + 5, "▸", "dim", anchor="middle")
+                )
+        return y + head + body + foot
+
+    # ------------------------------------------------------------------- the steps
+
+    def _sentences(self, frame: Frame) -> Iterator[tuple[Row, list[str]]]:
+        for row in frame.rows:
+            sign = SIGNS[row.kind][0]
+            number = f"{row.number}. " if row.number and not row.skipped else ""
+            yield (
+                row,
+                lines(
+                    f"{sign}{number}{row.sentence}",
+                    self._wide - 22,
+                    12.5 if row.kind is Kind.ACTION else BOLD,
+                ),
+            )
+
+    def _head(self, frame: Frame) -> float:
+        return 14 + LINE * sum(len(told) for _, told in self._sentences(frame))
+
+    def _told(self, frame: Frame, x: float, y: float) -> Iterator[str]:
+        at = y + 20
+        for row, told in self._sentences(frame):
+            for line in told:
+                yield words(x, at, line, *([kind] if (kind := SIGNS[row.kind][1]) else []))
+                at += LINE
+
+    # ---------------------------------------------------------------- the replicas
+
+    def _tall(self, name: str) -> float:
+        """How high a replica stands in every frame, so that it never moves."""
+        has_log = any(row.standing[name].log is not None for row in self._picture.rows)
+        return 26 + (TALL + 2 * LABEL if has_log else 6)
+
+    def _replicas(self, row: Row, x: float, y: float) -> Iterator[str]:
+        """Each at its place, with a mark on its side while it is a member."""
+        room = self._wide - 20 - BAND
+        for name, standing in row.standing.items():
+            tall = self._tall(name)
+            yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
+            if standing.member:
+                yield rect(x - 9, y + 1, BAND, tall - 2, "member", 0)
+                word = self._picture.membership.removeprefix("the ")
+                middle = y + tall / 2
+                yield (
+                    f'<g transform="rotate(-90 {x - 1:g} {middle:g})">'
+                    f"{words(x - 1, middle + 4, word, 'small', 'strong', anchor='middle')}</g>"
+                )
+            left = x + BAND
+            yield words(left, y + 18, name, "strong")
+            first = lines(badge(standing), room - width_of(name) - 12, 10.5)[0]
+            kind = "flash" if not standing.up else "dim"
+            yield words(left + width_of(name) + 10, y + 18, first, "small", kind)
+            if standing.log is not None:
+                yield from draw_log(left - 4, y + 26 + LABEL - 6, standing, room)
+            for event in row.events.get(name, ()):
+                kind = "flash" if row.kind is Kind.FAULT else "strong"
+                yield words(x + self._wide - 18, y + tall - 9, event, "small", kind, anchor="end")
+            if row.is_last and name in self._picture.broken:
+                yield rect(x - 6, y + 3, self._wide - 8, tall - 6, "broken", 5)
+            y += tall
+
+    # ------------------------------------------------------------------ the client
+
+    def _answers(self, row: Row) -> list[tuple[str, str]]:
+        """What clients were told, and which of it is lost at the end."""
+        lost = set(self._picture.lost) if row.is_last else set()
+        kept = [record for record in row.told if record not in lost]
+        found = [(f"✓ acknowledged: {', '.join(kept)}", "mended")] if kept else []
+        if lost:
+            found.append((f"✗ acknowledged and lost: {', '.join(self._picture.lost)}", "flash"))
+        return found or [("nothing acknowledged yet", "dim")]
+
+    def _foot(self, frame: Frame) -> float:
+        if not any(row.told for row in self._picture.rows):
+            return 4
+        return 12 + LINE * sum(
+            len(lines(text, self._wide - 20, BOLD)) for text, _ in self._answers(frame.last)
+        )
+
+    def _client(self, row: Row, x: float, y: float) -> Iterator[str]:
+        if not any(each.told for each in self._picture.rows):
+            return
+        yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
+        at = y + 19
+        for text, kind in self._answers(row):
+            for line in lines(text, self._wide - 20, BOLD):
+                yield words(x, at, line, kind)
+                at += LINE
+
+    def _legend(self) -> str:
+        stands = [standing for row in self._picture.rows for standing in row.standing.values()]
+        boxes = [box for standing in stands for box in standing.log or ()]
+        return _joined(
+            ("boxes: the log, the epoch below each record", any(box.under for box in boxes)),
+            ("✓ acknowledged to the client", any(box.told for box in boxes)),
+            ("green bar: the high watermark", any(s.high_watermark is not None for s in stands)),
+            (f"blue side: in {self._picture.membership}", any(s.member for s in stands)),
+            ("crossed out: removed or lost", any(box.cut or box.missing for box in boxes)),
+        )
+
+
+def _joined(*parts: tuple[str, bool]) -> str:
+    return " · ".join(text for text, is_there in parts if is_there)
