@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from counterexamples.itf import digest
+from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.result import Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.standing import is_expected, standing, surprises

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from counterexamples.itf import digest, write
-from counterexamples.itf_values import encode
+from counterexamples.itf.values import encode
+from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Violated
 from modelcheck.standing import is_expected, standing

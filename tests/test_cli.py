@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from counterexamples.itf import write
+from counterexamples.itf.write import write
 from counterexamples.text import text
 from modelcheck import cli
 from modelcheck.commands import explain

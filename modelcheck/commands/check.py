@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from secrets import randbelow
 
-from counterexamples.itf import write
+from counterexamples.itf.write import write
 from counterexamples.lines import Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace

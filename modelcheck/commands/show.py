@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from counterexamples.certify import NotReplayable, certify
-from counterexamples.itf_read import is_of, read, written_for
+from counterexamples.itf.read import is_of, read, written_for
 from counterexamples.text import story
 from modelcheck.exits import Exit
 from modelcheck.files import read_text

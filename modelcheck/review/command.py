@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from counterexamples.itf import write
+from counterexamples.itf.write import write
 from modelcheck.exits import Exit
 from modelcheck.output import Output
 from modelcheck.progress import CLEAR

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterexamples.certify import certify
-from counterexamples.itf import digest, write
-from counterexamples.itf_read import find, is_of, read, written_for
-from counterexamples.itf_values import Mismatch, decode, encode
+from counterexamples.itf.read import find, is_of, read, written_for
+from counterexamples.itf.values import Mismatch, decode, encode
+from counterexamples.itf.write import digest, write
 from counterexamples.trace import BadStep, Deadlocked, Ending, Erred, Example, Lasso, Stops, Trapped
 from spec.diagnostics import SpecError, render
 from spec.ir import Scope

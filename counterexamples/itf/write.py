@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from counterexamples.itf_values import Json, encode
+from counterexamples.itf.values import Json, encode
 from counterexamples.trace import (
     BadAssert,
     BadState,

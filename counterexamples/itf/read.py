@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
-from counterexamples.itf import KINDS, digest
-from counterexamples.itf_values import Json, Mismatch, Path, decode
+from counterexamples.itf.values import Json, Mismatch, Path, decode
+from counterexamples.itf.write import KINDS, digest
 from counterexamples.trace import Ending, Erred, Lasso, Stops, Trace
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.execute import Choice

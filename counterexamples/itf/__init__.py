@@ -1,0 +1,1 @@
+"""The Informal Trace Format, out and in."""
