@@ -1,0 +1,1 @@
+"""Smaller runs that show the same."""
