@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import spec.ir as ir
 import spec.syntax as s
 import spec.types as t
@@ -20,7 +22,7 @@ def named(e: Elaborator, node: s.Name, env: Env, hint: t.Type | None) -> ir.Expr
     if name in env.names:
         bound = env.names[name]
         if bound.value is not None:
-            return bound.value
+            return replace(bound.value, span=node.span)
         return ir.Local(bound.slot, type=bound.type, span=node.span)
     if name in declared.members and name not in declared.variables:
         return _member(e, node, hint)
