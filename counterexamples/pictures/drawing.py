@@ -75,6 +75,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 BOX, TALL = 30, 28  # an entry's width and height
 LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
+SHORT = 8  # a name that stands above a bar
 WIDE = 78  # the widest an entry may be
 LINE = 16  # from one line of text to the next
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -83,6 +84,11 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def said(text: str) -> str:
     """Text as it may stand in XML."""
     return escape(NOT_XML.sub("\ufffd", text))
+
+
+def width_of_bold(text: str, size: float = 13) -> float:
+    """About how wide a line of bold text is."""
+    return 1.14 * width_of(text, size)
 
 
 def words(x: float, y: float, text: str, *classes: str, anchor: str = "start") -> str:
@@ -120,7 +126,7 @@ def lines(text: str, width: float, size: float = 13) -> list[str]:
 
 def document(width: float, height: float, title: str, about: str, body: Sequence[str]) -> str:
     """A whole file, with its style and what a screen reader tells of it."""
-    name = sha256("".join((title, about, *body)).encode()).hexdigest()[:8]
+    name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
     shapes = "\n".join(body).replace("url(#point)", f"url(#p{name})")
     return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \
 aria-labelledby="t{name} d{name}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">
@@ -179,18 +185,19 @@ def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[st
     if not boxes:
         yield words(x + 6, y + TALL / 2 + 4, "empty log", "small", "dim")
     if mark is not None and mark <= left_out:
-        yield from _bar(x - 1, y)
+        yield from _bar(x - 1, y, standing.mark, "start")
     for index, box in boxes:
         width = _wide(box)
         yield from _box(x, y, width, box, committed=mark is not None and index < mark)
         x += width
         if mark is not None and index + 1 == min(mark, max(stored, 1)):
-            yield from _bar(x, y)
+            yield from _bar(x, y, standing.mark, "middle")
 
 
-def _bar(x: float, y: float) -> Iterator[str]:
+def _bar(x: float, y: float, name: str, anchor: str) -> Iterator[str]:
     yield stroke(x, y - 3, x, y + TALL + 3, "bar")
-    yield words(x, y - 5, "hw", "small", "mended", anchor="middle")
+    left = x - 2 if anchor == "start" else x
+    yield words(left, y - 5, name if len(name) <= SHORT else "hw", "small", "mended", anchor=anchor)
 
 
 def _wide(box: Box) -> float:

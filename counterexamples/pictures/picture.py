@@ -19,7 +19,7 @@ from counterexamples.text import bounds, headline
 from counterexamples.trace import Example, Stops, Trace
 from spec.ir import Kind, Storage, Value
 from spec.semantics import Machine, State, Step
-from spec.types import Bag, Option, Record, Seq, Set, Sort, Type
+from spec.types import Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type, Union
 from spec.values import ordered, show
 
 CONTROLLER = "controller"
@@ -62,6 +62,7 @@ class Standing:
     epoch: str = ""
     log: tuple[Box, ...] | None = None
     high_watermark: int | None = None
+    mark: str = "hw"  # what the model calls it
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ class _Drawing:
             for ordinal, name in enumerate(trace.scope.sorts[sort])
         }
         self._sort_of = {name: key for key, name in self._lane_of.items()}
+        self._sent: dict[tuple[int, Value], str] = {}  # who sent what, by network and message
         self._failures = failures(trace)
         self._broken = self._named_lanes()
         self._lost = self._lost_records()
@@ -148,6 +150,8 @@ class _Drawing:
         rows = [*self._rows(part)]
         if rows[-1].number == len(trace.steps):
             rows[-1] = self._judged(rows[-1])
+        if not any(standing.log for row in rows for standing in row.standing.values()):
+            rows = [_without_logs(row) for row in rows]
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
         used |= {name for row in rows for name in (*row.notes, *row.events)}
         lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
@@ -157,7 +161,7 @@ class _Drawing:
         return Picture(
             headline(trace),
             plain(bounds(trace, 10_000)).strip(),
-            self._caption(),
+            self._caption(rows),
             tuple(lanes),
             tuple(replicas),
             tuple(rows),
@@ -192,7 +196,7 @@ class _Drawing:
         if log := self._roles.field(sort, "log"):
             found = replace(found, log=self._boxes(log, state, before, member))
         if mark := self._roles.field(sort, "high_watermark"):
-            found = replace(found, high_watermark=int(mark.of(state, member)))
+            found = replace(found, high_watermark=int(mark.of(state, member)), mark=mark.name)
         return found
 
     def _boxes(self, log: Part, state: State, before: State | None, member: int) -> tuple[Box, ...]:
@@ -227,6 +231,8 @@ class _Drawing:
         shown = {f.name: show(f.type, value, scope) for f, value in zip(of.fields, entry, strict=True)}
         epoch = next((name for name in EPOCHS if name in shown), None)
         under = "" if epoch is None else f"{epoch[0]}{shown.pop(epoch)}"
+        if self._roles.label in shown:
+            return Box(shown[self._roles.label], under)
         return Box(",".join(shown.values()) or under, under if shown else "")
 
     # --------------------------------------------------------------------- rows
@@ -273,6 +279,7 @@ class _Drawing:
         old = {name: self._standing(name, before, None) for name in self._sort_of}
         actors = self._actors(step)
         arrows = tuple(self._arrows(step, actors, found, old, standing))
+        is_decided = any(arrow.mark is Mark.DECISION for arrow in arrows)
         changed = {change.place.member for change in found} | {
             n for n in old if not _alike(old[n], standing[n])
         }
@@ -285,6 +292,12 @@ class _Drawing:
                 continue
             lane = change.place.member or CONTROLLER
             notes[lane] = (*notes.get(lane, ()), self._note(change))
+        events = {name: happened for name in old if (happened := self._events(old[name], standing[name]))}
+        for lane, told in self._posted(
+            CONTROLLER if is_decided else next(iter(actors), CONTROLLER), step, found
+        ):
+            beside = events if action.kind is Kind.FAULT else notes
+            beside[lane] = (*beside.get(lane, ()), told)
         return Row(
             number,
             action.kind,
@@ -293,7 +306,7 @@ class _Drawing:
             arrows,
             shown,
             standing,
-            {name: happened for name in old if (happened := self._events(old[name], standing[name]))},
+            events,
             notes,
             self._told(after),
         )
@@ -336,6 +349,8 @@ class _Drawing:
     def _note(self, change: Change) -> str:
         scope = self._trace.scope
         place = change.path.removeprefix(f"{change.place.member}.")
+        if change.place.member is None and self._is_of_control(change):
+            place = place.rpartition(".")[2]
         match change.how:
             case Exchanged():
                 return f"{place} {show(change.type, change.after, scope)}"
@@ -358,13 +373,13 @@ class _Drawing:
         is_fault = self._actions[step.action].kind is Kind.FAULT
         if is_fault:
             return
-        yield from self._messages(actors, found)
+        yield from self._received(step, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
         for name, standing in new.items():
             boxes = [box for box in standing.log or () if box.fresh]
             others = [other for other in actors if other != name]
             if any((box.text, box.under) not in known for box in boxes):
-                yield Arrow(CLIENT, name, ", ".join(box.text for box in boxes), Mark.RECORD)
+                yield Arrow(CLIENT, name, self._record(name, boxes), Mark.RECORD)
             elif boxes and others:
                 yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
             elif others and new[others[0]].up and any(box.cut for box in standing.log or ()):
@@ -374,6 +389,16 @@ class _Drawing:
             for name in actors[:1]:
                 yield Arrow(CONTROLLER, name, step.action, Mark.DECISION)
         yield from self._answers(actors, found, new)
+
+    def _record(self, name: str, boxes: list[Box]) -> str:
+        """What a client sends: with the name of its type where the value alone would say little."""
+        text = ", ".join(box.text for box in boxes)
+        log = self._roles.field(self._sort_of[name][0], "log")
+        of = _element(log.type) if log is not None else None
+        parts = [f.type for f in of.fields if f.name not in EPOCHS] if isinstance(of, Record) else [of]
+        if len(parts) == 1 and isinstance(parts[0], Nat):
+            return f"{parts[0].name.lower()} {text}"
+        return text
 
     def _is_of_control(self, change: Change) -> bool:
         """Whether a change is one of leader, epoch or membership, which are nobody's own."""
@@ -387,23 +412,52 @@ class _Drawing:
     def _index(self, change: Change) -> int:
         return self._trace.model.variables.index(change.place.variable)
 
-    def _messages(self, actors: list[str], found: tuple[Change, ...]) -> Iterator[Arrow]:
-        """Messages that came into a network, from who sent them to whom."""
-        scope = self._trace.scope
+    def _received(self, step: Step, actors: list[str]) -> Iterator[Arrow]:
+        """Messages that a step takes up, from who sent them."""
+        action = self._actions[step.action]
+        given = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
+        given += [(choice.type, choice.value) for choice in step.choices]
+        for of, value in given:
+            for index, variable in enumerate(self._trace.model.variables):
+                if variable.network is None or not _may_hold(variable.type, of):
+                    continue
+                sender = self._sent.get((index, value))
+                if sender is not None and actors and sender != actors[0]:
+                    yield Arrow(sender, actors[0], self._brief(of, value), Mark.MESSAGE)
+
+    def _posted(self, sender: str, step: Step, found: tuple[Change, ...]) -> Iterator[tuple[str, str]]:
+        """What a step puts into a network, or a fault takes out, as words beside a lane."""
+        is_fault = self._actions[step.action].kind is Kind.FAULT
         for change in found:
             if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
                 continue
             of = change.type.of if isinstance(change.type, Set | Bag | Seq) else change.type
             to = change.path.partition("[")[2].rstrip("]")
             for message in dict.fromkeys(change.how.added):
-                text = show(of, message, scope)
-                text = text if len(text) <= LONG else f"{text.partition('(')[0]}(…)"
-                yield Arrow(
-                    actors[0] if actors else CONTROLLER,
-                    to if to in self._sort_of else CONTROLLER if actors else CLIENT,
-                    text,
-                    Mark.MESSAGE,
-                )
+                text = self._brief(of, message)
+                if is_fault:
+                    yield (to if to in self._sort_of else sender), f"{text} once more"
+                else:
+                    self._sent[self._index(change), message] = sender
+                    yield sender, f"→ {to}: {text}" if to in self._sort_of else f"sends {text}"
+            if is_fault and isinstance(change.how, Exchanged):
+                for message in dict.fromkeys(change.how.removed):
+                    yield (to if to in self._sort_of else sender), f"✗ {self._brief(of, message)} is lost"
+
+    def _brief(self, of: Type, value: Value) -> str:
+        """A value in a few words: what it is, and as many of its parts as there is room for."""
+        text = show(of, value, self._trace.scope)
+        if len(text) <= LONG:
+            return text
+        head, parenthesis, rest = text.partition("(")
+        if not parenthesis:
+            return text[: LONG - 1] + "…"
+        kept = ""
+        for part in rest.removesuffix(")").split(", "):
+            if len(head) + len(kept) + len(part) + 6 > LONG or part.count("{") != part.count("}"):
+                break
+            kept += f"{part}, "
+        return f"{head}({kept}…)"
 
     def _answers(
         self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, Standing]
@@ -513,8 +567,11 @@ class _Drawing:
         step = self._trace.steps[number]
         return self._machine.says(self._actions[step.action], step, self._trace.states[number])
 
-    def _caption(self) -> str:
-        """The story in whole sentences: the faults, when what is lost was acknowledged, the end, the loss."""
+    def _caption(self, rows: Sequence[Row]) -> str:
+        """The story in whole sentences: faults, elections, when what is lost was acknowledged, the end.
+
+        Elections are left out where there are many.
+        """
         trace = self._trace
         last = len(trace.steps)
         if not last:
@@ -522,8 +579,10 @@ class _Drawing:
         faults = {i for i, step in enumerate(trace.steps, 1) if self._actions[step.action].kind is Kind.FAULT}
         answered = self._answered()
         told_ = []
-        for number in sorted({*faults, *answered} - {last})[:MOST_SENTENCES]:
-            if number in faults:
+        turns = {row.number for row in rows if any(arrow.mark is Mark.DECISION for arrow in row.arrows)}
+        turns = turns if len({*faults, *answered, *turns}) <= MOST_SENTENCES else set()
+        for number in sorted({*faults, *answered, *turns} - {last})[:MOST_SENTENCES]:
+            if number in faults or number in turns:
                 told_.append(f"In step {number}, {self._says(number - 1)}.")
             if number in answered:
                 told_.append(f"In step {number}, {_are('record', answered[number])} acknowledged.")
@@ -546,7 +605,7 @@ class _Drawing:
 
 MOST_STEPS = 300  # drawn without being asked for
 EPOCHS = ("epoch", "term", "view", "ballot")
-LONG = 34  # characters of a message that are shown
+LONG = 40  # characters of a message that are shown
 MOST_FAILURES = 3
 MOST_SENTENCES = 8
 
@@ -558,6 +617,19 @@ def _are(what: str, names: Sequence[str]) -> str:
 
 def _entry(box: Box) -> str:
     return f"{box.text} ({box.under})" if box.under else box.text
+
+
+def _may_hold(network: Type, of: Type) -> bool:
+    """Whether a network may hold such messages."""
+    inner = network.value if isinstance(network, Map) else network
+    message = _element(inner)
+    return message == of or (isinstance(message, Union) and of in message.cases)
+
+
+def _without_logs(row: Row) -> Row:
+    """A row of a picture in which nothing is ever written, so that empty logs need no room."""
+    standing = {n: replace(s, log=None, high_watermark=None) for n, s in row.standing.items()}
+    return replace(row, standing=standing)
 
 
 def _is_forgotten(change: Change, down: set[str]) -> bool:

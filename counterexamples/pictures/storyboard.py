@@ -22,7 +22,7 @@ from counterexamples.pictures.drawing import (
     log_width,
     rect,
     stroke,
-    width_of,
+    width_of_bold,
     words,
 )
 from counterexamples.pictures.picture import Mark, Picture, Row
@@ -94,7 +94,7 @@ class _Board:
             for frame in self._frames
             for standing in frame.last.standing.values()
         ]
-        self._wide = min(max(LEAST, *wanted), MOST)
+        self._wide = min(max([LEAST, *wanted]), MOST)
         across = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))  # lines of about one length
         self._across = across
         self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, 560)
@@ -112,6 +112,7 @@ class _Board:
         y += 6
         for first in range(0, len(self._frames), self._across):
             y = self._line(first, y) + GAP
+        y = self._verdict(y)
         for line in lines(self._legend(), self._width - 2 * EDGE, 10.5):
             self._parts.append(words(EDGE, y + 10, line, "small", "dim"))
             y += 14
@@ -125,6 +126,8 @@ class _Board:
         shown = self._frames[first : first + self._across]
         head = max(self._head(frame) for frame in shown)
         body = sum(self._tall(name) for name in self._picture.replicas)
+        if not self._picture.replicas:
+            body = 8 + LINE * max(len(self._changed(frame.last)) for frame in shown)
         foot = max(self._foot(frame) for frame in shown)
         for place, frame in enumerate(shown):
             x = EDGE + place * (self._wide + GAP)
@@ -137,6 +140,9 @@ class _Board:
             self._parts.append(rect(x, y, self._wide, height, "broken" if is_bad else "frame", 5))
             self._parts.extend(self._told(frame, x + 10, y))
             self._parts.extend(self._replicas(frame.last, x + 10, y + head))
+            if not self._picture.replicas:
+                for number, line in enumerate(self._changed(frame.last)):
+                    self._parts.append(words(x + 10, y + head + 16 + LINE * number, line, "mono"))
             self._parts.extend(self._client(frame.last, x + 10, y + head + body))
             self._parts.append("</g>")
             if first + place + 1 < len(self._frames) and place + 1 < len(shown):
@@ -144,6 +150,20 @@ class _Board:
                     words(x + self._wide + GAP / 2, y + head / 2 + 5, "▸", "dim", anchor="middle")
                 )
         return y + head + body + foot
+
+    def _verdict(self, y: float) -> float:
+        """What is wrong at the end, in a box of its own."""
+        picture = self._picture
+        told = [line for part in picture.verdict for line in lines(part, self._width - 2 * EDGE - 40, BOLD)]
+        if not told:
+            return y
+        height = LINE * len(told) + 14
+        kind = "verdict" if picture.is_bad else "reached"
+        self._parts.append(rect(EDGE, y, self._width - 2 * EDGE, height, kind, 5))
+        self._parts.append(words(EDGE + 12, y + 20, "✗" if picture.is_bad else "✓", "strong"))
+        for number, line in enumerate(told):
+            self._parts.append(words(EDGE + 30, y + 20 + LINE * number, line, *["strong"] * (not number)))
+        return y + height + 10
 
     # ------------------------------------------------------------------- the steps
 
@@ -193,9 +213,9 @@ class _Board:
                 )
             left = x + BAND
             yield words(left, y + 18, name, "strong")
-            first = lines(badge(standing), room - width_of(name) - 12, 10.5)[0]
+            first = lines(badge(standing), room - width_of_bold(name) - 12, 10.5)[0].rstrip(" ·")
             kind = "flash" if not standing.up else "dim"
-            yield words(left + width_of(name) + 10, y + 18, first, "small", kind)
+            yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
             if standing.log is not None:
                 yield from draw_log(left - 4, y + 26 + LABEL - 6, standing, room)
             for event in row.events.get(name, ()):
@@ -204,6 +224,11 @@ class _Board:
             if row.is_last and name in self._picture.broken:
                 yield rect(x - 6, y + 3, self._wide - 8, tall - 6, "broken", 5)
             y += tall
+
+    def _changed(self, row: Row) -> list[str]:
+        """What a step changed, for a model without replicas."""
+        notes = [note for each in row.notes.values() for note in each]
+        return [line for note in notes for line in lines(note, self._wide - 20, 11.5)]
 
     # ------------------------------------------------------------------ the client
 

@@ -100,7 +100,11 @@ class _Diagram:
     def _row(self, row: Row, y: float) -> float:
         """One step from y on; where the next begins."""
         told = lines(row.sentence, TOLD - 34)
-        name = [] if not row.action or row.action == row.sentence else lines(row.action, TOLD - 34, 10.5)
+        name = (
+            []
+            if not row.action or row.action == row.sentence
+            else _at_most(lines(row.action, TOLD - 34, 11.5))
+        )
         left = 12 + LINE * len(told) + 13 * len(name) + (LINE if row.kind in KINDS else 0)
         beside = {lane: self._beside(lane, row) for lane in self._lane}
         below = max((height for height, _ in beside.values()), default=0.0)
@@ -148,34 +152,21 @@ class _Diagram:
 
     def _beside(self, lane: str, row: Row) -> tuple[float, list[Shape]]:
         """What stands beside a lifeline, and how high it is."""
-        shapes: list[Shape] = []
-        height, room = 0.0, self._room[lane]
-        standing = row.standing.get(lane)
-        if standing is not None and lane in row.shown:
-            title = badge(standing)
-            for line in lines(title, room, 11) if title else ():
-                shapes.append(partial(_noted, line, height, ("small", "strong")))
-                height += 14
-            for event in row.events.get(lane, ()):
-                shapes.append(
-                    partial(_noted, event, height, ("small", "flash" if row.kind is Kind.FAULT else "strong"))
-                )
-                height += 14
-            if standing.log is not None:
-                shapes.append(partial(_logged, standing, height + LABEL, room))
-                height += TALL + 2 * LABEL
-            if row.is_last and lane in self._picture.broken:
-                shapes.append(partial(_framed, height + 3, room))
-                height += 8
+        beside = _Beside(self._room[lane])
+        standing = row.standing.get(lane) if lane in row.shown else None
+        if standing is not None:
+            beside.say(badge(standing), "small", "strong")
+        for event in row.events.get(lane, ()):
+            beside.say(event, "small", "flash" if row.kind is Kind.FAULT else "strong")
+        if standing is not None and standing.log is not None:
+            beside.log(standing)
+        if row.is_last and lane in self._picture.broken:
+            beside.frame()
         for note in row.notes.get(lane, ()):
-            for line in lines(note, room, 11.5):
-                shapes.append(partial(_noted, line, height, ("mono", "dim")))
-                height += 13
+            beside.say(note, "mono", "dim")
         if row.is_last and lane == CLIENT and self._picture.lost:
-            for line in lines(f"✗ {', '.join(self._picture.lost)} was acknowledged, and is lost", room, 11):
-                shapes.append(partial(_noted, line, height, ("small", "flash")))
-                height += 14
-        return height, shapes
+            beside.say(f"✗ {', '.join(self._picture.lost)} was acknowledged, and is lost", "small", "flash")
+        return beside.height, beside.shapes
 
     # ------------------------------------------------------------------- arrows
 
@@ -184,16 +175,16 @@ class _Diagram:
         if start is None or end is None:
             return
         kind = {Mark.COPY: "arrow copy", Mark.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
-        text = words((start + end) / 2, y - 4, arrow.text, "small", anchor="middle")
-        wide = width_of(arrow.text, 11) + 6
         if start == end:
             yield f'<path d="M{start:g} {y - 6:g}h26v10h-22" class="{kind}" marker-end="url(#point)"/>'
             yield words(start + 32, y + 2, arrow.text, "small")
             return
         sign = 1 if end > start else -1
         yield stroke(start + 4 * sign, y, end - 4 * sign, y, kind, ' marker-end="url(#point)"')
+        text = _within(arrow.text, abs(end - start) - 12)
+        wide = width_of(text, 11) + 6
         yield rect((start + end - wide) / 2, y - 15, wide, 14, "halo", 2)
-        yield text
+        yield words((start + end) / 2, y - 4, text, "small", anchor="middle")
 
     # ------------------------------------------------------------------- the end
 
@@ -235,7 +226,8 @@ class _Diagram:
         if any(box.told for box in boxes):
             told.append("✓ acknowledged to the client")
         if any(s.high_watermark is not None for s in stands):
-            told.append("green bar: the high watermark")
+            names = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
+            told.append(f"green bar ({', '.join(names)}): the high watermark, how much is committed")
         if any(s.member for s in stands):
             told.append(f"band around a lifeline: in {self._picture.membership}")
         if any(not s.up for s in stands):
@@ -253,7 +245,46 @@ class _Diagram:
         return y + 4
 
 
-def _noted(text: str, down: float, classes: tuple[str, ...], x: float, y: float) -> Iterator[str]:
+def _within(text: str, room: float) -> str:
+    """The label of an arrow, without the parts of a message where there is no room for them."""
+    if width_of(text, 11) <= room:
+        return text
+    name = text.partition("(")[0]
+    return f"{name}(…)" if name != text and not name.endswith(" ") else text[: max(4, int(room / 6))] + "…"
+
+
+def _at_most(told: list[str], most: int = 2) -> list[str]:
+    """The first lines of a text, with a mark where there are more."""
+    return told if len(told) <= most else [*told[: most - 1], told[most - 1][:-1] + "…"]
+
+
+class _Beside:
+    """What stands beside a lifeline in one row, from above."""
+
+    def __init__(self, room: float) -> None:
+        self._room = room
+        self.height = 0.0
+        self.shapes: list[Shape] = []
+
+    def say(self, text: str, *classes: str) -> None:
+        """Words, in as many lines as they need."""
+        is_mono = "mono" in classes
+        for line in lines(text, self._room, 11.5 if is_mono else 12.5) if text else ():
+            self.shapes.append(partial(_said, line, self.height, classes))
+            self.height += 13 if is_mono else 14
+
+    def log(self, standing: Standing) -> None:
+        """A log."""
+        self.shapes.append(partial(_logged, standing, self.height + LABEL, self._room))
+        self.height += TALL + 2 * LABEL
+
+    def frame(self) -> None:
+        """A frame around all that stands there so far."""
+        self.shapes.append(partial(_framed, self.height + 3, self._room))
+        self.height += 8
+
+
+def _said(text: str, down: float, classes: tuple[str, ...], x: float, y: float) -> Iterator[str]:
     yield words(x, y + down + 11, text, *classes)
 
 

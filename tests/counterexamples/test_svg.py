@@ -1,0 +1,255 @@
+"""Pictures in SVG: right as XML, the same every time, and nothing in them but what was meant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+
+from counterexamples.certify import certify
+from counterexamples.pictures.picture import MOST_STEPS, Box, Mark, Picture, Row, Standing, picture
+from counterexamples.pictures.png import NoRenderer, png
+from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
+from counterexamples.pictures.svg import svg
+from counterexamples.trace import Stops, Trace
+from spec.ir import Kind
+from spec.load import loads
+from spec.semantics import Machine, Taken
+from spec.values import ModelError
+from tests.counterexamples.runs import divergence
+from tests.model_texts import model_texts
+from tests.stories import STORIES, story, wandering
+
+SPACE = "{http://www.w3.org/2000/svg}"
+DRAWN: dict[str, Callable[[Picture], str]] = {"svg": svg, "storyboard": storyboard}
+NASTY = '</text><script>alert("1")</script>&amp;]]> \x00\x1b[31m <!-- \ud800'
+
+
+def parsed(drawn: str) -> ET.Element:
+    """A picture as XML."""
+    return ET.fromstring(drawn)  # noqa: S314 - our own
+
+
+def texts(drawn: str) -> list[str]:
+    """The words of a picture, as a reader or a search finds them."""
+    return [each.text or "" for each in parsed(drawn).iter(f"{SPACE}text")]
+
+
+@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("form", DRAWN)
+def test_the_stories_look_as_they_did(name: str, form: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"pictures/{name}.{form}.svg", DRAWN[form](picture(story(name))))
+
+
+@pytest.mark.parametrize("form", DRAWN)
+def test_a_picture_has_a_title_and_a_description(form: str) -> None:
+    root = parsed(DRAWN[form](picture(story("jepsen"))))
+
+    title, about = root.find(f"{SPACE}title"), root.find(f"{SPACE}desc")
+    assert title is not None
+    assert about is not None
+    assert "acknowledged_survive is violated in 5 steps" in (title.text or "")
+    assert "Acknowledged record 1 is not in the log of B." in (about.text or "")
+    assert root.get("role") == "img"
+    assert root.get("aria-labelledby") == f"{title.get('id')} {about.get('id')}"
+
+
+@pytest.mark.parametrize("form", DRAWN)
+def test_the_same_trace_gives_the_same_bytes(form: str) -> None:
+    first, again = (DRAWN[form](picture(divergence())) for _ in range(2))
+
+    assert first == again
+
+
+def test_a_small_change_of_a_trace_is_a_small_change_of_its_picture() -> None:
+    whole = story("last_replica_standing")
+    shorter = replace(whole, states=whole.states[:-1], steps=whole.steps[:-1], ending=Stops())
+    rows = [svg(picture(each)).split('<g class="row"') for each in (whole, shorter)]
+
+    count = len(shorter.steps)
+    head = rows[0][0].count("\n") - rows[1][0].count("\n")  # a caption of other length moves all that follows
+    assert head in {0, 1}
+    shapes = [[part.count("<") for part in each[1 : 1 + count]] for each in rows]
+    assert shapes[0] == shapes[1]
+
+
+def test_what_was_lost_is_told_where_it_is_missing() -> None:
+    drawn = picture(story("jepsen"))
+    last = drawn.rows[-1]
+
+    assert drawn.lost == ("1",)
+    assert drawn.broken == ("B",)
+    assert last.standing["B"].log == (Box("1", missing=True),)
+    assert last.standing["A"].log == (Box("1", "e1", told=True),)
+    assert [arrow.mark for arrow in drawn.rows[3].arrows] == [Mark.ANSWER]
+    assert drawn.rows[1].events == {"B": ("leaves the ISR",)}
+    assert drawn.rows[5].events == {"A": ("leaves the ISR",), "B": ("joins the ISR",)}
+
+
+def test_a_message_is_an_arrow_from_whoever_sent_it_to_whoever_takes_it_up() -> None:
+    rows = picture(story("two_leaders")).rows
+
+    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [("server1", "server2", Mark.MESSAGE)]
+    assert [(a.start, a.end, a.text) for a in rows[8].arrows] == [
+        ("server2", "server3", "Vote(term = 1, from = server2, …)")
+    ]
+
+
+def test_every_step_stands_in_the_diagram() -> None:
+    trace = story("kip279")
+    root = parsed(svg(picture(trace)))
+
+    rows = [each.get("data-step") for each in root.iter(f"{SPACE}g") if each.get("class") == "row"]
+    assert rows == [str(number) for number in range(len(trace.steps) + 1)]
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_storyboard_tells_each_step_once_and_shows_every_fault(name: str) -> None:
+    drawn = picture(story(name))
+    shown = frames(drawn)
+
+    assert [row.number for frame in shown for row in frame.rows] == [row.number for row in drawn.rows]
+    faults = {row.number for row in drawn.rows if row.kind is Kind.FAULT}
+    assert faults <= {frame.last.number for frame in shown}
+    assert shown[-1].last.is_last
+
+
+# ------------------------------------------------------------------------- bad input
+
+
+def nasty(drawn: Picture) -> Picture:
+    """The same picture, with a script wherever a text from outside may stand."""
+    standing = {
+        name: replace(each, epoch=NASTY, log=(*(each.log or ()), Box(NASTY, NASTY), Box(NASTY, missing=True)))
+        for name, each in drawn.rows[-1].standing.items()
+    }
+    last = replace(
+        drawn.rows[-1],
+        sentence=NASTY,
+        action=NASTY,
+        standing=standing,
+        arrows=tuple(replace(arrow, text=NASTY) for arrow in drawn.rows[-1].arrows),
+        notes=dict.fromkeys(drawn.lanes, (NASTY,)),
+        events=dict.fromkeys(drawn.lanes, (NASTY,)),
+        told=(NASTY,),
+    )
+    return replace(
+        drawn,
+        title=NASTY,
+        bounds=NASTY,
+        caption=NASTY,
+        rows=(*drawn.rows[:-1], last),
+        verdict=(NASTY, NASTY),
+        lost=(NASTY,),
+        membership=NASTY,
+    )
+
+
+@pytest.mark.parametrize("form", DRAWN)
+def test_markup_in_a_value_stays_a_text(form: str) -> None:
+    usual = parsed(DRAWN[form](picture(story("jepsen"))))
+    root = parsed(DRAWN[form](nasty(picture(story("jepsen")))))
+
+    assert {each.tag for each in root.iter()} == {each.tag for each in usual.iter()}
+    attributes = {(each.tag, key) for each in root.iter() for key in each.attrib}
+    assert attributes <= {(each.tag, key) for each in usual.iter() for key in each.attrib}
+
+
+def any_run(text: str) -> Trace | None:
+    """Some run of some model; None where it cannot start."""
+    (model,) = loads(text)
+    scope = model.checks[0].scope
+    machine = Machine(model, scope)
+    try:
+        states, steps = [machine.initial()[0]], []
+        for _ in range(6):
+            taken = next((s for s in machine.steps(states[-1]) if isinstance(s, Taken)), None)
+            if taken is None:
+                break
+            states.append(taken.state)
+            steps.append(taken.step)
+    except (ModelError, IndexError):
+        return None
+    return Trace(model, scope, tuple(states), tuple(steps), Stops())
+
+
+@given(model_texts())
+def test_any_run_of_any_model_is_a_picture(text: str) -> None:
+    trace = any_run(text)
+    if trace is None:
+        return
+    drawn = picture(trace)
+
+    assert [row.number for row in drawn.rows] == [*range(len(trace.steps) + 1)]
+    for draw in DRAWN.values():
+        parsed(draw(drawn))
+
+
+def test_nine_replicas_and_ten_thousand_steps_are_a_picture_of_some() -> None:
+    bounds = ("Broker=9", "Epoch=60", "Offset=12", "Record=60")
+    trace = wandering("kafka", "last_replica_standing", 10_000, 1, *bounds)
+    drawn = picture(trace)
+
+    assert len(trace.steps) == 10_000
+    gaps = [row for row in drawn.rows if row.skipped]
+    assert [row.sentence for row in gaps] == [f"steps {MOST_STEPS // 4} to 9775 are not drawn"]
+    assert sum(row.skipped or 1 for row in drawn.rows) == 10_001
+    assert len(frames(drawn)) == MOST_FRAMES
+    for draw in DRAWN.values():
+        assert len(parsed(draw(drawn)).findall(f"{SPACE}g")) > MOST_FRAMES - 1
+
+
+def test_a_part_of_a_trace_is_drawn_when_asked_for() -> None:
+    drawn = picture(story("last_replica_standing"), range(4, 7))
+
+    assert [(row.number, row.skipped) for row in drawn.rows] == [(3, 3), (4, 0), (5, 0), (6, 0), (9, 3)]
+    assert "steps 1 to 3 are not drawn" in texts(svg(drawn))
+
+
+def test_drawing_costs_no_more_than_replaying_some_dozen_times() -> None:
+    """Forty steps of five replicas: a ratio, as machines differ."""
+    trace = wandering("kafka", "usual", 40, 3, "Broker=5", "Epoch=20", "Offset=10", "Record=10")
+    certify(trace)  # whatever is compiled on the way
+
+    def seconds(work: Callable[[], object]) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    replay = min(seconds(lambda: certify(trace)) for _ in range(5))
+    drawing = min(seconds(lambda: svg(picture(trace))) for _ in range(5))
+    assert len(trace.steps) == 40
+    assert drawing < 100 * replay
+
+
+# -------------------------------------------------------------------------------- PNG
+
+
+def test_png_is_drawn_where_something_can_draw_it() -> None:
+    try:
+        made = png(svg(picture(story("jepsen"))))
+    except NoRenderer:
+        pytest.skip("no renderer of SVG is installed")
+
+    assert made.startswith(b"\x89PNG\r\n")
+    assert len(made) > 10_000
+
+
+def test_without_a_renderer_png_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(NoRenderer) as refusal:
+        png(svg(picture(story("jepsen"))))
+    assert "rsvg-convert" in str(refusal.value)
+
+
+def test_an_empty_picture_is_one() -> None:
+    row = Row(0, Kind.ACTION, "", "the start", (), ("a",), {"a": Standing()})
+    drawn = Picture("a run", "", "", ("a",), ("a",), (row,), (), is_bad=False)
+
+    for draw in DRAWN.values():
+        assert "a run" in texts(draw(drawn))
