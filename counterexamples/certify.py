@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from counterexamples.diff import changes
+from counterexamples.nearest import differences, leading, no_step, refusing, why_not
 from counterexamples.trace import (
     BadAssert,
     BadState,
@@ -18,9 +19,9 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import Fairness, Guard, Kind, Property, PropertyKind
+from spec.ir import Fairness, Kind, Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
-from spec.values import ModelError, show
+from spec.values import ModelError
 
 OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
@@ -38,12 +39,13 @@ class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
     """The trace is not a run of the model, or does not show what it says.
 
     `at` is the number of the step that is wrong, counted from 1; 0 is the
-    initial state, None the ending.
+    initial state, None the ending.  `hints` are sentences on what the model does instead.
     """
 
-    def __init__(self, at: int | None, reason: str) -> None:
+    def __init__(self, at: int | None, reason: str, hints: tuple[str, ...] = ()) -> None:
         self.at = at
         self.reason = reason
+        self.hints = hints
         place = "the ending" if at is None else f"step {at}" if at else "the initial state"
         super().__init__(f"{place}: {reason}")
 
@@ -66,18 +68,22 @@ def _starts(machine: Machine, trace: Trace) -> None:
     if len(trace.states) != len(trace.steps) + 1:
         raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
     starts = machine.initial()
-    if trace.states[0] in starts:
-        return
-    if len(starts) == 1:
-        raise NotReplayable(0, _other_state(trace, starts[0], trace.states[0]))
-    raise NotReplayable(0, f"it is none of the model's {len(starts)} initial states")
+    found = trace.states[0]
+    if found not in starts:
+        near = min((changes(machine.model, machine.scope, start, found) for start in starts), key=len)
+        many = (
+            ""
+            if len(starts) == 1
+            else f"it is none of the model's {len(starts)} initial states; the nearest: "
+        )
+        raise NotReplayable(0, many + differences(machine, near))
 
 
 def _takes(machine: Machine, number: int, before: State, step: Step, after: State) -> Taken:
     """The model's own step of that name. Raises NotReplayable when there is none or it leads elsewhere."""
     other: State | None = None
     try:
-        for found in machine.steps(before, actions=(step.action,)):
+        for found in machine.steps(before, actions=(step.action,), args=step.args):
             if found.step != step:
                 continue
             if isinstance(found, CutOff):
@@ -87,10 +93,20 @@ def _takes(machine: Machine, number: int, before: State, step: Step, after: Stat
             other = found.state
     except ModelError as error:
         raise NotReplayable(number, f"the model makes an error here: {error.message}") from error
-    if other is not None:
-        reason = _differs(machine, other, after)
-        raise NotReplayable(number, f"{machine.name(step)} does not lead to this state: {reason}")
-    raise NotReplayable(number, _refusal(machine, before, step))
+    if other is None:
+        reason = _refusal(machine, before, step)
+    else:
+        differs = differences(machine, changes(machine.model, machine.scope, other, after))
+        reason = f"{machine.name(step)} does not lead to this state: {differs}"
+    raise NotReplayable(number, reason, _instead(machine, number, before, after))
+
+
+def _instead(machine: Machine, number: int, before: State, after: State) -> tuple[str, ...]:
+    """What leads to the state that a step does not lead to, or comes nearest."""
+    found = leading(machine, before, after)
+    if found is not None:
+        return (f"{machine.name(found)} leads from state {number - 1} to this state.",)
+    return no_step(machine, number, before, after)
 
 
 def _refusal(machine: Machine, state: State, step: Step) -> str:
@@ -101,30 +117,10 @@ def _refusal(machine: Machine, state: State, step: Step) -> str:
     if len(step.args) != len(action.params):
         return f"{action.name} has {len(action.params)} parameters, not {len(step.args)}"
     name = machine.name(step)
-    guard = machine.why_not(step.action, step.args, state)
+    guard = refusing(machine, step, state)
     if guard is None:
         return f"{name} cannot happen here: no choice or parameter of this kind is offered"
-    return f"{name} cannot happen here: {guard_text(machine, guard)} is false"
-
-
-def guard_text(machine: Machine, guard: Guard) -> str:
-    """A guard as its model names it, and its text: "guard `up` (r.up)"."""
-    text = " ".join(machine.model.source.at(guard.span).split())
-    return f"guard `{guard.name}` ({text})" if guard.name else f"guard `{text}`"
-
-
-def _other_state(trace: Trace, expected: State, found: State) -> str:
-    return _differs(Machine(trace.model, trace.scope), expected, found)
-
-
-def _differs(machine: Machine, expected: State, found: State) -> str:
-    """The first places where the trace's state is not the model's."""
-    scope = machine.scope
-    parts = [
-        f"{c.path} is {show(c.type, c.after, scope)}, the model has {show(c.type, c.before, scope)}"
-        for c in changes(machine.model, scope, expected, found)
-    ]
-    return "; ".join(parts[:3]) + (f"; and {len(parts) - 3} more" if len(parts) > 3 else "")
+    return f"{name} cannot happen here: {why_not(machine, guard, step, state)}"
 
 
 # --------------------------------------------------------------------- endings

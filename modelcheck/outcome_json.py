@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from counterexamples.itf.values import encode
+from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
+from modelcheck.explanation.explain import explain
 from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.version import version
@@ -18,37 +20,43 @@ FORMAT = 1
 Json = dict[str, Any]
 
 
-def as_json(outcome: Outcome, *, strict: bool = False) -> Json:
-    """An outcome as plain values; traces are in the Informal Trace Format."""
+def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) -> Json:
+    """An outcome as plain values; traces are in the Informal Trace Format, explained if asked for."""
     model, check, findings = outcome.model, outcome.check, outcome.findings
     found = standing(outcome, strict=strict)
     types = {entry.name: entry.type for entry in model.configs}
-    return {
-        "format": FORMAT,
-        "version": version(),
-        "file": model.source.name,
-        "text": digest(model.source),
-        "model": model.name,
-        "check": check.name,
-        "scope": {
-            "sorts": {name: list(members) for name, members in check.scope.sorts.items()},
-            "nats": dict(check.scope.nats),
-            "networks": dict(check.scope.networks),
-        },
-        "config": {name: encode(types[name], v, check.scope) for name, v in check.scope.config.items()},
-        "faults": _faults(check.budget.total, check.budget.kinds),
-        "exit": int(found.exit),
-        "summary": found.words,
-        "partial": findings.end.partial,
-        "end": findings.end.name.lower(),
-        "properties": [_result(outcome, result) for result in findings.results],
-        "error": None if findings.error is None else _trace(findings.error),
-        "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
-        "engine": findings.engine,
-        "exact": findings.sample is None,
-        "symmetry": list(findings.symmetry),
-        "stats": _stats(outcome),
-    } | _sample(findings.sample)
+    return (
+        {
+            "format": FORMAT,
+            "version": version(),
+            "file": model.source.name,
+            "text": digest(model.source),
+            "model": model.name,
+            "check": check.name,
+            "scope": {
+                "sorts": {name: list(members) for name, members in check.scope.sorts.items()},
+                "nats": dict(check.scope.nats),
+                "networks": dict(check.scope.networks),
+            },
+            "config": {
+                name: encoder(types[name], check.scope, plain)(v) for name, v in check.scope.config.items()
+            },
+            "faults": _faults(check.budget.total, check.budget.kinds),
+            "exit": int(found.exit),
+            "summary": found.words,
+            "partial": findings.end.partial,
+            "end": findings.end.name.lower(),
+            "properties": [_result(outcome, each) | _why(_run(each), explained) for each in findings.results],
+            "error": None if findings.error is None else _trace(findings.error),
+            "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
+            "engine": findings.engine,
+            "exact": findings.sample is None,
+            "symmetry": list(findings.symmetry),
+            "stats": _stats(outcome),
+        }
+        | _sample(findings.sample)
+        | _why(findings.error, explained)
+    )
 
 
 def _sample(sample: Sample | None) -> Json:
@@ -56,6 +64,27 @@ def _sample(sample: Sample | None) -> Json:
     if sample is None:
         return {}
     return {"sample": {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}}
+
+
+def _run(result: Result) -> Trace | None:
+    """The run that a result shows, if any."""
+    match result.verdict:
+        case Holds(example=trace) | Violated(trace=trace):
+            return trace
+        case Unknown():
+            return None
+
+
+def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
+    """The explanation of a run, with the sentences that it makes of what it holds."""
+    found = explain(trace) if explained and trace is not None else None
+    if found is None:
+        return {}
+    told = asdict(found)
+    told["core"]["sentence"] = found.core.sentence
+    if found.no_return is not None:
+        told["no_return"]["sentences"] = found.no_return.sentences
+    return {"explanation": told}
 
 
 def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None

@@ -11,8 +11,10 @@ from spec.ir import (
     And,
     Apply,
     Bind,
+    Bound,
     Const,
     Expr,
+    Guard,
     If,
     Implies,
     Let,
@@ -86,13 +88,32 @@ def failing_step(
     return _failing(prop, layout, [*after, *[None] * prop.slots, *before, step])
 
 
-def _failing(prop: Property, layout: Layout, frame: Frame) -> tuple[Failure, ...]:
-    if prop.expr is None:
-        return ()
+def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: State) -> tuple[Failure, ...]:
+    """Why a guard of a step's action is false in a state; nothing when it is true or makes an error."""
+    action = model.action(step.action)
+    layout = Layout(scope, len(model.variables))
+    frame: Frame = [*state, *[None] * action.slots]
+    for param, value in zip(action.params, step.args, strict=True):
+        frame[layout.locals + param.slot] = value
     try:
-        if compiled(prop.expr, layout)(frame):
+        for part in action.head[: action.head.index(guard)]:
+            if isinstance(part, Bound):
+                frame[layout.locals + part.slot] = compiled(part.value, layout)(frame)
+    except (ModelError, Cut):
+        return ()
+    return _of(guard.test, layout, frame)
+
+
+def _failing(prop: Property, layout: Layout, frame: Frame) -> tuple[Failure, ...]:
+    return () if prop.expr is None else _of(prop.expr, layout, frame)
+
+
+def _of(expr: Expr, layout: Layout, frame: Frame) -> tuple[Failure, ...]:
+    """The smallest false parts of an expression; nothing when it is true or makes an error."""
+    try:
+        if compiled(expr, layout)(frame):
             return ()
-        return tuple(islice(_blame(prop.expr, layout, frame, (), wanted=True), MOST))
+        return tuple(islice(_blame(expr, layout, frame, (), wanted=True), MOST))
     except (ModelError, Cut):
         return ()
 

@@ -97,17 +97,26 @@ class Machine:
         state: State,
         refused: set[tuple[str, int]] | None = None,
         actions: Collection[str] | None = None,
+        args: tuple[Value, ...] | None = None,
     ) -> Iterator[Taken | CutOff]:
         """Every step from a state: actions as in the model, parameters and choices in canonical order.
 
-        `actions` limits it to some actions; `refused` collects the guards that
-        said no, as (action, index in its head).  Costs one evaluation of the
+        `actions` limits it to some actions, `args` to these parameters; `refused`
+        collects the guards that said no, as (action, index in its head).  Costs one evaluation of the
         guards for each binding of an action's parameters.  A ModelError carries
         its step.
         """
         for name, action in self._actions.items():
             if actions is None or name in actions:
-                yield from action.steps(state, refused)
+                yield from action.steps(state, refused, args)
+
+    def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
+        """Every step that there would be if no guard refused any.
+
+        Ways that make an error of the model, as guards often prevent, are passed over.
+        """
+        for action in self._actions.values():
+            yield from action.unguarded(state)
 
     def holds(self, prop: Property, state: State) -> bool:
         """Whether a property's (left) expression is true; of deadlock free: whether anything can happen."""
@@ -198,23 +207,50 @@ class _Action:
         self._head = [_head(part, layout, self._count) for part in action.head]
         self._body = body(action.body, layout, [variable.type for variable in model.variables])
 
-    def steps(self, state: State, refused: set[tuple[str, int]] | None) -> Iterator[Taken | CutOff]:
+    def steps(
+        self, state: State, refused: set[tuple[str, int]] | None, only: tuple[Value, ...] | None
+    ) -> Iterator[Taken | CutOff]:
         """All steps of this action: parameters × guards × choices."""
         start = fresh(state, self.action.slots)
-        for args in self._bindings(start, 0, ()):
+        for args in self._bindings(start, (), only):
             if self._is_ready(start, args, refused):
                 for frame in self._body(start.copy()):
                     yield self._result(frame, args)
 
-    def _bindings(self, frame: Frame, index: int, args: tuple[Value, ...]) -> Iterator[tuple[Value, ...]]:
+    def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
+        """All steps of this action without its guards, but for those that make an error."""
+        start = fresh(state, self.action.slots)
+        try:
+            for args in self._bindings(start, (), None):
+                for frame in self._regardless(start):
+                    if not isinstance(frame[ENDED], ModelError):
+                        yield self._result(frame, args)
+        except ModelError:  # of the domain of a parameter: there are no more
+            return
+
+    def _bindings(
+        self, frame: Frame, args: tuple[Value, ...], only: tuple[Value, ...] | None
+    ) -> Iterator[tuple[Value, ...]]:
         """Every choice of parameters, each put into its slot while it is looked at."""
+        index = len(args)
         if index == len(self._params):
             yield args
             return
         slot, walk = self._params[index]
         for value in self._of_step(walk, frame, args):
-            frame[slot] = value
-            yield from self._bindings(frame, index + 1, (*args, value))
+            if only is None or only[index : index + 1] == (value,):
+                frame[slot] = value
+                yield from self._bindings(frame, (*args, value), only)
+
+    def _regardless(self, frame: Frame) -> list[Frame]:
+        """What becomes of a frame without guards; nothing where a `let` of the head has no value."""
+        try:
+            for slot, evaluate in self._head:
+                if slot >= 0:
+                    frame[slot] = evaluate(frame)
+        except ModelError:
+            return []
+        return self._body(frame.copy())
 
     def _is_ready(self, frame: Frame, args: tuple[Value, ...], refused: set[tuple[str, int]] | None) -> bool:
         try:

@@ -143,7 +143,7 @@ def test_show_says_when_the_model_has_changed(trace: Path, tmp_path: Path) -> No
     found = run("show", str(trace), str(changed))
 
     assert found.returncode == 2
-    assert "guard `free` (require free: leader == r) is false" in found.stderr
+    assert "guard `free` (leader == r) is false: leader is none" in found.stderr
     assert "was not written for this text" in found.stderr
 
 

@@ -1,111 +1,108 @@
-"""Reading the Informal Trace Format back: every mistake is told with its place in the text."""
+"""Reading the Informal Trace Format: every mistake is told with its place in the text."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from counterexamples.itf.values import Json, Mismatch, Path, decode
+from counterexamples.itf.decode import Decoder, Mismatch, Path, decode, decoder
+from counterexamples.itf.encode import Json
+from counterexamples.itf.json_text import find, parse, spell
 from counterexamples.itf.write import KINDS, digest
+from counterexamples.nearest import leading, no_step
 from counterexamples.trace import Ending, Erred, Lasso, Stops, Trace
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.execute import Choice
 from spec.ir import Action, Branch, Choose, Each, Model, Scope, Stmt, Value
-from spec.semantics import Machine, State, Step, Taken
+from spec.semantics import Machine, State, Step
 from spec.source import Source, Span
 from spec.types import Bag, Option, Seq, Set, Type
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
+MANY = 6  # names that are told
+SCOPE: Path = ("#meta", "modelcheck", "scope")
+ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text in ITF, read as JSON; nothing says yet that a model knows what stands in it."""
+
+    source: Source
+    whole: Json
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model that it says it is a run of, if it does."""
+        name = self.about.get("model")
+        return name if isinstance(name, str) else None
+
+    @property
+    def about(self) -> dict[str, Json]:
+        """What this tool wrote about the trace; nothing in a trace of another."""
+        return _member(_member(self.whole, "#meta"), "modelcheck")
+
+    def is_of(self, model: Model) -> bool:
+        """Whether it says that it was written for exactly this text of the model."""
+        return bool(self.about.get("text") == digest(model.source))
+
+    def trace(self, model: Model, scope: Scope | None = None) -> Trace:
+        """The trace as a run of the model; nothing says yet that it replays.
+
+        A trace of another tool has no scope, so `scope` is needed; its steps are
+        found by looking which step of the model leads from state to state.
+        Variables beyond the model's are passed over.  Raises SpecError with the
+        place of what is malformed, unknown or of another type.
+        """
+        return _Reader(self, model, scope).trace()
+
+
+def document(text: str, name: str = "trace") -> Document:
+    """The text as a document. Raises SpecError where it is no JSON."""
+    source = Source(name, text)
+    return Document(source, parse(source))
 
 
 def read(text: str, model: Model, *, name: str = "trace", scope: Scope | None = None) -> Trace:
-    """The trace in an ITF text, as a run of the model; nothing says yet that it replays.
-
-    A trace of another tool has no scope, so `scope` is needed; its steps are
-    found by looking which step of the model leads from state to state.  Names
-    beyond the model's variables are passed over.  Raises SpecError with the
-    place of what is malformed, unknown or of another type.
-    """
-    return _Reader(Source(name, text), model, scope).trace()
-
-
-def written_for(text: str) -> str | None:
-    """The name of the model that an ITF text says it is a run of, if it does."""
-    try:
-        name = json.loads(text)["#meta"]["modelcheck"]["model"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return name if isinstance(name, str) else None
-
-
-def is_of(text: str, model: Model) -> bool:
-    """Whether an ITF text says that it was written for exactly this text of the model."""
-    try:
-        return bool(json.loads(text)["#meta"]["modelcheck"]["text"] == digest(model.source))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return False
-
-
-def find(text: str, path: Path) -> Span:
-    """Where the value at a path stands in a JSON text that is known to be well formed."""
-    at = _skip(text, 0)
-    for key in path:
-        at = _skip(text, at + 1)
-        for index in _numbers():
-            if isinstance(key, str):
-                found, at = _DECODER.raw_decode(text, at)
-                at = _skip(text, _skip(text, at) + 1)
-                here = found == key
-            else:
-                here = index == key
-            if here:
-                break
-            _, at = _DECODER.raw_decode(text, at)
-            at = _skip(text, _skip(text, at) + 1)
-    return Span(at, _DECODER.raw_decode(text, at)[1])
-
-
-def _numbers() -> Iterator[int]:
-    index = 0
-    while True:
-        yield index
-        index += 1
-
-
-def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    """The trace in an ITF text; see `Document.trace`."""
+    return document(text, name).trace(model, scope)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """One text on its way to a trace of one model."""
+    """One document on its way to a trace of one model."""
 
-    source: Source
+    document: Document
     model: Model
     scope: Scope | None
 
     def fail(self, code: str, path: Path, message: str, help_: str = "") -> NoReturn:
-        span = find(self.source.text, path)
-        raise SpecError([Diagnostic(code, self.source, span, f"{_spell(path)}{message}", help=help_)])
+        place = f"{spell(path)}: " if path else ""
+        if self.document.about and not self.document.is_of(self.model):
+            other = f"the trace was written for another text of {self.model.name} than this"
+            help_ = f"{help_}; {other}" if help_ else other
+        raise SpecError(
+            [Diagnostic(code, self.document.source, self.span(path), place + message, help=help_)]
+        )
+
+    def span(self, path: Path) -> Span | None:
+        try:
+            return find(self.document.source.text, path)
+        except RecursionError:
+            return None
 
     def trace(self) -> Trace:
-        whole = self.json()
+        whole, about = self.document.whole, self.document.about
         if not isinstance(whole, dict):
             self.fail("R0802", (), "a trace is an object with `vars` and `states`")
         for key in ("vars", "states"):
             if not isinstance(whole.get(key), list):
                 self.fail("R0802", (), f"a trace has a list `{key}`, this has none")
-        about = self.member(self.member(whole, "#meta"), "modelcheck")
-        self.variables(whole["vars"])
-        scope = self.scope or self.read_scope(about)
-        states = tuple(self.state(scope, i, state) for i, state in enumerate(whole["states"]))
-        if not states:
+        if not whole["states"]:
             self.fail("R0802", ("states",), "a trace has at least one state")
+        names = self.variables(whole["vars"])
+        scope = self.scope or self.read_scope(about)
+        states = tuple(self.states(scope, names, whole["states"]))
         steps = tuple(self.steps(scope, states, whole["states"]))
         ending = self.ending(scope, about, whole, len(states))
         named = about.get("property")
@@ -117,67 +114,72 @@ class _Reader:
             self.model, scope, states, steps, ending, named, check if isinstance(check, str) else None
         )
 
-    def json(self) -> Json:
-        text = self.source.text
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-            message = "the text ends in the middle of a value" if cut else f"this is not JSON: {error.msg}"
-            span = Span(error.pos, error.pos + 1)
-            raise SpecError([Diagnostic("R0801", self.source, span, message)]) from None
-        except (RecursionError, ValueError):
-            message = "this is no trace: its JSON is nested too deep or has a number too long"
-            raise SpecError([Diagnostic("R0801", self.source, None, message)]) from None
-
-    @staticmethod
-    def member(of: Json, key: str) -> dict[str, Json]:
-        found = of.get(key) if isinstance(of, dict) else None
-        return found if isinstance(found, dict) else {}
-
     def near(self, name: object, what: str) -> str:
         known = {thing.name for thing in getattr(self.model, what)}
         return suggest(str(name), known) or f"the model has {', '.join(sorted(known)) or 'none'}"
 
-    def variables(self, found: list[Json]) -> None:
-        for variable in self.model.variables:
-            if variable.name not in found:
-                message = f"`{variable.name}` of the model is missing: this is a trace of another model"
-                self.fail("R0804", ("vars",), message)
+    def variables(self, found: list[Json]) -> list[str]:
+        """What the trace calls each variable of the model."""
+        for i, name in enumerate(found):
+            if not isinstance(name, str):
+                self.fail("R0802", ("vars", i), "the name of a variable is a string")
+        known = [variable.name for variable in self.model.variables]
+        called = {name: there for name in known if (there := _called(name, known, found)) is not None}
+        lost = [name for name in known if name not in called]
+        if lost:
+            others = [name for name in found if name not in called.values()]
+            near = next(filter(None, (suggest(name, others) for name in lost)), "")
+            are = "is missing" if len(lost) == 1 else "are missing"
+            message = f"of the model's variables, {_listed(lost)} {are}: this is a trace of another model"
+            self.fail("R0804", ("vars",), message, near or _has(others))
+        return list(called.values())
 
     # ----------------------------------------------------------------- scope
 
     def read_scope(self, about: Mapping[str, Json]) -> Scope:
-        base: Path = ("#meta", "modelcheck", "scope")
         found = about.get("scope")
         if not isinstance(found, dict):
             help_ = "give one, with the check it belongs to (--check) or by itself (--scope)"
             self.fail("R0805", (), "the trace does not say for which scope it is", help_)
-        parts = {key: self.member(found, key) for key in ("sorts", "nats", "networks")}
-        sorts = {}
-        for sort in self.model.sorts:
-            names = parts["sorts"].get(sort.name)
-            if (
-                not isinstance(names, list)
-                or not all(isinstance(n, str) for n in names)
-                or len(set(names)) < len(names)
-            ):
-                self.fail("R0805", base, f"the members of {sort.name} are a list of different names")
-            sorts[sort.name] = tuple(names)
-        limits = [nat.name for nat in self.model.nats]
+        sorts = {sort.name: self.members(_member(found, "sorts"), sort.name) for sort in self.model.sorts}
+        nats = [nat.name for nat in self.model.nats]
         networks = [variable.name for variable in self.model.variables if variable.network]
-        for name, part in [(n, "nats") for n in limits] + [(n, "networks") for n in networks]:
-            value = parts[part].get(name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                self.fail("R0805", base, f"the scope of {name} is a number")
         scope = Scope(
-            sorts, {n: parts["nats"][n] for n in limits}, {n: parts["networks"][n] for n in networks}, {}
+            sorts,
+            {name: self.limit(_member(found, "nats"), "nats", name) for name in nats},
+            {name: self.limit(_member(found, "networks"), "networks", name) for name in networks},
+            {},
         )
-        return Scope(scope.sorts, scope.nats, scope.networks, self.config(scope, about))
+        return replace(scope, config=self.config(scope, about))
+
+    def members(self, found: Mapping[str, Json], sort: str) -> tuple[str, ...]:
+        names = found.get(sort)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            self.no_scope(found, "sorts", sort, "a list of names")
+        if len(set(names)) < len(names):
+            self.no_scope(found, "sorts", sort, "different names")
+        return tuple(names)
+
+    def limit(self, found: Mapping[str, Json], kind: str, name: str) -> int:
+        value = found.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            self.no_scope(found, kind, name, "a number")
+        return value
+
+    def no_scope(self, found: Mapping[str, Json], kind: str, name: str, what: str) -> NoReturn:
+        """What a scope says of a name is not what it should be, or nothing."""
+        if name in found:
+            self.fail("R0805", (*SCOPE, kind, name), f"the scope of {name} is {what}")
+        self.fail("R0805", SCOPE, f"it says nothing of `{name}`", suggest(name, found) or _has(found))
 
     def config(self, scope: Scope, about: Mapping[str, Json]) -> dict[str, Value]:
-        found = self.member(about, "config")
+        found = _member(about, "config")
         path: Path = ("#meta", "modelcheck", "config")
+        known = {entry.name for entry in self.model.configs}
+        for name in found:
+            if name not in known:
+                message = f"the model has no config entry `{name}`"
+                self.fail("R0804", (*path, name), message, self.near(name, "configs"))
         return {
             entry.name: self.value(scope, entry.type, found[entry.name], (*path, entry.name))
             if entry.name in found
@@ -187,29 +189,39 @@ class _Reader:
 
     # ---------------------------------------------------------- states, steps
 
-    def state(self, scope: Scope, index: int, found: Json) -> State:
-        path: Path = ("states", index)
+    def states(self, scope: Scope, names: list[str], found: list[Json]) -> Iterator[State]:
+        decoders = [decoder(variable.type, scope) for variable in self.model.variables]
+        for index, state in enumerate(found):
+            yield self.state(names, decoders, state, ("states", index))
+
+    def state(self, names: list[str], decoders: list[Decoder], found: Json, path: Path) -> State:
         if not isinstance(found, dict):
             self.fail("R0802", path, "a state is an object")
-        for variable in self.model.variables:
-            if variable.name not in found:
-                self.fail("R0802", path, f"a state gives every variable a value; `{variable.name}` has none")
-        return tuple(
-            self.value(scope, variable.type, found[variable.name], (*path, variable.name))
-            for variable in self.model.variables
-        )
+        for name in names:
+            if name not in found:
+                near = suggest(name, set(found) - set(names))
+                self.fail("R0802", path, f"a state gives every variable a value; `{name}` has none", near)
+        values: list[Value] = []
+        try:
+            for name, decode_ in zip(names, decoders, strict=True):
+                values.append(decode_(found[name]))
+        except Mismatch as mismatch:
+            where = (*path, names[len(values)], *mismatch.path)
+            self.fail("R0803", where, mismatch.message, mismatch.help)
+        return tuple(values)
 
     def steps(self, scope: Scope, states: tuple[State, ...], found: list[Json]) -> Iterator[Step]:
         machine = Machine(self.model, scope)
         for index in range(1, len(states)):
-            meta = self.member(found[index], "#meta")
-            if "action" in meta:
+            meta = _member(found[index], "#meta")
+            if "action" in meta and self.document.about:
                 yield self.step(scope, meta, ("states", index, "#meta"))
                 continue
-            taken = (t for t in machine.steps(states[index - 1]) if isinstance(t, Taken))
-            step = next((t.step for t in taken if t.state == states[index]), None)
+            before, after = states[index - 1 : index + 1]
+            step = leading(machine, before, after, found[index].get(ACTION))
             if step is None:
-                self.fail("R0806", ("states", index), "no step of the model leads here from the state before")
+                hints = "\n        ".join(no_step(machine, index, before, after))
+                self.fail("R0806", ("states", index), f"step {index} is not a step of the model", hints)
             yield step
 
     def step(self, scope: Scope, meta: Mapping[str, Json], path: Path) -> Step:
@@ -217,12 +229,12 @@ class _Reader:
         if action is None:
             message = f"the model has no action {meta['action']!r}"
             self.fail("R0804", (*path, "action"), message, self.near(meta["action"], "actions"))
-        params = self.member(meta, "params")
+        params = _member(meta, "params")
         for param in action.params:
             if param.name not in params:
                 self.fail("R0802", path, f"parameter `{param.name}` of {action.name} has no value")
         args = tuple(
-            self.value(scope, _member(p.domain.type), params[p.name], (*path, "params", p.name))
+            self.value(scope, _member_type(p.domain.type), params[p.name], (*path, "params", p.name))
             for p in action.params
         )
         choices = meta.get("choices", [])
@@ -250,7 +262,7 @@ class _Reader:
             if isinstance(loop, bool) or not isinstance(loop, int) or not 0 <= loop < states:
                 self.fail("R0802", ("loop",), f"the loop starts at one of the states 0 to {states - 1}")
             return Lasso(loop)
-        found = self.member(about, "ending")
+        found = _member(about, "ending")
         if not found:
             return Stops()
         path: Path = ("#meta", "modelcheck", "ending")
@@ -275,15 +287,46 @@ class _Reader:
 
     def value(self, scope: Scope, of: Type, found: Json, path: Path) -> Value:
         try:
-            return decode(of, found, scope, path)
+            return decode(of, found, scope)
         except Mismatch as mismatch:
-            self.fail("R0803", mismatch.path, mismatch.message)
+            self.fail("R0803", (*path, *mismatch.path), mismatch.message, mismatch.help)
 
 
-def _spell(path: Path) -> str:
-    """A path as people write it: `states[3].isr: `."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-    return f"{text}: " if text else ""
+def _member(of: Json, key: str) -> dict[str, Json]:
+    """An object in an object; an empty one where there is none."""
+    found = of.get(key) if isinstance(of, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _called(name: str, known: list[str], found: list[str]) -> str | None:
+    """What a trace calls a variable of the model, None when it does not have it.
+
+    Other tools have no process fields and may have modules: `Replica.log` is
+    `Replica_log` or `log` there, or `cluster::log`.
+    """
+    short = name.rpartition(".")[2]
+    spellings = [name, name.replace(".", "_")]
+    if [other.rpartition(".")[2] for other in known].count(short) == 1:
+        spellings.append(short)
+    for spelled in spellings:
+        for there in (
+            {other for other in found if other == spelled},
+            {other for other in found if other.rpartition("::")[2] == spelled},
+        ):
+            if len(there) == 1:
+                return there.pop()
+    return None
+
+
+def _has(names: Iterable[str]) -> str:
+    """What is there instead of what is not; nothing when nothing is."""
+    found = list(names)
+    return f"it has {_listed(found)}" if found else ""
+
+
+def _listed(names: list[str]) -> str:
+    """Some names, in one line."""
+    return ", ".join(f"`{name}`" for name in names[:MANY]) + (", …" if len(names) > MANY else "")
 
 
 def _chooses(body: tuple[Stmt, ...]) -> Iterator[tuple[str, Type]]:
@@ -291,7 +334,7 @@ def _chooses(body: tuple[Stmt, ...]) -> Iterator[tuple[str, Type]]:
     for stmt in body:
         match stmt:
             case Choose():
-                yield stmt.name, _member(stmt.domain.type)
+                yield stmt.name, _member_type(stmt.domain.type)
             case Branch():
                 yield from _chooses((*stmt.then, *stmt.other))
             case Each():
@@ -300,6 +343,6 @@ def _chooses(body: tuple[Stmt, ...]) -> Iterator[tuple[str, Type]]:
                 pass
 
 
-def _member(domain: Type) -> Type:
+def _member_type(domain: Type) -> Type:
     """The type of a collection's members; the whole union, also where a name is bound to one case of it."""
     return domain.of if isinstance(domain, Set | Bag | Seq | Option) else domain

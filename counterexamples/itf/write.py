@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from counterexamples.itf.values import Json, encode
+from counterexamples.itf.encode import Json, encode, encoder
 from counterexamples.trace import (
     BadAssert,
     BadState,
@@ -60,13 +60,12 @@ def digest(source: Source) -> str:
 
 def _states(trace: Trace) -> list[dict[str, Json]]:
     faults = trace.faults_before()
+    names = [variable.name for variable in trace.model.variables]
+    encoders = [encoder(variable.type, trace.scope) for variable in trace.model.variables]
     found = []
     for index, state in enumerate(trace.states):
         step = _step(trace, trace.steps[index - 1]) if index else {}
-        values = {
-            variable.name: encode(variable.type, value, trace.scope)
-            for variable, value in zip(trace.model.variables, state, strict=True)
-        }
+        values = {name: write(value) for name, write, value in zip(names, encoders, state, strict=True)}
         found.append({"#meta": {"index": index, **step, "faults": faults[index]}, **values})
     return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from counterexamples.certify import NotReplayable, certify
-from counterexamples.itf.read import is_of, read, written_for
+from counterexamples.itf.read import document
 from counterexamples.text import story
 from modelcheck.exits import Exit
-from modelcheck.files import read_text
+from modelcheck.files import LARGEST_TRACE, read_text
 from modelcheck.models import pick_check, pick_model
 from modelcheck.output import Output
 from modelcheck.overrides import Overrides, apply, free_check
@@ -40,15 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Read, replay, tell. A trace that is no run of the model is wrong input."""
-    text = read_text(args.trace)
-    model = pick_model(load(args.file), args.of or written_for(text))
-    trace = read(text, model, name=args.trace, scope=_scope(model, args))
+    found = document(read_text(args.trace, largest=LARGEST_TRACE), args.trace)
+    model = pick_model(load(args.file), args.of or found.model)
+    trace = found.trace(model, _scope(model, args))
     try:
         certify(trace)
     except NotReplayable as refusal:
         output.tell(f"{args.trace}: this is not a run of {model.name}: {refusal}")
-        if not is_of(text, model):
-            output.tell(f"  the trace was not written for this text of {args.file}")
+        for hint in refusal.hints:
+            output.tell(f"  {hint}")
+        if not found.is_of(model):
+            output.tell(f"  The trace was not written for this text of {args.file}.")
         return Exit.WRONG
     output.lines(story(trace, width=output.width))
     return Exit.EXPECTED

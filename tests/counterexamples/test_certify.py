@@ -51,7 +51,7 @@ def test_a_guard_that_refuses_is_named() -> None:
     found = refusal(replace(trace, steps=steps))
 
     assert found.at == 1
-    assert found.reason == "restart(a) cannot happen here: guard `require not r.up` is false"
+    assert found.reason == "restart(a) cannot happen here: guard `not r.up` is false: `r.up` is true"
 
 
 def test_a_named_guard_is_named_by_its_name() -> None:
@@ -60,7 +60,7 @@ def test_a_named_guard_is_named_by_its_name() -> None:
     found = refusal(replace(trace, steps=steps))
 
     assert found.at == 3
-    assert found.reason == ("elect(a) cannot happen here: guard `free` (require free: leader != r) is false")
+    assert found.reason == "elect(a) cannot happen here: guard `free` (leader != r) is false: leader is a"
 
 
 def test_a_step_that_leads_elsewhere_says_where_it_differs() -> None:

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterexamples.certify import certify
-from counterexamples.itf.read import find, is_of, read, written_for
-from counterexamples.itf.values import Mismatch, decode, encode
+from counterexamples.itf.decode import Mismatch, decode
+from counterexamples.itf.encode import encode
+from counterexamples.itf.json_text import find
+from counterexamples.itf.read import document, read
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import BadStep, Deadlocked, Ending, Erred, Example, Lasso, Stops, Trapped
 from spec.diagnostics import SpecError, render
@@ -106,19 +108,22 @@ def test_every_value_comes_back(data: st.DataObject) -> None:
 
 
 def test_values_are_written_as_the_format_has_them() -> None:
-    ask = Case("Msg", "Ask", (Field("at", Nat("Epoch")),))
+    ask, stop = Case("Msg", "Ask", (Field("at", Nat("Epoch")),)), Case("Msg", "Stop", ())
+    one, two = {"#bigint": "1"}, {"#bigint": "2"}
 
     assert encode(INT, 2**60, SCOPE) == {"#bigint": str(2**60)}
-    assert encode(INT, -5, SCOPE) == -5
+    assert encode(INT, -5, SCOPE) == {"#bigint": "-5"}
     assert encode(Sort("Replica"), 1, SCOPE) == "r2"
-    assert encode(Set(INT), frozenset({3, 1}), SCOPE) == {"#set": [1, 3]}
-    assert encode(Tuple((INT, BOOL)), (1, True), SCOPE) == {"#tup": [1, True]}
-    assert encode(Map(BOOL, INT), (7, 8), SCOPE) == {"#map": [[False, 7], [True, 8]]}
-    assert encode(Union("Msg", (ask,)), (0, 2), SCOPE) == {"tag": "Ask", "value": {"at": 2}}
+    assert encode(Set(BOOL), frozenset({True, False}), SCOPE) == {"#set": [False, True]}
+    assert encode(Tuple((INT, BOOL)), (1, True), SCOPE) == {"#tup": [one, True]}
+    assert encode(Map(BOOL, INT), (1, 2), SCOPE) == {"#map": [[False, one], [True, two]]}
+    assert encode(Union("Msg", (ask, stop)), (0, 2), SCOPE) == {"tag": "Ask", "value": {"at": two}}
+    assert encode(Union("Msg", (ask, stop)), (1,), SCOPE) == {"tag": "Stop", "value": {"#tup": []}}
     assert encode(Option(INT), None, SCOPE) == {"tag": "None", "value": {"#tup": []}}
-    assert encode(Record("P", (Field("x", INT),)), (1,), SCOPE) == {"x": 1}
-    assert encode(Seq(INT, None), (1, 1), SCOPE) == [1, 1]
-    assert encode(Bag(INT, None), frozenset({(4, 2)}), SCOPE) == {"#map": [[4, 2]]}
+    assert encode(Option(INT), 1, SCOPE) == {"tag": "Some", "value": one}
+    assert encode(Record("P", (Field("x", INT),)), (1,), SCOPE) == {"x": one}
+    assert encode(Seq(INT, None), (1, 1), SCOPE) == [one, one]
+    assert encode(Bag(INT, None), frozenset({(1, 2)}), SCOPE) == {"#map": [[one, two]]}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +145,7 @@ def test_values_are_written_as_the_format_has_them() -> None:
         (Set(INT), {"#set": [1, None]}, ("#set", 1)),
         (Map(BOOL, INT), {"#map": [[False, 1]]}, ()),
         (Map(BOOL, INT), {"#map": [[False, 1], [True]]}, ("#map", 1)),
-        (Tuple((INT, INT)), {"#tup": [1]}, ()),
+        (Tuple((INT, INT)), {"#tup": [1]}, ("#tup",)),
         (Option(INT), {"tag": "Some", "value": None}, ("value",)),
         (Option(INT), {"tag": [], "value": None}, ("tag",)),
         (Record("P", (Field("x", INT),)), {}, ()),
@@ -199,9 +204,9 @@ def test_a_trace_says_what_it_is_of() -> None:
         "index": 4, "action": "crash", "params": {"r": "a"}, "choices": [], "faults": 1
     }  # fmt: skip
     assert set(whole["vars"]) == set(whole["states"][0]) - {"#meta"}
-    assert is_of(text, toy())
-    assert not is_of(text, replace(toy(), source=Source("toy.rsm", "another text")))
-    assert written_for(text) == "toy"
+    assert document(text).is_of(toy())
+    assert not document(text).is_of(replace(toy(), source=Source("toy.rsm", "another text")))
+    assert document(text).model == "toy"
 
 
 def test_a_trace_of_another_tool_gets_its_steps_from_the_model() -> None:

@@ -1,0 +1,111 @@
+"""Values as the Informal Trace Format writes them since September 2023: every number is a `#bigint`.
+
+See https://github.com/apalache-mc/apalache/pull/2733.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from spec.ir import Scope, Value
+from spec.types import (
+    Bag,
+    Bool,
+    Case,
+    Enum,
+    Field,
+    Int,
+    Map,
+    Nat,
+    Option,
+    Range,
+    Record,
+    Seq,
+    Set,
+    Sort,
+    Tuple,
+    Type,
+    Union,
+    Unknown,
+)
+from spec.values import members, ordered
+
+EXACT = 2**53  # integers of JSON are below, of either sign (RFC 7159)
+NOTHING: Any = {"#tup": []}  # the payload of a case that has none
+Json = Any  # what the json module makes of a text
+Encoder = Callable[[Value], Json]
+
+
+def exact(number: int) -> Json:
+    """A number of any size, as the format writes it."""
+    return {"#bigint": str(number)}
+
+
+def plain(number: int) -> Json:
+    """A number for programs that read JSON: plain where JSON is sure to keep it."""
+    return number if -EXACT < number < EXACT else exact(number)
+
+
+def encode(of: Type, value: Value, scope: Scope) -> Json:
+    """A value as ITF writes it; for many of one type, build an `encoder` once."""
+    return encoder(of, scope)(value)
+
+
+def encoder(of: Type, scope: Scope, number: Encoder = exact) -> Encoder:  # noqa: C901 - one case a type
+    """What writes the values of a type as ITF does, and numbers as `number` does.
+
+    An option is a variant `None` or `Some`, as in Quint; a bag is a map from its members to their counts.
+    """
+
+    def inner(of: Type) -> Encoder:
+        return encoder(of, scope, number)
+
+    match of:
+        case Bool():
+            return bool
+        case Int() | Range() | Nat():
+            return number
+        case Enum(_, names):
+            return names.__getitem__
+        case Sort(name):
+            return scope.sorts[name].__getitem__
+        case Option(item):
+            some = inner(item)
+            return lambda value: _variant("None", NOTHING) if value is None else _variant("Some", some(value))
+        case Record(_, fields):
+            return _record_encoder(fields, inner)
+        case Case(_, name, fields):
+            payload = _record_encoder(fields, inner) if fields else lambda _: NOTHING
+            return lambda value: _variant(name, payload(value[1:]))
+        case Union(_, cases):
+            all_ = [inner(case) for case in cases]
+            return lambda value: all_[value[0]](value)
+        case Tuple(items):
+            parts = [inner(item) for item in items]
+            return lambda value: {"#tup": [part(each) for part, each in zip(parts, value, strict=True)]}
+        case Seq(item):
+            entry = inner(item)
+            return lambda value: [entry(each) for each in value]
+        case Set(item):
+            member = inner(item)
+            return lambda value: {"#set": [member(each) for each in ordered(value)]}
+        case Bag(item):
+            copies = inner(item)
+            return lambda value: {"#map": [[copies(each), number(n)] for each, n in ordered(value)]}
+        case Map(key, item):
+            keys, entry = [inner(key)(each) for each in members(key, scope)], inner(item)
+            return lambda value: {"#map": [[k, entry(each)] for k, each in zip(keys, value, strict=True)]}
+        case Unknown():
+            raise TypeError("a value of unknown type is in no state")
+        case _:
+            assert_never(of)
+
+
+def _record_encoder(fields: tuple[Field, ...], inner: Callable[[Type], Encoder]) -> Encoder:
+    parts = [(field.name, inner(field.type)) for field in fields]
+    return lambda value: {name: part(each) for (name, part), each in zip(parts, value, strict=True)}
+
+
+def _variant(tag: str, value: Json) -> Json:
+    return {"tag": tag, "value": value}

@@ -1,0 +1,170 @@
+"""Which step leads from one state to another, and when none does, which come nearest and why they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from counterexamples.diff import Change, changes
+from spec.blame import Failure, Named, Operand, failing_guard
+from spec.ir import Guard, Value
+from spec.semantics import CutOff, Machine, State, Step, Taken
+from spec.values import ModelError, show
+
+LOOKED_AT = 100_000  # ways from a state that are compared, at most
+TOLD = 2  # actions that come nearest, and places, that are told of
+SHORT = 60  # characters of a value that is told
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A step that comes near: what the state after it has otherwise, and the guard that refuses it.
+
+    Each change is from what the model has to what the trace has.
+    """
+
+    step: Step
+    differs: tuple[Change, ...]
+    guard: Guard | None
+
+
+def leading(machine: Machine, before: State, after: State, prefer: str | None = None) -> Step | None:
+    """The first step of the model from one state to the other, of the preferred action if there is one.
+
+    Costs the enumeration of all steps of the state.  An action that makes an error on the way is passed over.
+    """
+    actions = [action.name for action in machine.model.actions]
+    actions.sort(key=lambda name: name != prefer)
+    return next((step for name in actions for step in _leading(machine, before, after, name)), None)
+
+
+def _leading(machine: Machine, before: State, after: State, action: str) -> Iterator[Step]:
+    try:
+        for found in machine.steps(before, actions=(action,)):
+            if isinstance(found, Taken) and found.state == after:
+                yield found.step
+    except ModelError:
+        return
+
+
+def nearest(machine: Machine, before: State, after: State) -> tuple[Near, ...]:
+    """The steps whose effect differs from the other state in the fewest places, guards or not, one an action.
+
+    Of several as near, one that no guard refuses comes first.  Looks at LOOKED_AT ways at most.
+    """
+    best: dict[str, Near] = {}
+    for found in islice(machine.unguarded(before), LOOKED_AT):
+        if isinstance(found, CutOff):
+            continue
+        differs = changes(machine.model, machine.scope, found.state, after)
+        near = Near(found.step, differs, refusing(machine, found.step, before))
+        if found.step.action not in best or _distance(near) < _distance(best[found.step.action]):
+            best[found.step.action] = near
+    ranked = sorted(best.values(), key=_distance)
+    return tuple(near for near in ranked if len(near.differs) == len(ranked[0].differs))[:TOLD]
+
+
+def _distance(near: Near) -> tuple[int, bool]:
+    return len(near.differs), near.guard is not None
+
+
+def refusing(machine: Machine, step: Step, state: State) -> Guard | None:
+    """The first guard that refuses a step; None when none does, or one makes an error."""
+    try:
+        return machine.why_not(step.action, step.args, state)
+    except ModelError:
+        return None
+
+
+# ----------------------------------------------------------------- in sentences
+
+
+def no_step(machine: Machine, number: int, before: State, after: State) -> tuple[str, ...]:
+    """Sentences on why nothing leads from one state to the next; `number` is that of the missing step.
+
+    The actions that come nearest, what they would do, and what stands in their way.
+    """
+    told = [_sentence(machine, near, number, before) for near in nearest(machine, before, after)]
+    if before == after:
+        told.insert(0, f"State {number} is state {number - 1} again, and no action leaves it as it is.")
+    return (*told, *_beyond(machine, before))
+
+
+def _sentence(machine: Machine, near: Near, number: int, before: State) -> str:
+    """How near a step comes: "elect(a) would lead to this state, but its guard `up` is false in state 2"."""
+    name = machine.name(near.step)
+    refused = ""
+    if near.guard is not None:
+        refused = f"its {why_not(machine, near.guard, near.step, before, f' in state {number - 1}')}"
+    if not near.differs:
+        return f"{name} would lead to this state, but {refused}."
+    otherwise = f"{name} comes nearest, but after it {differences(machine, near.differs, 'is {1}, not {0}')}"
+    return f"{otherwise}; and {refused}." if refused else f"{otherwise}."
+
+
+def differences(
+    machine: Machine, differs: tuple[Change, ...], form: str = "is {0}, the model has {1}"
+) -> str:
+    """The first places where a state is not what the model makes it: "epoch is 3, the model has 2"."""
+
+    def value(change: Change, which: Value) -> str:
+        return _brief(show(change.type, which, machine.scope))
+
+    told = [
+        f"{each.path} {form.format(value(each, each.after), value(each, each.before))}" for each in differs
+    ]
+    return "; ".join(told[:TOLD]) + (f"; and {len(told) - TOLD} more" if len(told) > TOLD else "")
+
+
+def why_not(machine: Machine, guard: Guard, step: Step, state: State, where: str = "") -> str:
+    """A guard that refuses a step, and why: "guard `free` (leader != r) is false: leader is a"."""
+    failures = failing_guard(machine.model, machine.scope, guard, step, state)[:TOLD]
+    reasons = [_because(machine, failure, guard) for failure in failures]
+    because = "; ".join(filter(None, reasons))
+    return f"{guard_text(machine, guard)} is false{where}" + (f": {because}" if because else "")
+
+
+def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
+    """The part of a guard that is false, if it is not all of it, for whom, and the values in it."""
+    source = machine.model.source
+    told = []
+    if failure.span != guard.test.span:
+        bound = ", ".join(f"{each.name} = {_shown(machine, each)}" for each in failure.names)
+        told = [f"`{_line(source.at(failure.span))}` is {'false' if failure.wanted else 'true'}"]
+        told[0] += f" for {bound}" if bound else ""
+    values = {_line(source.at(each.span)): each for each in failure.operands if each.span != failure.span}
+    return ", ".join(told + [f"{text} is {_shown(machine, each)}" for text, each in values.items()])
+
+
+def _shown(machine: Machine, part: Named | Operand) -> str:
+    return _brief(show(part.type, part.value, machine.scope))
+
+
+def guard_text(machine: Machine, guard: Guard) -> str:
+    """A guard as its model names it, and its text: "guard `up` (r.up)"."""
+    text = _line(machine.model.source.at(guard.test.span))
+    return f"guard `{guard.name}` ({text})" if guard.name else f"guard `{text}`"
+
+
+def _beyond(machine: Machine, state: State) -> Iterator[str]:
+    """What can happen in a state and is not looked at, since it leaves the scope."""
+    limits: dict[str, str] = {}
+    for action in machine.model.actions:
+        try:
+            for found in machine.steps(state, actions=(action.name,)):
+                if isinstance(found, CutOff):
+                    limits.setdefault(
+                        action.name, f"{machine.name(found.step)} goes beyond the scope of {found.limit}"
+                    )
+        except ModelError as error:
+            limits.setdefault(action.name, f"{action.name} makes an error of the model: {error.message}")
+    yield from (f"{words}." for words in [*limits.values()][:TOLD])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
