@@ -13,7 +13,7 @@ from hashlib import sha256
 from textwrap import wrap
 from xml.sax.saxutils import escape, quoteattr
 
-from counterexamples.pictures.picture import Box, Standing
+from counterexamples.pictures.picture import Box, Picture, Standing
 
 STYLE = """
 .mc{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif}
@@ -48,6 +48,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .tick{fill:#1a7f37;font-size:9px;font-weight:700}
 .mc .verdict{fill:#fff1ef;stroke:#cf222e;stroke-width:2.6}
 .mc .reached{fill:#e6f6ea;stroke:#1a7f37;stroke-width:2.6}
+.mc .turn{fill:#fff8c5;stroke:#1b1f24;stroke-width:1.3;stroke-dasharray:10 3 2 3}
 .mc .frame{fill:none;stroke:#59636e;stroke-width:1.3}
 .mc .broken{fill:none;stroke:#cf222e;stroke-width:2.6}
 @media (prefers-color-scheme:dark){
@@ -69,6 +70,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .repair,.mc .reached{fill:#122117;stroke:#56d364}
 .mc .flash{fill:#ff7b72}
 .mc .mended,.mc .tick{fill:#56d364}
+.mc .turn{fill:#352a05;stroke:#f0f3f6}
 .mc .frame{stroke:#a9b3be}
 }
 """.strip()
@@ -77,6 +79,7 @@ LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
 SHORT = 8  # a name that stands above a bar
 WIDE = 78  # the widest an entry may be
+BOLD = 14.5  # what the width of 13 px text in bold comes to
 LINE = 16  # from one line of text to the next
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -122,6 +125,15 @@ WIDTHS = dict.fromkeys("iljtfrI.,:;|!'()[] ", 0.33) | dict.fromkeys("mwMW@%â†’â˜
 def lines(text: str, width: float, size: float = 13) -> list[str]:
     """Text in lines of at most about that width; a word that is longer is broken."""
     return wrap(text, max(4, int(width / (0.53 * size))), break_on_hyphens=False) or [""]
+
+
+def verdict_lines(picture: Picture, room: float) -> list[tuple[str, ...]]:
+    """What is wrong at the end, line by line with the classes of each: the property, then what is false in it."""
+    return [
+        (line, "strong") if number == 0 else (line,)
+        for number, part in enumerate(picture.verdict)
+        for line in lines(part, room, BOLD if number == 0 else 13)
+    ]
 
 
 def document(width: float, height: float, title: str, about: str, body: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from enum import Enum as PyEnum
 
 from counterexamples.diff import Change, Exchanged, Spliced, changes
 from counterexamples.ending import failures, property_says
+from counterexamples.explanation import Explanation
 from counterexamples.lines import plain
 from counterexamples.pictures.roles import Part, Roles, leads, roles
 from counterexamples.text import bounds, headline
@@ -96,6 +97,7 @@ class Row:
     told: tuple[str, ...] = ()
     skipped: int = 0
     is_last: bool = False
+    is_needed: bool = True  # unless an explanation says that all goes wrong without it too
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +116,28 @@ class Picture:
     lost: tuple[str, ...] = ()
     membership: str = ""  # what the parts are called that make a replica a member
     loop: int | None = None  # the row after which the run repeats
+    no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known
 
 
-def picture(trace: Trace, part: range | None = None) -> Picture:
+def picture(trace: Trace, part: range | None = None, explanation: Explanation | None = None) -> Picture:
     """The picture of a trace, or of the steps in `part`, counted from 1.
 
     Costs a comparison of two states for each step.  With no part given, the middle
-    of a trace of more than some hundred steps is left out, faults and all.
+    of a trace of more than some hundred steps is left out, faults and all.  With an
+    explanation, steps that are not needed are marked, and the point of no return.
     """
-    return _Drawing(trace).picture(part)
+    made = _Drawing(trace).picture(part)
+    return made if explanation is None else _explained(made, explanation)
+
+
+def _explained(made: Picture, why: Explanation) -> Picture:
+    """A picture with the marks that an explanation gives."""
+    is_needed = why.core.numbers
+    rows = tuple(
+        replace(row, is_needed=row.skipped > 0 or row.number == 0 or row.number in is_needed)
+        for row in made.rows
+    )
+    return replace(made, rows=rows, no_return=None if why.no_return is None else why.no_return.state)
 
 
 class _Drawing:

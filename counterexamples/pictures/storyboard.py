@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from counterexamples.pictures.drawing import (
+    BOLD,
     LABEL,
     LINE,
     TALL,
@@ -22,6 +23,7 @@ from counterexamples.pictures.drawing import (
     log_width,
     rect,
     stroke,
+    verdict_lines,
     width_of_bold,
     words,
 )
@@ -31,7 +33,6 @@ from spec.ir import Kind
 MOST_FRAMES = 12
 MOST_ACROSS = 4  # frames in a line
 EDGE, GAP = 18, 16
-BOLD = 14.5  # what the width of 13 px text in bold comes to
 LEAST, MOST = 210, 340  # width of a frame
 BAND = 16  # of the mark of membership
 SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.ACTION: ("", "")}
@@ -154,15 +155,15 @@ class _Board:
     def _verdict(self, y: float) -> float:
         """What is wrong at the end, in a box of its own."""
         picture = self._picture
-        told = [line for part in picture.verdict for line in lines(part, self._width - 2 * EDGE - 40, BOLD)]
+        told = verdict_lines(picture, self._width - 2 * EDGE - 40)
         if not told:
             return y
         height = LINE * len(told) + 14
         kind = "verdict" if picture.is_bad else "reached"
         self._parts.append(rect(EDGE, y, self._width - 2 * EDGE, height, kind, 5))
         self._parts.append(words(EDGE + 12, y + 20, "✗" if picture.is_bad else "✓", "strong"))
-        for number, line in enumerate(told):
-            self._parts.append(words(EDGE + 30, y + 20 + LINE * number, line, *["strong"] * (not number)))
+        for number, (line, *classes) in enumerate(told):
+            self._parts.append(words(EDGE + 30, y + 20 + LINE * number, line, *classes))
         return y + height + 10
 
     # ------------------------------------------------------------------- the steps
@@ -181,7 +182,12 @@ class _Board:
             )
 
     def _head(self, frame: Frame) -> float:
-        return 14 + LINE * sum(len(told) for _, told in self._sentences(frame))
+        told = sum(len(told) for _, told in self._sentences(frame))
+        return 14 + LINE * (told + 2 * self._is_turn(frame))
+
+    def _is_turn(self, frame: Frame) -> bool:
+        """Whether the point of no return is within a frame, and not at the very end."""
+        return not frame.last.is_last and any(row.number == self._picture.no_return for row in frame.rows)
 
     def _told(self, frame: Frame, x: float, y: float) -> Iterator[str]:
         at = y + 20
@@ -189,6 +195,9 @@ class _Board:
             for line in told:
                 yield words(x, at, line, *([kind] if (kind := SIGNS[row.kind][1]) else []))
                 at += LINE
+        if self._is_turn(frame):
+            yield words(x, at, "▼ point of no return:", "strong")
+            yield words(x, at + LINE, "nothing avoids it any more", "strong")
 
     # ---------------------------------------------------------------- the replicas
 

@@ -20,6 +20,7 @@ from counterexamples.pictures.drawing import (
     log_width,
     rect,
     stroke,
+    verdict_lines,
     width_of,
     words,
 )
@@ -68,6 +69,8 @@ class _Diagram:
         y = self._heading()
         for row in picture.rows:
             y = self._row(row, y)
+            if row.number == picture.no_return and not row.is_last:
+                y = self._no_return(y)
         if picture.loop is not None:
             self._parts.append(
                 words(EDGE, y + 16, f"↻ from after step {picture.loop} on, for ever", "strong")
@@ -127,9 +130,21 @@ class _Diagram:
         self._parts.append("</g>")
         return y + height
 
+    def _no_return(self, y: float) -> float:
+        """The line below which nothing avoids what is wrong at the end."""
+        told = "▼ point of no return: from here on, no run of actions and repairs avoids it"
+        for x in self._lane.values():
+            self._parts.append(stroke(x, y, x, y + 26, "life"))
+        self._parts.append(rect(EDGE - 8, y + 3, self._width - 2 * EDGE + 16, 20, "turn", 3))
+        self._parts.append(words(self._width / 2, y + 17, told, "small", "strong", anchor="middle"))
+        return y + 26
+
     def _told(self, row: Row, y: float, told: list[str], name: list[str]) -> None:
         at = y + 18
-        self._parts.append(words(EDGE + 14, at, str(row.number), "strong", anchor="middle"))
+        number = str(row.number) if row.is_needed else f"({row.number})"
+        self._parts.append(
+            words(EDGE + 14, at, number, "strong" if row.is_needed else "dim", anchor="middle")
+        )
         if row.kind in KINDS:
             _, word, kind = KINDS[row.kind]
             self._parts.append(words(EDGE + 30, at, word, kind))
@@ -189,28 +204,16 @@ class _Diagram:
     # ------------------------------------------------------------------- the end
 
     def _verdict(self, y: float) -> float:
-        picture = self._picture
-        room = self._width - 2 * EDGE - 24
-        told = [line for part in picture.verdict for line in lines(part, room)]
+        """What is wrong at the end, in a box of its own."""
+        told = verdict_lines(self._picture, self._width - 2 * EDGE - 24)
         if not told:
             return y + 8
-        sign = "✗ " if picture.is_bad else "✓ "
         height = LINE * len(told) + 18
-        self._parts.append(
-            rect(
-                EDGE - 8,
-                y + 8,
-                self._width - 2 * EDGE + 16,
-                height,
-                "verdict" if picture.is_bad else "reached",
-            )
-        )
-        for number, line in enumerate(told):
-            text = sign + line if number == 0 else line
-            classes = ("strong",) if number == 0 else ()
-            self._parts.append(
-                words(EDGE + (6 if number == 0 else 22), y + 28 + LINE * number, text, *classes)
-            )
+        kind, sign = ("verdict", "✗") if self._picture.is_bad else ("reached", "✓")
+        self._parts.append(rect(EDGE - 8, y + 8, self._width - 2 * EDGE + 16, height, kind))
+        self._parts.append(words(EDGE + 4, y + 28, sign, "strong"))
+        for number, (line, *classes) in enumerate(told):
+            self._parts.append(words(EDGE + 22, y + 28 + LINE * number, line, *classes))
         return y + height + 16
 
     def _legend(self, y: float) -> float:
@@ -234,6 +237,8 @@ class _Diagram:
             told.append("dotted lifeline: down")
         if Mark.COPY in marks:
             told.append("dashed arrow: a copy between logs")
+        if not all(row.is_needed for row in self._picture.rows):
+            told.append("number in brackets: it goes wrong without this step too")
         if any(box.cut for box in boxes):
             told.append("crossed out: removed")
         return self._small(" · ".join(told), y) if told else y
