@@ -128,7 +128,7 @@ def lines(text: str, width: float, size: float = 13) -> list[str]:
 
 
 def verdict_lines(picture: Picture, room: float) -> list[tuple[str, ...]]:
-    """What is wrong at the end, line by line with the classes of each: the property, then what is false in it."""
+    """What is wrong at the end, line by line with classes: the property, then what is false in it."""
     return [
         (line, "strong") if number == 0 else (line,)
         for number, part in enumerate(picture.verdict)
