@@ -69,6 +69,8 @@ def _starts(machine: Machine, trace: Trace) -> None:
         raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
     starts = machine.initial()
     found = trace.states[0]
+    if not starts:
+        raise NotReplayable(0, "the model has no initial state")
     if found not in starts:
         near = min((changes(machine.model, machine.scope, start, found) for start in starts), key=len)
         many = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
-from counterexamples.trace import BadState, Ending, Trace
+from counterexamples.trace import BadState, Ending, Erred, Stops, Trace
 from spec.ir import Model, Scope
 from spec.load import loads
-from spec.semantics import Machine, Taken
+from spec.semantics import Machine, State, Step, Taken
+from spec.values import ModelError
 
 TOY = Path(__file__).parent / "toy.rsm"
 
@@ -47,3 +49,23 @@ def walk(
 
 def divergence() -> Trace:
     return walk(*DIVERGENCE)
+
+
+def wander(model: Model, length: int, seed: int) -> Trace:
+    """A random run of a model in the scope of its first check, up to where it ends or makes an error."""
+    machine = Machine(model, scope(model))
+    dice = Random(seed)  # noqa: S311 - no secret
+    states: list[State] = [dice.choice(machine.initial())]
+    steps: list[Step] = []
+    while len(steps) < length:
+        try:
+            found = [taken for taken in machine.steps(states[-1]) if isinstance(taken, Taken)]
+        except ModelError as error:
+            ending = Erred(error.code, error.message, error.span, error.step)
+            return Trace(model, scope(model), tuple(states), tuple(steps), ending)
+        if not found:
+            break
+        taken = dice.choice(found)
+        states.append(taken.state)
+        steps.append(taken.step)
+    return Trace(model, scope(model), tuple(states), tuple(steps), Stops())
