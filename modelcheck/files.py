@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,6 +24,8 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
         _refuse("R0904", name, f"cannot be read: {(error.strerror or str(error)).lower()}", _near(name))
     if len(data) > largest:
         _refuse("R0906", name, f"the file is too large, more than {largest // 1_000_000} MB")
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        _refuse("R0905", name, "this is a text in UTF-16", "save it in UTF-8; PowerShell's `>` writes UTF-16")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

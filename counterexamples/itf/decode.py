@@ -46,6 +46,7 @@ from spec.values import members, show
 DIGITS = 1000  # of a number in a trace; more is no number of a model
 Path = tuple[str | int, ...]
 Decoder = Callable[[Json], Value]
+Inner = Callable[[Type], Decoder]  # decoders for the parts of a type
 _T = TypeVar("_T")
 
 
@@ -63,16 +64,23 @@ def decode(of: Type, found: Json, scope: Scope) -> Value:
     return decoder(of, scope)(found)
 
 
-def decoder(of: Type, scope: Scope) -> Decoder:  # noqa: C901 - one case a type
+def decoder(of: Type, scope: Scope, *, stored: bool = True) -> Decoder:  # noqa: C901 - one case a type
     """What reads the values of a type: `encoder` backwards, and the spellings of other tools.
 
     It raises Mismatch with the path of the part that does not fit.  That a
-    collection is within its limit is not looked at.
+    number is within its range is looked at where the value is `stored` in a
+    state, since the language looks there; that a collection is within its limit never.
     """
+
+    def inner(of: Type) -> Decoder:
+        return decoder(of, scope, stored=stored)
+
     match of:
         case Bool():
             return _bool
         case Int():
+            return _number
+        case Range() | Nat() if not stored:
             return _number
         case Range(lo, hi):
             return _bounded(lo, hi, "")
@@ -83,26 +91,26 @@ def decoder(of: Type, scope: Scope) -> Decoder:  # noqa: C901 - one case a type
         case Sort(name):
             return _name_decoder(name, scope.sorts[name], _sort_name)
         case Option(item):
-            return _option_decoder(item, decoder(item, scope))
+            return _option_decoder(item, inner(item))
         case Record(name, fields):
-            return _record_decoder(name, fields, scope)
+            return _record_decoder(name, fields, inner)
         case Case(name=name):
-            return _union_decoder(name, (of,), scope)
+            return _union_decoder(name, (of,), inner)
         case Union(name, cases):
-            return _union_decoder(name, cases, scope)
+            return _union_decoder(name, cases, inner)
         case Tuple(items):
-            return partial(_tuple, [decoder(item, scope) for item in items])
+            return partial(_tuple, [inner(item) for item in items])
         case Seq(item):
-            entries = partial(_each, decoder(item, scope))
+            entries = partial(_each, inner(item))
             return lambda found: _sequence("a list", found, entries)
         case Set(item):
-            member = decoder(item, scope)
+            member = inner(item)
             return lambda found: frozenset(_listed("#set", member, found))
         case Bag(item):
-            member = decoder(item, scope)
+            member = inner(item)
             return lambda found: _bag(_pairs(member, _count, found))
         case Map():
-            return _map_decoder(of, scope)
+            return _map_decoder(of, scope, inner)
         case Unknown():
             raise TypeError("a value of unknown type is in no state")
         case _:
@@ -158,7 +166,7 @@ def _number(found: Json) -> int:
     if isinstance(found, dict) and set(found) == {"#bigint"}:
         text = found["#bigint"]
         if not isinstance(text, str) or len(text) > DIGITS or not re.fullmatch("-?[0-9]+", text):
-            _mismatch(text, "the digits of a number", "#bigint")
+            _mismatch(text, "a whole number in digits", "#bigint")
         return int(text)
     if isinstance(found, bool) or not isinstance(found, int):
         _mismatch(found, "a number")
@@ -217,7 +225,9 @@ def _option_decoder(of: Type, some: Decoder) -> Decoder:
             if found["tag"] == "None":
                 return None
             if found["tag"] == "Some":
-                return _inside("value", some, found.get("value"))
+                if "value" not in found:
+                    _mismatch(found, "an object with `tag` and `value`")
+                return _inside("value", some, found["value"])
             if not is_tagged:
                 _mismatch(found["tag"], "an option, `None` or `Some`", "tag")
         try:
@@ -230,8 +240,8 @@ def _option_decoder(of: Type, some: Decoder) -> Decoder:
     return decode
 
 
-def _record_decoder(name: str, fields: tuple[Field, ...], scope: Scope) -> Decoder:
-    parts = [(field.name, decoder(field.type, scope)) for field in fields]
+def _record_decoder(name: str, fields: tuple[Field, ...], inner: Inner) -> Decoder:
+    parts = [(field.name, inner(field.type)) for field in fields]
 
     def decode(found: Json) -> tuple[Value, ...]:
         if not isinstance(found, dict):
@@ -247,9 +257,9 @@ def _record_decoder(name: str, fields: tuple[Field, ...], scope: Scope) -> Decod
     return decode
 
 
-def _union_decoder(name: str, cases: tuple[Case, ...], scope: Scope) -> Decoder:
+def _union_decoder(name: str, cases: tuple[Case, ...], inner: Inner) -> Decoder:
     ordinal = _name_decoder(name, tuple(case.name for case in cases), _enum_name)
-    payloads = [_payload_decoder(case, scope) for case in cases]
+    payloads = [_payload_decoder(case, inner) for case in cases]
 
     def decode(found: Json) -> tuple[Value, ...]:
         if not isinstance(found, dict) or "tag" not in found:
@@ -262,12 +272,12 @@ def _union_decoder(name: str, cases: tuple[Case, ...], scope: Scope) -> Decoder:
     return decode
 
 
-def _payload_decoder(case: Case, scope: Scope) -> Decoder:
+def _payload_decoder(case: Case, inner: Inner) -> Decoder:
     """NOTE(spellings): the record of the fields, the tuple of them, the one field, or anything for none."""
     if not case.fields:
         return lambda _: ()
-    record = _record_decoder(case.name, case.fields, scope)
-    parts = [decoder(field.type, scope) for field in case.fields]
+    record = _record_decoder(case.name, case.fields, inner)
+    parts = [inner(field.type) for field in case.fields]
     names = {field.name for field in case.fields}
 
     def decode(found: Json) -> Value:
@@ -332,8 +342,8 @@ def _bag(pairs: dict[Value, Value]) -> frozenset[tuple[Value, Value]]:
     return frozenset(pair for pair in pairs.items() if pair[1])
 
 
-def _map_decoder(of: Map, scope: Scope) -> Decoder:
-    key, value = decoder(of.key, scope), decoder(of.value, scope)
+def _map_decoder(of: Map, scope: Scope, inner: Inner) -> Decoder:
+    key, value = inner(of.key), inner(of.value)
     keys = members(of.key, scope)
 
     def decode(found: Json) -> tuple[Value, ...]:

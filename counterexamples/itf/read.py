@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from counterexamples.itf.decode import Decoder, Mismatch, Path, decode, decoder
+from counterexamples.itf.decode import Decoder, Mismatch, Path, decoder
 from counterexamples.itf.encode import Json
 from counterexamples.itf.json_text import find, parse, spell
 from counterexamples.itf.write import KINDS, digest
@@ -79,8 +79,8 @@ class _Reader:
     def fail(self, code: str, path: Path, message: str, help_: str = "") -> NoReturn:
         place = f"{spell(path)}: " if path else ""
         if self.document.about and not self.document.is_of(self.model):
-            other = f"the trace was written for another text of {self.model.name} than this"
-            help_ = f"{help_}; {other}" if help_ else other
+            other = f"the trace was written for another text of {self.model.name}"
+            help_ = f"{other}; {help_}" if help_ else other
         raise SpecError(
             [Diagnostic(code, self.document.source, self.span(path), place + message, help=help_)]
         )
@@ -181,7 +181,7 @@ class _Reader:
                 message = f"the model has no config entry `{name}`"
                 self.fail("R0804", (*path, name), message, self.near(name, "configs"))
         return {
-            entry.name: self.value(scope, entry.type, found[entry.name], (*path, entry.name))
+            entry.name: self.value(scope, entry.type, found[entry.name], (*path, entry.name), stored=True)
             if entry.name in found
             else entry.default
             for entry in self.model.configs
@@ -285,9 +285,9 @@ class _Reader:
         result: Ending = KINDS[kind]()
         return result
 
-    def value(self, scope: Scope, of: Type, found: Json, path: Path) -> Value:
+    def value(self, scope: Scope, of: Type, found: Json, path: Path, *, stored: bool = False) -> Value:
         try:
-            return decode(of, found, scope)
+            return decoder(of, scope, stored=stored)(found)
         except Mismatch as mismatch:
             self.fail("R0803", (*path, *mismatch.path), mismatch.message, mismatch.help)
 

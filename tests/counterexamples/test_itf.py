@@ -260,27 +260,65 @@ MISTAKES: dict[str, tuple[str, Callable[[], str]]] = {
     "not-json": ("R0801", lambda: "states: [1, 2]"),
     "truncated": ("R0801", lambda: write(divergence())[:900]),
     "nested": ("R0801", lambda: "[" * 100_000),
+    "a-name-twice": ("R0801", lambda: write(divergence()).replace('"epoch": {', '"leader": {', 1)),
+    "not-a-number": ("R0801", lambda: write(divergence()).replace('"faults": 0', '"faults": NaN', 1)),
     "long-number": ("R0801", lambda: '{"vars": ' + "9" * 10_000 + "}"),
     "a-list": ("R0802", lambda: "[]"),
+    "no-vars": ("R0802", change(drop("vars"))),
+    "vars-are-numbers": ("R0802", change(put("vars", 1, value=7))),
     "no-states": ("R0802", change(drop("states"))),
     "zero-states": ("R0802", change(put("states", value=[]))),
     "a-state-is-a-number": ("R0802", change(put("states", 2, value=7))),
     "a-variable-missing": ("R0802", change(drop("states", 2, "isr"))),
+    "a-variable-renamed": ("R0802", change(drop("states", 2, "isr"), put("states", 2, "isrs", value=1))),
     "a-parameter-missing": ("R0802", change(put("states", 1, "#meta", "params", value={}))),
     "loop-outside": ("R0802", change(put("loop", value=99))),
     "unknown-ending": ("R0802", change(put(*ABOUT, "ending", "kind", value="party"))),
     "ending-is-a-list": ("R0802", change(put(*ABOUT, "ending", "kind", value=["state"]))),
     "wrong-type": ("R0803", change(put("states", 3, "epoch", value="three"))),
+    "a-number-as-text": ("R0803", change(put("states", 3, "epoch", value="3"))),
+    "a-number-with-a-point": ("R0803", change(put("states", 3, "epoch", value=1.0))),
+    "no-digits": ("R0803", change(put("states", 3, "epoch", value={"#bigint": "0x3"}))),
+    "beyond-the-scope": ("R0803", change(put("states", 3, "epoch", value={"#bigint": "99"}))),
+    "unserializable": ("R0803", change(put("states", 3, "epoch", value={"#unserializable": "Nat"}))),
+    "a-field-renamed": (
+        "R0803", change(put("states", 3, "lease", "value", value={"ovner": "a", "epoch": 1}))
+    ),
+    "unknown-case": (
+        "R0803", change(put("states", 3, "net", value={"#set": [{"tag": "Fetsh", "value": {"from": "a"}}]}))
+    ),
+    "a-key-twice": ("R0803", change(put("states", 3, "seen", value={"#map": [["a", 1], ["a", 1]]}))),
+    "a-key-missing": ("R0803", change(put("states", 3, "seen", value={"#map": [["a", 1]]}))),
     "wrong-inside": ("R0803", change(put("states", 3, "isr", value={"#set": ["a", "z"]}))),
     "wrong-config": ("R0803", change(put(*ABOUT, "config", "unclean", value="yes"))),
     "another-model": ("R0804", change(put("vars", value=["x", "y"]))),
+    "some-variables-missing": ("R0804", change(put("vars", value=["leader", "epochs", "isr", "net"]))),
+    "unknown-config": ("R0804", change(put(*ABOUT, "config", "min_isr", value=2))),
+    "unknown-choice": (
+        "R0804", change(put("states", 1, "#meta", "choices", value=[{"name": "m", "value": 1}]))
+    ),
     "unknown-action": ("R0804", change(put("states", 1, "#meta", "action", value="elekt"))),
     "action-is-a-list": ("R0804", change(put("states", 1, "#meta", "action", value=[]))),
     "unknown-property": ("R0804", change(put(*ABOUT, "property", value="alon"))),
     "no-scope": ("R0805", change(drop(*ABOUT, "scope"))),
+    "a-sort-renamed": ("R0805", change(put(*ABOUT, "scope", "sorts", value={"Replicas": ["a", "b"]}))),
     "scope-of-nothing": ("R0805", change(put(*ABOUT, "scope", "nats", value={}))),
     "members-twice": ("R0805", change(put(*ABOUT, "scope", "sorts", "Replica", value=["a", "a"]))),
     "members-are-numbers": ("R0805", change(put(*ABOUT, "scope", "sorts", "Replica", value=[1, 2]))),
+    "nearly-a-step": (
+        "R0806",
+        change(
+            *(drop("states", index, "#meta") for index in range(1, 8)),
+            put("states", 4, "Replica.up", value={"#map": [["a", False], ["b", False]]}),
+        ),
+    ),
+    "a-step-twice": (
+        "R0806", change(lambda whole: whole["states"].insert(3, {**whole["states"][2], "#meta": {}}))
+    ),
+    "another-text": (
+        "R0804",
+        change(put(*ABOUT, "text", value="0" * 16), put("states", 1, "#meta", "action", value="elekt")),
+    ),
     "no-such-step": ("R0806", change(drop("states", 2, "#meta"), put("states", 2, "epoch", value=3))),
 }  # fmt: skip
 
