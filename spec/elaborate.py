@@ -12,6 +12,7 @@ from spec.builtins import flush_type
 from spec.checks import Checks
 from spec.constants import constant
 from spec.diagnostics import Diagnostic, SpecError
+from spec.display import display
 from spec.expressions import Expressions
 from spec.names import Declarations, Variable, declare
 from spec.networks import network_faults
@@ -65,6 +66,7 @@ class _Protocol:
             actions=actions,
             properties=properties,
             checks=(),
+            display=display(declared, self.protocol),
         )
         self.problems.variant = None  # checks stand outside
         return Checks(declared, model, self.problems).attach(checks)

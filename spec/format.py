@@ -34,6 +34,7 @@ Element = (
     | s.Stmt
     | s.VarDecl
     | s.FieldDecl
+    | s.ShownDecl
     | s.CaseDecl
     | s.Clause
     | s.ConfigDefault
@@ -200,6 +201,8 @@ class _Layout:
             case s.VarDecl(storage, name, of, init):
                 columns = (f"{name.text}:", flat(type_(of)), f"= {flat(expression(init))}")
                 return _Row((storage, *columns) if storage else columns, "var")
+            case s.ShownDecl(role, path):
+                return _Row((f"{role.text}:", _path(path)), "shown")
             case s.Require(s.Ident(label), test):
                 return _Row((f"require {label}:", flat(expression(test))), "require")
             case s.Assign(place, value):
@@ -257,6 +260,8 @@ class _Layout:
                 return f"process {sort.text} {{", fields
             case s.InitDecl(body):
                 return "init {", body
+            case s.DisplayDecl(parts):
+                return "display {", parts
             case s.VariantDecl(name, base, items):
                 return f"variant {name.text} of {base.text} {{", items
             case s.CheckDecl(name, of, says, clauses):
@@ -333,7 +338,7 @@ class _Layout:
         if any(line.endswith("{") for line in inner.lines):
             return None
         between = "  " if isinstance(elements[0], s.Clause) else "; " if _is_statement(elements[0]) else ", "
-        if not isinstance(elements[0], s.VarDecl) and not _is_statement(elements[0]):
+        if not isinstance(elements[0], s.VarDecl | s.ShownDecl) and not _is_statement(elements[0]):
             between = "  "
         text = f"{head} {between.join(line.strip() for line in inner.lines)} }}"
         return text if self.indent + len(text) <= WIDTH and "\n" not in text else None
@@ -467,8 +472,14 @@ def _last(element: Element) -> Doc:
             return expression(value)
         case s.SortDecl(names) | s.NatDecl(names):
             return cat(_names(names))
+        case s.ShownDecl(_, path):
+            return cat(_path(path))
         case _:
             raise AssertionError(element)
+
+
+def _path(path: Sequence[s.Ident]) -> str:
+    return ".".join(name.text for name in path)
 
 
 def _names(names: Sequence[s.Ident]) -> str:

@@ -561,6 +561,20 @@ class Check(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Shown(Node):
+    """What plays a role in pictures of a state: it is for people, and no engine looks at it.
+
+    `variable` is its number in `Model.variables`, and `field` names a field of
+    the record that it is; None when it is shown whole.  The role `label` has no
+    variable: its field is one of the entries of what plays `log`.
+    """
+
+    role: str
+    variable: int | None
+    field: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A protocol (or a variant of one), ready for an engine."""
 
@@ -579,6 +593,7 @@ class Model:
     actions: tuple[Action, ...]
     properties: tuple[Property, ...]
     checks: tuple[Check, ...]
+    display: tuple[Shown, ...] = ()  # each role at most once in the state and in each process
 
     def action(self, name: str) -> Action:
         """The action of that name. KeyError when there is none."""

@@ -98,7 +98,13 @@ def _expected(error: Any) -> frozenset[str]:  # noqa: ANN401
 
 def _spelling(terminal: str) -> str:
     """A terminal as a person writes it: `"{"` for LBRACE, `a name` for NAME."""
-    words = {"NAME": "a name", "INT": "a number", "STRING": "a quoted text", "$END": "the end of the file"}
+    words = {
+        "NAME": "a name",
+        "INT": "a number",
+        "STRING": "a quoted text",
+        "ACCESS": ".",
+        "$END": "the end of the file",
+    }
     if terminal in words:
         return words[terminal]
     found = next((t for t in _lark().terminals if t.name == terminal), None)
@@ -270,6 +276,12 @@ class _Build(Transformer[Token, Any]):
 
     def deadlock_decl(self, meta: Meta, children: list[Any]) -> s.PropertyDecl:
         return s.PropertyDecl("deadlock free", children[0], None, None, None, span=_span(meta))
+
+    display_decl = _listed(s.DisplayDecl)
+
+    def shown(self, meta: Meta, children: list[Any]) -> s.ShownDecl:
+        role, *path = (child for child in children if isinstance(child, s.Ident))
+        return s.ShownDecl(role, tuple(path), span=_span(meta))
 
     def variant_decl(self, meta: Meta, children: list[Any]) -> s.VariantDecl:
         name, base, *items = children

@@ -534,6 +534,21 @@ class AssumeDecl(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class ShownDecl(Node):
+    """`membership: quorum.isr` in a `display` block: a role, and the names that lead to what plays it."""
+
+    role: Ident
+    path: tuple[Ident, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayDecl(Node):
+    """`display { … }`."""
+
+    parts: tuple[ShownDecl, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Replace(Node):
     """`replace <declaration>` in a variant."""
 
@@ -670,7 +685,8 @@ class CheckDecl(Node):
 
 Item = (
     SortDecl | NatDecl | EnumDecl | TypeDecl | RecordDecl | UnionDecl | ConfigDecl | StateDecl | ProcessDecl
-    | NetworkDecl | InitDecl | FunDecl | ActionDecl | PropertyDecl | AssumeDecl | VariantDecl | CheckDecl
+    | NetworkDecl | InitDecl | FunDecl | ActionDecl | PropertyDecl | AssumeDecl | DisplayDecl | VariantDecl
+    | CheckDecl
 )  # fmt: skip
 
 VariantItem = Item | Replace | Drop | AddGuard | Restore

@@ -75,6 +75,8 @@ def _named(items: Iterable[s.Item], name: str) -> s.Item | None:
 
 
 def _replace(items: tuple[s.Item, ...], new: s.Item, problems: Problems) -> tuple[s.Item, ...]:
+    if isinstance(new, s.DisplayDecl):
+        return _replace_display(items, new, problems)
     if not isinstance(new, _NAMED):
         help_ = "functions, actions, properties, configs, types and networks have a name to be replaced by"
         problems.add("R0206", new.span, "this declaration cannot be replaced", help=help_)
@@ -86,6 +88,15 @@ def _replace(items: tuple[s.Item, ...], new: s.Item, problems: Problems) -> tupl
         problems.add("R0207", new.name.span, f"the base has no such `{new.name.text}` to replace", help=help_)
         return items
     return tuple(new if item is old else item for item in items)
+
+
+def _replace_display(items: tuple[s.Item, ...], new: s.DisplayDecl, problems: Problems) -> tuple[s.Item, ...]:
+    """The only block that can be replaced as a whole: there is one, and nothing else depends on it."""
+    if not any(isinstance(item, s.DisplayDecl) for item in items):
+        help_ = "leave out `replace` to add one"
+        problems.add("R0207", new.span, "the base has no `display` block to replace", help=help_)
+        return items
+    return tuple(new if isinstance(item, s.DisplayDecl) else item for item in items)
 
 
 def _drop(items: tuple[s.Item, ...], change: s.Drop, problems: Problems) -> tuple[s.Item, ...]:

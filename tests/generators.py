@@ -215,8 +215,11 @@ _CLAUSES = st.one_of(
     _in("expect %s", _join(", ", _EXPECTATIONS, least=1)),
 )
 
+_DISPLAY = _in("display { %s }", _join(", ", _in("%s: %s", NAMES, _join(".", NAMES, least=1)), most=4))
+
 _ITEMS = st.one_of(
     _NAMED,
+    _DISPLAY,
     _in("sort %s", _join(", ", NAMES, least=1)),
     _in("nat %s", _join(", ", NAMES, least=1)),
     _in("enum %s { %s }", NAMES, _join(" ", NAMES, least=1)),
@@ -232,7 +235,7 @@ _ITEMS = st.one_of(
         "variant %s of %s { replace %s\ndrop a.b\ndrop c\nrequire a.b: %s\ndurable A.log\n%s }",
         NAMES,
         NAMES,
-        _NAMED,
+        st.one_of(_NAMED, _DISPLAY),
         EXPRESSIONS,
         _NAMED,
     ),

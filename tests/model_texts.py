@@ -11,6 +11,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 
 import spec.types as t
+from spec.roles import ROLES
 from tests.model_actions import Statements
 from tests.model_phrases import Expressions
 from tests.model_reading import Stored, View
@@ -54,6 +55,7 @@ class _Writer:
         lines += self._actions()
         lines += self._properties()
         check = self._check()
+        lines += self._display()
         casts = [f"fun {name}(x: {of}): {of} = x" for of, name in self.world.casts.items()]
         return "\n".join([*lines, *casts, check]) + "\n"
 
@@ -189,6 +191,23 @@ class _Writer:
         if self.dice.chance(30):
             lines.append("deadlock free")
         return lines
+
+    def _display(self) -> list[str]:
+        """What some of the variables play in a picture, which must make no difference to any answer."""
+        parts: dict[tuple[str, str | None], str] = {}
+        for stored in self.view.variables:
+            places = [
+                name
+                for name, role in ROLES.items()
+                if (role.of_state if stored.owner is None else role.of_process)
+                and role.fits(stored.type, stored.owner)
+                and stored.storage != "network"
+            ]
+            if places and self.dice.chance(60):
+                role = self.dice.pick(places)
+                path = stored.name if stored.owner is None else f"{stored.owner}.{stored.name}"
+                parts.setdefault((role, stored.owner), f"{role}: {path}")
+        return ["\n".join(["display {", *parts.values(), "}"])] if self.dice.chance(40) else []
 
     def _check(self) -> str:
         dice = self.dice

@@ -6,12 +6,13 @@ names that protocols use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from spec.ir import Model, Value
+from spec.ir import Model, Shown, Value
+from spec.roles import LABEL, ROLES
 from spec.semantics import State
-from spec.types import Bag, Bool, Enum, Int, Map, Nat, Option, Range, Record, Seq, Set, Sort, Type
+from spec.types import Bool, Enum, Map, Record, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,88 +43,71 @@ class Roles:
     sorts: tuple[str, ...]
     fields: Mapping[tuple[str, str], Part]
     whole: Mapping[str, Part]
+    label: str | None = None  # the field of an entry that is its text; None for all but its epoch
 
     def field(self, sort: str, role: str) -> Part | None:
         """What plays a role in the processes of a sort."""
         return self.fields.get((sort, role))
 
 
-Fits = Callable[[Type], bool]
-
-
-def _is_number(of: Type) -> bool:
-    return isinstance(of, Nat | Range | Int)
-
-
-def _is_leader(of: Type) -> bool:
-    return isinstance(of, Sort) or (isinstance(of, Option) and isinstance(of.of, Sort))
-
-
-def _leads(of: Type) -> bool:
-    return isinstance(of, Bool) or _is_leader(of) or (isinstance(of, Enum) and "leader" in of.members)
-
-
-def _is_membership(of: Type) -> bool:
-    return isinstance(of, Set) and isinstance(of.of, Sort)
-
-
-FIELDS: Mapping[str, tuple[Fits, tuple[str, ...]]] = {
-    "log": (lambda of: isinstance(of, Seq), ("log", "journal", "history", "entries")),
-    "high_watermark": (
-        _is_number,
-        ("hw", "high_watermark", "hwm", "commit", "commit_index", "committed", "commit_point"),
-    ),
-    "up": (lambda of: isinstance(of, Bool), ("up", "alive", "running")),
-    "leads": (_leads, ("leads", "leader", "lead", "is_leader", "primary", "role", "status")),
-    "epoch": (_is_number, ("epoch", "term", "view", "ballot", "ep", "promised")),
-}
-WHOLE: Mapping[str, tuple[Fits, tuple[str, ...]]] = {
-    "leader": (_is_leader, ("leader", "primary")),
-    "membership": (_is_membership, ("isr", "members", "configuration", "in_sync")),
-    "epoch": (_is_number, ("epoch", "term", "view")),
-    "acknowledged": (
-        lambda of: isinstance(of, Set | Seq | Bag),
-        ("acked", "acknowledged", "committed", "commits", "chosen"),
-    ),
+# The names that protocols use, the likelier first.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "log": ("log", "journal", "history", "entries"),
+    "high_watermark": ("hw", "high_watermark", "hwm", "commit", "commit_index", "committed", "commit_point"),
+    "flushed": ("flushed", "synced", "persisted", "stable"),
+    "up": ("up", "alive", "running"),
+    "leads": ("leads", "leader", "lead", "is_leader", "primary", "role", "status"),
+    "leader": ("leader", "primary"),
+    "membership": ("isr", "members", "configuration", "in_sync"),
+    "epoch": ("epoch", "term", "view", "ballot", "ep", "promised"),
+    "acknowledged": ("acked", "acknowledged", "committed", "commits", "chosen"),
 }
 
 
 def roles(model: Model) -> Roles:
     """The roles of a model's parts: as it says itself, or else as their names tell."""
     parts = [*_parts(model)]
-    fields: dict[tuple[str, str], Part] = {}
-    whole: dict[str, Part] = {}
-    for shown in getattr(model, "display", ()):
-        found = next(
-            (p for p in parts if p.variable == shown.variable and shown.field in {None, p.name}), None
-        )
-        if found is not None and found.owner is not None:
-            fields[found.owner, shown.role] = found
-        elif found is not None:
-            whole[shown.role] = found
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))
+    owners = (None, *sorts)
+    said = {(p.owner, shown.role): p for shown in model.display for p in parts if _is(p, shown)}
+    found = {(owner, role): _named(parts, owner, role) for owner in owners for role in NAMES} | said
+    played = {key: part for key, part in found.items() if part is not None}
+    fields = {(owner, role): part for (owner, role), part in played.items() if owner is not None}
     for sort in sorts:
-        own = [part for part in parts if part.owner == sort and not part.ghost]
-        for role, (fits, names) in FIELDS.items():
-            if (sort, role) not in fields and (named := _named(own, fits, names)):
-                fields[sort, role] = named
-    public = [part for part in parts if part.owner is None]
-    for role, (fits, names) in WHOLE.items():
-        if role not in whole and (named := _named(public, fits, names)):
-            whole[role] = named
-    return Roles(sorts, fields, whole)
+        if (log := fields.get((sort, "log"))) and (synced := _companion(parts, log)):
+            fields.setdefault((sort, "flushed"), synced)
+    whole = {role: part for (owner, role), part in played.items() if owner is None}
+    label = next((shown.field for shown in model.display if shown.role == LABEL), None)
+    return Roles(sorts, fields, whole, label)
 
 
-def _named(parts: list[Part], fits: Fits, names: tuple[str, ...]) -> Part | None:
-    """The part with the first of the names, whose type fits."""
-    found = (part for name in names for part in parts if part.name == name and fits(part.type))
-    return next(found, None)
+def _is(part: Part, shown: Shown) -> bool:
+    """Whether a part is what the model shows."""
+    field = part.name if part.path else None
+    return shown.variable == part.variable and shown.field == field
+
+
+def _named(parts: list[Part], owner: str | None, role: str) -> Part | None:
+    """The part with the first of a role's names that may play it; a ghost may only be a variable's."""
+    might = ROLES[role]
+    if not (might.of_state if owner is None else might.of_process):
+        return None
+    own = [part for part in parts if part.owner == owner and not (part.ghost and owner)]
+    found = (part for name in NAMES[role] for part in own if part.name == name)
+    return next((part for part in found if might.fits(part.type, owner)), None)
+
+
+def _companion(parts: list[Part], log: Part) -> Part | None:
+    """How much of a `cached` log is on disk, which the language keeps track of."""
+    return next((p for p in parts if p.owner == log.owner and p.name == f"{log.name}.flushed"), None)
 
 
 def _parts(model: Model) -> Iterator[Part]:
     """Every variable, and every field of a variable that is a record."""
     for index, variable in enumerate(model.variables):
         of, owner = variable.type, variable.owner
+        if variable.network is not None:
+            continue
         if owner is not None and isinstance(of, Map):
             of = of.value
         name = variable.name.removeprefix(f"{owner}.")

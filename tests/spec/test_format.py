@@ -143,3 +143,29 @@ check c { scope  Replica = 3, Epoch = {a, b}  faults <= 2  expect long holds }
 
 def test_a_messy_file_becomes_neat() -> None:
     assert check(MESSY) == NEAT
+
+
+def test_roles_are_laid_out_like_fields() -> None:
+    written = """protocol p
+display{ log:Server.rows ,   // what is kept
+label:id
+high_watermark:seen }
+display {
+}
+display { up : on , epoch: turn }"""
+
+    assert (
+        check(written)
+        == """protocol p
+
+display {
+  log:            Server.rows  // what is kept
+  label:          id
+  high_watermark: seen
+}
+
+display {}
+
+display { up: on, epoch: turn }
+"""
+    )

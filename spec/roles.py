@@ -1,0 +1,73 @@
+"""The roles that parts of a state play in a picture, and what may play them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from spec.types import Bag, Bool, Enum, Option, Seq, Set, Sort, Type, is_number
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What may play a role: a type (`owner` is the sort of its process), and where it is declared."""
+
+    wants: str
+    fits: Callable[[Type, str | None], bool]
+    of_process: bool = False
+    of_state: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where what plays it is declared, in words."""
+        if self.of_process and self.of_state:
+            return "a field of a process or a variable of the state"
+        return "a field of a process" if self.of_process else "a variable of the state"
+
+
+def _is_bool(of: Type, _owner: str | None) -> bool:
+    return isinstance(of, Bool)
+
+
+def _is_number(of: Type, _owner: str | None) -> bool:
+    return is_number(of)
+
+
+def _is_seq(of: Type, _owner: str | None) -> bool:
+    return isinstance(of, Seq)
+
+
+def _is_collection(of: Type, _owner: str | None) -> bool:
+    return isinstance(of, Set | Bag | Seq)
+
+
+def _is_set_of_members(of: Type, _owner: str | None) -> bool:
+    return isinstance(of, Set) and isinstance(of.of, Sort)
+
+
+def _is_member(of: Type, owner: str | None) -> bool:
+    """A member of a sort, or none; of its own sort when a process has it."""
+    inner = of.of if isinstance(of, Option) else of
+    return isinstance(inner, Sort) and owner in {None, inner.name}
+
+
+def _tells_who_leads(of: Type, owner: str | None) -> bool:
+    return isinstance(of, Bool) or _is_member(of, owner) or (isinstance(of, Enum) and "leader" in of.members)
+
+
+LABEL = "label"  # of a log: which field of its entries is shown
+ROLES: Mapping[str, Role] = {
+    "log": Role("a sequence", _is_seq, of_process=True),
+    "high_watermark": Role("a number", _is_number, of_process=True),
+    "flushed": Role("a number", _is_number, of_process=True),
+    "up": Role("a bool", _is_bool, of_process=True),
+    "leads": Role(
+        "a bool, a member of the process's sort, an option of one, or an enum with a member `leader`",
+        _tells_who_leads,
+        of_process=True,
+    ),
+    "leader": Role("a member of a sort, or an option of one", _is_member, of_state=True),
+    "membership": Role("a set of members of a sort", _is_set_of_members, of_state=True),
+    "epoch": Role("a number", _is_number, of_process=True, of_state=True),
+    "acknowledged": Role("a set, bag or sequence", _is_collection, of_state=True),
+}
