@@ -185,10 +185,11 @@ def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[st
     """
     boxes = list(enumerate(standing.log or ()))
     x += INSET
-    left_out = 0
-    while len(boxes) > 1 and sum(_wide(box) for _, box in boxes) > room - 14 * (left_out > 0) - 2 * INSET:
-        boxes.pop(0)
+    left_out, wide = 0, sum(_wide(box) for _, box in boxes)
+    while left_out < len(boxes) - 1 and wide > room - 14 * (left_out > 0) - 2 * INSET:
+        wide -= _wide(boxes[left_out][1])
         left_out += 1
+    boxes = boxes[left_out:]
     if left_out:
         yield words(x, y + TALL / 2 + 4, "…", "strong")
         x += 14

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from counterexamples.certify import certify
-from counterexamples.pictures.picture import MOST_STEPS, Box, Mark, Picture, Row, Standing, picture
+from counterexamples.pictures.depict import MOST_STEPS, picture
+from counterexamples.pictures.picture import Box, Mark, Picture, Row, Standing
 from counterexamples.pictures.png import NoRenderer, png
 from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
 from counterexamples.pictures.svg import svg

@@ -1,0 +1,147 @@
+"""The arrows of a step, and the messages that it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from counterexamples.diff import Change, Exchanged, Spliced
+from counterexamples.pictures.cast import EPOCHS, Cast, element
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Box, Mark, Standing
+from spec.ir import Kind, Value
+from spec.semantics import Step
+from spec.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
+from spec.values import show
+
+LONG = 40  # characters of a message that are shown
+
+
+class Arrows:
+    """The arrows of one picture: steps are asked for in their order, as who sent what is remembered."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._trace = cast.trace
+        self._sent: dict[tuple[int, Value], str] = {}  # who sent what, by network and message
+
+    def of_step(
+        self,
+        step: Step,
+        actors: list[str],
+        found: tuple[Change, ...],
+        old: Mapping[str, Standing],
+        new: Mapping[str, Standing],
+    ) -> Iterator[Arrow]:
+        """What a step sends, copies, decides and answers; a fault does none of it."""
+        if self._cast.actions[step.action].kind is Kind.FAULT:
+            return
+        yield from self._received(step, actors)
+        known = {(b.text, b.under) for n in old for b in old[n].log or ()}
+        for name, standing in new.items():
+            boxes = [box for box in standing.log or () if box.fresh]
+            others = [other for other in actors if other != name]
+            if any((box.text, box.under) not in known for box in boxes):
+                yield Arrow(CLIENT, name, self._record(name, boxes), Mark.RECORD)
+            elif boxes and others:
+                yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
+            elif others and new[others[0]].up and any(box.cut for box in standing.log or ()):
+                yield Arrow(others[0], name, "cut the log", Mark.COPY)
+        decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
+        if any(c.place.variable.network is None and self.is_of_control(c) for c in decided):
+            for name in actors[:1]:
+                yield Arrow(CONTROLLER, name, step.action, Mark.DECISION)
+        yield from self._answers(actors, found, new)
+
+    def posted(self, sender: str, step: Step, found: tuple[Change, ...]) -> Iterator[tuple[str, str]]:
+        """What a step puts into a network, or a fault takes out, as words beside a lane."""
+        is_fault = self._cast.actions[step.action].kind is Kind.FAULT
+        for change in found:
+            if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
+                continue
+            of = change.type.of if isinstance(change.type, Set | Bag | Seq) else change.type
+            to = change.path.partition("[")[2].rstrip("]")
+            for message in dict.fromkeys(change.how.added):
+                text = self._brief(of, message)
+                if is_fault:
+                    yield (to if to in self._cast.sort_of else sender), f"{text} once more"
+                else:
+                    self._sent[self._index(change), message] = sender
+                    yield sender, f"→ {to}: {text}" if to in self._cast.sort_of else f"sends {text}"
+            if is_fault and isinstance(change.how, Exchanged):
+                for message in dict.fromkeys(change.how.removed):
+                    yield (
+                        (to if to in self._cast.sort_of else sender),
+                        f"✗ {self._brief(of, message)} is lost",
+                    )
+
+    def is_of_control(self, change: Change) -> bool:
+        """Whether a change is one of leader, epoch or membership, which are nobody's own."""
+        last = change.path.rpartition(".")[2]
+        return any(
+            part.variable == self._index(change) and (not part.path or part.name == last)
+            for role, part in self._cast.roles.whole.items()
+            if role != "acknowledged"
+        )
+
+    def _received(self, step: Step, actors: list[str]) -> Iterator[Arrow]:
+        """Messages that a step takes up, from who sent them."""
+        for of, value in self._cast.given(step):
+            for index, variable in enumerate(self._trace.model.variables):
+                if variable.network is None or not _may_hold(variable.type, of):
+                    continue
+                sender = self._sent.get((index, value))
+                if sender is not None and actors and sender != actors[0]:
+                    yield Arrow(sender, actors[0], self._brief(of, value), Mark.MESSAGE)
+
+    def _record(self, name: str, boxes: list[Box]) -> str:
+        """What a client sends: with the name of its type where the value alone would say little."""
+        text = ", ".join(box.text for box in boxes)
+        log = self._cast.roles.field(self._cast.sort_of[name][0], "log")
+        of = element(log.type) if log is not None else None
+        parts = [f.type for f in of.fields if f.name not in EPOCHS] if isinstance(of, Record) else [of]
+        if len(parts) == 1 and isinstance(parts[0], Nat):
+            return f"{parts[0].name.lower()} {text}"
+        return text
+
+    def _answers(
+        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, Standing]
+    ) -> Iterator[Arrow]:
+        """What a client is told: acknowledged records that were not acknowledged before."""
+        acknowledged = self._cast.roles.whole.get("acknowledged")
+        for change in found:
+            if acknowledged is None or self._index(change) != acknowledged.variable:
+                continue
+            added = change.how.added if isinstance(change.how, Exchanged | Spliced) else ()
+            if added and isinstance(change.type, Set | Bag | Seq):
+                told_ = ", ".join(show(change.type.of, value, self._trace.scope) for value in added)
+                word = "ack" if acknowledged.name.startswith("ack") else acknowledged.name
+                who = next((a for a in actors if new[a].leads), actors[0] if actors else CONTROLLER)
+                yield Arrow(who, CLIENT, f"{word} {told_}", Mark.ANSWER)
+
+    def _brief(self, of: Type, value: Value) -> str:
+        """A value in a few words: what it is, and as many of its parts as there is room for."""
+        text = show(of, value, self._trace.scope)
+        if len(text) <= LONG:
+            return text
+        head, parenthesis, rest = text.partition("(")
+        if not parenthesis:
+            return text[: LONG - 1] + "…"
+        kept = ""
+        for part in rest.removesuffix(")").split(", "):
+            if len(head) + len(kept) + len(part) + 6 > LONG or part.count("{") != part.count("}"):
+                break
+            kept += f"{part}, "
+        return f"{head}({kept}…)"
+
+    def _index(self, change: Change) -> int:
+        return self._trace.model.variables.index(change.place.variable)
+
+
+def _entry(box: Box) -> str:
+    return f"{box.text} ({box.under})" if box.under else box.text
+
+
+def _may_hold(network: Type, of: Type) -> bool:
+    """Whether a network may hold such messages."""
+    inner = network.value if isinstance(network, Map) else network
+    message = element(inner)
+    return message == of or (isinstance(message, Union) and of in message.cases)

@@ -1,0 +1,171 @@
+"""Who plays in a trace: its replicas, how each stands in a state, and what clients were told there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from counterexamples.pictures.picture import Box, Standing
+from counterexamples.pictures.roles import Part, leads, roles
+from counterexamples.trace import Trace
+from spec.ir import Value
+from spec.semantics import Machine, State, Step
+from spec.types import Bag, Option, Record, Seq, Set, Sort, Type
+from spec.values import ordered, show
+
+EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that tell when it was written
+
+
+class Cast:
+    """The replicas of a trace by their lanes, and the parts of its states that play a role."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.machine = Machine(trace.model, trace.scope)
+        self.actions = {action.name: action for action in trace.model.actions}
+        self.roles = roles(trace.model)
+        self._lane_of = {
+            (sort, ordinal): name
+            for sort in self.roles.sorts
+            for ordinal, name in enumerate(trace.scope.sorts[sort])
+        }
+        self.sort_of = {name: key for key, name in self._lane_of.items()}
+
+    @property
+    def replicas(self) -> tuple[str, ...]:
+        """The names of all replicas, in the order of their lanes."""
+        return tuple(self.sort_of)
+
+    @property
+    def membership(self) -> str:
+        """What the set is called that replicas join and leave."""
+        part = self.roles.whole.get("membership")
+        if part is None:
+            return ""
+        return "the ISR" if part.name == "isr" else f"the {part.name.replace('_', ' ')}"
+
+    def lane(self, of: Type, value: Value) -> str | None:
+        """The replica that a value names; None when it names none."""
+        sort = sort_of_type(of)
+        return None if sort is None or value is None else self._lane_of.get((sort, value))
+
+    def actors(self, step: Step) -> list[str]:
+        """The replicas that a step's parameters and choices name."""
+        names = [self.lane(of, value) for of, value in self.given(step)]
+        return [*dict.fromkeys(name for name in names if name is not None)]
+
+    def given(self, step: Step) -> list[tuple[Type, Value]]:
+        """A step's parameters and choices, with their types."""
+        action = self.actions[step.action]
+        found = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
+        return [*found, *((choice.type, choice.value) for choice in step.choices)]
+
+    def says(self, number: int) -> str:
+        """What a step does, in a sentence; steps are counted from 1."""
+        step = self.trace.steps[number - 1]
+        return self.machine.says(self.actions[step.action], step, self.trace.states[number - 1])
+
+    # ---------------------------------------------------------------- standings
+
+    def standing(self, name: str, state: State, before: State | None) -> Standing:
+        """How a replica stands, with what the step before did to its log."""
+        sort, member = self.sort_of[name]
+        found = Standing()
+        control = self.roles.whole.get("leader")
+        if control is not None and sort_of_type(control.type) == sort:
+            found = replace(found, chosen=control.of(state) == member)
+        if up := self.roles.field(sort, "up"):
+            found = replace(found, up=bool(up.of(state, member)))
+        if leader := self.roles.field(sort, "leads"):
+            value = leader.of(state, member)
+            found = replace(found, leads=found.up and leads(leader, value, member))
+            if found.up and sort_of_type(leader.type) == sort and value not in {None, member}:
+                found = replace(found, follows=self._lane_of[sort, value])
+        if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
+            found = replace(found, member=member in members.of(state))
+        if epoch := self.roles.field(sort, "epoch"):
+            found = replace(found, epoch=f"{epoch.name} {epoch.of(state, member)}")
+        if log := self.roles.field(sort, "log"):
+            found = replace(found, log=self._boxes(log, state, before, member))
+        if mark := self.roles.field(sort, "high_watermark"):
+            found = replace(found, high_watermark=int(mark.of(state, member)), mark=mark.name)
+        return found
+
+    def _boxes(self, log: Part, state: State, before: State | None, member: int) -> tuple[Box, ...]:
+        if not isinstance(log.type, Seq):
+            return ()
+        now = log.of(state, member)
+        old = now if before is None else log.of(before, member)
+        same = next(
+            (i for i, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(map(len, (old, now)))
+        )
+        told = self.told_values(state)
+        kept = [
+            replace(
+                self._box(log.type.of, entry),
+                fresh=i >= same,
+                told=self.holds(log.type.of, entry) & told != set(),
+            )
+            for i, entry in enumerate(now)
+        ]
+        gone = (
+            [replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]]
+            if same < len(old)
+            else []
+        )
+        return (*kept, *gone)
+
+    def _box(self, of: Type, entry: Value) -> Box:
+        """An entry by the record that it holds, above the epoch it was written in."""
+        scope = self.trace.scope
+        if not isinstance(of, Record):
+            return Box(show(of, entry, scope))
+        shown = {f.name: show(f.type, value, scope) for f, value in zip(of.fields, entry, strict=True)}
+        epoch = next((name for name in EPOCHS if name in shown), None)
+        under = "" if epoch is None else f"{epoch[0]}{shown.pop(epoch)}"
+        if self.roles.label in shown:
+            return Box(shown[self.roles.label], under)
+        return Box(",".join(shown.values()) or under, under if shown else "")
+
+    # ---------------------------------------------------------- what clients were told
+
+    def told_values(self, state: State) -> set[Value]:
+        """What clients were told is stored."""
+        acknowledged = self.roles.whole.get("acknowledged")
+        if acknowledged is None:
+            return set()
+        found = acknowledged.of(state)
+        return {value for value, _ in found} if isinstance(acknowledged.type, Bag) else {*found}
+
+    def told(self, state: State) -> tuple[str, ...]:
+        """What clients were told is stored, in words and in canonical order."""
+        return tuple(self.in_words(self.told_values(state)))
+
+    def in_words(self, values: set[Value]) -> Iterator[str]:
+        """Some of what clients may be told, in canonical order."""
+        acknowledged = self.roles.whole.get("acknowledged")
+        if acknowledged is not None:
+            of = element(acknowledged.type)
+            yield from (show(of, value, self.trace.scope) for value in ordered(values))
+
+    def holds(self, of: Type, entry: Value) -> set[Value]:
+        """What an entry of a log is, in the type of what clients are told."""
+        acknowledged = self.roles.whole.get("acknowledged")
+        wanted = None if acknowledged is None else element(acknowledged.type)
+        if of == wanted:
+            return {entry}
+        if isinstance(of, Record):
+            return {value for part, value in zip(of.fields, entry, strict=True) if part.type == wanted}
+        return set()
+
+
+def sort_of_type(of: Type) -> str | None:
+    """The sort that a value of a type names, if it names one."""
+    if isinstance(of, Option):
+        return sort_of_type(of.of)
+    return of.name if isinstance(of, Sort) else None
+
+
+def element(of: Type) -> Type:
+    """What a collection holds; of another type, itself."""
+    return of.of if isinstance(of, Set | Bag | Seq) else of

@@ -1,0 +1,243 @@
+"""A trace as a picture.
+
+It is made from the trace alone: the model's sentences, the parts of its state
+that play a role (see `roles`), and what each step changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from counterexamples.diff import Change, Exchanged, Spliced, changes
+from counterexamples.explanation import Explanation
+from counterexamples.lines import plain
+from counterexamples.pictures.arrows import Arrows
+from counterexamples.pictures.cast import Cast
+from counterexamples.pictures.judgement import Judgement
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Mark, Picture, Row, Standing
+from counterexamples.text import bounds, headline
+from counterexamples.trace import Example, Lasso, Stops, Trace
+from spec.ir import Kind, Storage
+from spec.values import show
+
+MOST_STEPS = 300  # drawn without being asked for
+SEEN = ("log", "high_watermark", "up", "epoch", "leads")  # roles of fields that a standing shows
+MOST_SENTENCES = 8  # of a caption
+
+
+def picture(trace: Trace, part: range | None = None, explanation: Explanation | None = None) -> Picture:
+    """The picture of a trace, or of the steps in `part`, counted from 1.
+
+    Costs a comparison of two states for each step.  With no part given, the middle
+    of a trace of more than some hundred steps is left out, faults and all.  With an
+    explanation, steps that are not needed are marked, and the point of no return.
+    """
+    made = _Drawing(trace).picture(part)
+    return made if explanation is None else _explained(made, explanation)
+
+
+def _explained(made: Picture, why: Explanation) -> Picture:
+    """A picture with the marks that an explanation gives."""
+    is_needed = why.core.numbers
+    rows = tuple(
+        replace(row, is_needed=row.skipped > 0 or row.number == 0 or row.number in is_needed)
+        for row in made.rows
+    )
+    return replace(made, rows=rows, no_return=None if why.no_return is None else why.no_return.state)
+
+
+class _Drawing:
+    """One picture in the making."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._cast = Cast(trace)
+        self._arrows = Arrows(self._cast)
+        self._judgement = Judgement(self._cast)
+
+    def picture(self, part: range | None) -> Picture:
+        """The whole, or what is drawn of it."""
+        trace = self._trace
+        rows = [*self._rows(part)]
+        if rows[-1].number == len(trace.steps):
+            rows[-1] = self._judgement.judged(rows[-1])
+        if not any(standing.log for row in rows for standing in row.standing.values()):
+            rows = [_without_logs(row) for row in rows]
+        used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
+        used |= {name for row in rows for name in (*row.notes, *row.events)}
+        lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
+        replicas = [*self._cast.replicas]
+        lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
+        loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
+        return Picture(
+            headline(trace),
+            plain(bounds(trace, 10_000)).strip(),
+            self._caption(rows),
+            tuple(lanes),
+            tuple(replicas),
+            tuple(rows),
+            tuple(self._judgement.verdict()),
+            not isinstance(trace.ending, Example | Stops),
+            self._judgement.broken,
+            self._judgement.lost,
+            self._cast.membership,
+            loop,
+        )
+
+    # --------------------------------------------------------------------- rows
+
+    def _rows(self, part: range | None) -> Iterator[Row]:
+        """Those that are drawn, with one for each gap between them."""
+        last = len(self._trace.steps)
+        drawn = [n for n in range(last + 1) if n in part] if part is not None else [*range(last + 1)]
+        if part is None and last > MOST_STEPS:
+            drawn = [*drawn[: MOST_STEPS // 4], *drawn[-(MOST_STEPS * 3 // 4) :]]
+        before = -1
+        for number in drawn or [last]:
+            if number > before + 1:
+                yield self._gap(before + 1, number - 1)
+            yield self._row(number) if number else self._start()
+            before = number
+        if before < last:
+            yield self._gap(before + 1, last)
+
+    def _gap(self, first: int, last: int) -> Row:
+        """Steps that are not drawn, and how things stand after them."""
+        state = self._trace.states[last]
+        standing = {name: self._cast.standing(name, state, None) for name in self._cast.replicas}
+        first = max(first, 1)
+        told = f"steps {first} to {last} are not drawn" if last > first else f"step {last} is not drawn"
+        told = told if last else "the start is not drawn"
+        names = self._cast.replicas
+        told_then, steps = self._cast.told(state), last - first + 1
+        return Row(last, Kind.ACTION, "", told, (), names, standing, told=told_then, skipped=steps)
+
+    def _start(self) -> Row:
+        state = self._trace.states[0]
+        names = self._cast.replicas
+        standing = {name: self._cast.standing(name, state, None) for name in names}
+        return Row(0, Kind.ACTION, "", "the start", (), names, standing, told=self._cast.told(state))
+
+    def _row(self, number: int) -> Row:
+        trace = self._trace
+        step, before, after = trace.steps[number - 1], *trace.states[number - 1 : number + 1]
+        action = self._cast.actions[step.action]
+        found = changes(trace.model, trace.scope, before, after)
+        old = {name: self._cast.standing(name, before, None) for name in self._cast.replicas}
+        new = {name: self._cast.standing(name, after, before) for name in self._cast.replicas}
+        actors = self._cast.actors(step)
+        arrows = tuple(self._arrows.of_step(step, actors, found, old, new))
+        touched = {name for name in old if not _alike(old[name], new[name])} | {*actors}
+        touched |= {change.place.member for change in found if change.place.member is not None}
+        touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
+        is_decided = any(arrow.mark is Mark.DECISION for arrow in arrows)
+        sender = CONTROLLER if is_decided or not actors else actors[0]
+        posted = self._arrows.posted(sender, step, found)
+        events = [(name, event) for name in old for event in self._events(old[name], new[name])]
+        notes = [*self._notes(found, {name for name in old if old[name].up and not new[name].up})]
+        (events if action.kind is Kind.FAULT else notes).extend(posted)
+        return Row(
+            number,
+            action.kind,
+            self._cast.machine.name(step),
+            self._cast.machine.says(action, step, before),
+            arrows,
+            tuple(name for name in self._cast.replicas if name in touched),
+            new,
+            _by_lane(events),
+            _by_lane(notes),
+            self._cast.told(after),
+        )
+
+    def _notes(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
+        """What a step changed and nothing else shows; what goes down with a replica is no news."""
+        for change in found:
+            if not (change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down)):
+                yield change.place.member or CONTROLLER, self._note(change)
+
+    def _events(self, old: Standing, new: Standing) -> tuple[str, ...]:
+        """What became of a replica's membership."""
+        if old.member == new.member or not self._cast.membership:
+            return ()
+        return (f"{'joins' if new.member else 'leaves'} {self._cast.membership}",)
+
+    def _is_drawn(self, change: Change) -> bool:
+        """Whether a change is seen in boxes, bars and marks, so that words need not repeat it."""
+        owner = change.place.variable.owner
+        if owner is None:
+            return change.place.variable.network is not None
+        name = change.place.variable.name.removeprefix(f"{owner}.")
+        drawn = [self._cast.roles.field(owner, role) for role in SEEN]
+        return any(part is not None and part.name == name for part in drawn)
+
+    def _note(self, change: Change) -> str:
+        scope = self._trace.scope
+        place = change.path.removeprefix(f"{change.place.member}.")
+        if change.place.member is None and self._arrows.is_of_control(change):
+            place = place.rpartition(".")[2]
+        match change.how:
+            case Exchanged():
+                return f"{place} {show(change.type, change.after, scope)}"
+            case Spliced():
+                return f"{place} {show(change.type, change.after, scope)}"
+            case _:
+                before, after = (show(change.type, v, scope) for v in (change.before, change.after))
+                return f"{place} {before} → {after}"
+
+    # ------------------------------------------------------------------ the caption
+
+    def _caption(self, rows: Sequence[Row]) -> str:
+        """The story in whole sentences: faults, elections, when what is lost was acknowledged, the end.
+
+        Elections are left out where there are many.
+        """
+        trace = self._trace
+        last = len(trace.steps)
+        if not last:
+            return ""
+        kinds = [self._cast.actions[step.action].kind for step in trace.steps]
+        faults = {number for number, kind in enumerate(kinds, 1) if kind is Kind.FAULT}
+        answered = self._judgement.answered()
+        told = []
+        turns = {row.number for row in rows if any(arrow.mark is Mark.DECISION for arrow in row.arrows)}
+        turns = turns if len({*faults, *answered, *turns}) <= MOST_SENTENCES else set()
+        for number in sorted({*faults, *answered, *turns} - {last})[:MOST_SENTENCES]:
+            if number in faults or number in turns:
+                told.append(f"In step {number}, {self._cast.says(number)}.")
+            if number in answered:
+                told.append(f"In step {number}, {_are('record', answered[number])} acknowledged.")
+        told.append(f"At the end, {self._cast.says(last)}.")
+        if self._judgement.lost:
+            who = " and ".join(self._judgement.broken)
+            told.append(f"{_are('Acknowledged record', self._judgement.lost)} not in the log of {who}.")
+        return " ".join(told)
+
+
+def _are(what: str, names: Sequence[str]) -> str:
+    """In words: record 1 is, or records 1, 2 are."""
+    return f"{what} {names[0]} is" if len(names) == 1 else f"{what}s {', '.join(names)} are"
+
+
+def _without_logs(row: Row) -> Row:
+    """A row of a picture in which nothing is ever written, so that empty logs need no room."""
+    standing = {n: replace(s, log=None, high_watermark=None) for n, s in row.standing.items()}
+    return replace(row, standing=standing)
+
+
+def _is_forgotten(change: Change, down: set[str]) -> bool:
+    """Whether a change is what going down does to whatever is not stored."""
+    return change.place.member in down and change.place.variable.storage is Storage.VOLATILE
+
+
+def _alike(a: Standing, b: Standing) -> bool:
+    plain = [tuple(replace(box, fresh=False) for box in s.log or ()) for s in (a, b)]
+    return replace(a, log=plain[0]) == replace(b, log=plain[1])
+
+
+def _by_lane(told: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Words by the lane that they stand in."""
+    found: dict[str, tuple[str, ...]] = {}
+    for lane, text in told:
+        found[lane] = (*found.get(lane, ()), text)
+    return found

@@ -1,0 +1,93 @@
+"""What is wrong at the end of a trace: for whom, in which entries, and what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from counterexamples.ending import failures, property_says
+from counterexamples.pictures.cast import Cast
+from counterexamples.pictures.picture import Box, Row
+from counterexamples.trace import Example
+from spec.ir import Value
+from spec.types import Int, Nat, Range, Seq
+from spec.values import show
+
+MOST_FAILURES = 3  # that are told
+
+
+class Judgement:
+    """What the property of a trace says of its last state: `broken` replicas, `lost` records."""
+
+    def __init__(self, cast: Cast) -> None:
+        self._cast = cast
+        self._trace = cast.trace
+        self._failures = failures(cast.trace)
+        self.broken = self._named_lanes()
+        self.lost = self._lost_records()
+
+    def judged(self, row: Row) -> Row:
+        """The last row, with what is wrong marked in it."""
+        places = self._places()
+        standing = dict(row.standing)
+        for name in self.broken:
+            log = standing[name].log
+            if log is None:
+                continue
+            boxes = [replace(box, bad=i in places and not self.lost) for i, box in enumerate(log)]
+            boxes += [Box(text, missing=True) for text in self.lost]
+            standing[name] = replace(standing[name], log=tuple(boxes))
+        return replace(row, standing=standing, shown=tuple(self._cast.sort_of), is_last=True)
+
+    def verdict(self) -> Iterator[str]:
+        """What is wrong, in lines: the property, then its false parts and for whom."""
+        trace = self._trace
+        if trace.property is None:
+            return
+        prop = trace.model.property(trace.property)
+        if isinstance(trace.ending, Example):
+            yield f"{trace.property} is reached"
+            return
+        says = property_says(self._cast.machine, prop, trace.states[-1])
+        yield f"{trace.property} is false" + (f": {says}" if says else "")
+        for failure in self._failures[:MOST_FAILURES]:
+            names = ", ".join(f"{n.name} = {show(n.type, n.value, trace.scope)}" for n in failure.names)
+            part = " ".join(trace.model.source.at(failure.span).split())
+            yield f"{part} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
+
+    def answered(self) -> dict[int, list[str]]:
+        """The steps in which clients were told of what is lost at the end."""
+        found: dict[int, list[str]] = {}
+        for record in self.lost:
+            number = len(self._trace.steps)
+            while number and record in self._cast.told(self._trace.states[number - 1]):
+                number -= 1
+            found.setdefault(number, []).append(record)
+        return found
+
+    def _named_lanes(self) -> tuple[str, ...]:
+        """The replicas for which the property fails."""
+        named = [each for failure in self._failures for each in failure.names]
+        found = [self._cast.lane(each.type, each.value) for each in named]
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+    def _places(self) -> set[int]:
+        """The places in logs for which the property fails."""
+        named = [each for failure in self._failures for each in failure.names]
+        return {each.value for each in named if isinstance(each.type, Nat | Range | Int)}
+
+    def _lost_records(self) -> tuple[str, ...]:
+        """What was acknowledged, and is not in the log of a replica for which the property fails."""
+        state = self._trace.states[-1]
+        told = self._cast.told_values(state)
+        if not self.broken:
+            return ()
+        held: set[Value] = set()
+        for name in self.broken:
+            sort, member = self._cast.sort_of[name]
+            log = self._cast.roles.field(sort, "log")
+            if log is None or not isinstance(log.type, Seq):
+                return ()
+            for entry in log.of(state, member):
+                held |= self._cast.holds(log.type.of, entry)
+        return tuple(self._cast.in_words(told - held))
