@@ -165,6 +165,8 @@ def test_show_takes_a_scope_for_a_trace_of_another_tool(trace: Path) -> None:
         ("latin", "é".encode("latin-1"), "no text in UTF-8"),
         ("empty", b"", "the text ends"),
         ("other", b"hello", "not JSON"),
+        ("utf-16", "{}".encode("utf-16"), "UTF-16"),
+        ("bom", "{}".encode("utf-8-sig"), "has a list `vars`"),
     ],
 )
 def test_show_says_what_is_wrong_with_a_file(
