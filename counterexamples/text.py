@@ -179,7 +179,7 @@ def _changed(found: tuple[Change, ...], scope: Scope, width: int) -> Iterator[Li
         yield line(" " * MARGIN, Piece("nothing changes", Role.DIM))
     for label, group in _grouped([change.place for change in found]):
         mine = [change for change in found if change.place in group]
-        yield from packed(label, [_change(change, scope) for change in mine], width, BETWEEN)
+        yield from packed(label, [change_line(change, scope) for change in mine], width, BETWEEN)
 
 
 def _grouped(found: list[Place]) -> Iterator[tuple[Line, list[Place]]]:
@@ -201,8 +201,8 @@ def _short(path: str, place: Place) -> str:
 # --------------------------------------------------------------------- changes
 
 
-def _change(change: Change, scope: Scope) -> Line:
-    """One change: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`."""
+def change_line(change: Change, scope: Scope) -> Line:
+    """One change, without its member: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`."""
     of, before, after = change.type, change.before, change.after
     place = Piece(_short(change.path, change.place) + " ", Role.PLACE)
     match change.how:

@@ -13,6 +13,7 @@ from hashlib import sha256
 from textwrap import wrap
 from xml.sax.saxutils import escape, quoteattr
 
+from counterexamples.lines import clean
 from counterexamples.pictures.picture import Box, Picture, Standing
 
 STYLE = """
@@ -85,8 +86,8 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def said(text: str) -> str:
-    """Text as it may stand in XML."""
-    return escape(NOT_XML.sub("\ufffd", text))
+    """Text as it may stand in XML, with nothing in it that hides or moves other text."""
+    return escape(NOT_XML.sub("\ufffd", clean(text)))
 
 
 def width_of_bold(text: str, size: float = 13) -> float:

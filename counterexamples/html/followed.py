@@ -1,0 +1,112 @@
+"""What a step went through in the text of its action: true guards, what was done, what was passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from spec.evaluate import Frame, Layout, compiled, walked
+from spec.execute import ENDED, Choice, body, fresh
+from spec.ir import Assert, Assign, Bound, Branch, Choose, Each, Guard, Model, Scope, Stmt
+from spec.semantics import State, Step
+from spec.source import Span
+from spec.values import Cut, ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A step's way through the text: its guards, each with whether it is true, and its statements.
+
+    A statement inside a loop is `done` when it was done for some member.
+    """
+
+    guards: tuple[tuple[Guard, bool], ...]
+    done: frozenset[Span]
+    passed: frozenset[Span]  # in a branch that was not taken, or in a loop over nobody
+
+
+def follow(model: Model, scope: Scope, before: State, step: Step) -> Followed:
+    """The way of a step from a state; as far as it gets, where the step is none of the model's.
+
+    Costs as much as taking the step once. Raises KeyError when the model has no such action.
+    """
+    return _Walk(model, scope, before, step).walk()
+
+
+@dataclass
+class _Stopped(Exception):  # noqa: N818 - the step ends here
+    """The rest is not done: an error, the end of the scope, or no choice is left."""
+
+
+@dataclass
+class _Walk:
+    model: Model
+    scope: Scope
+    before: State
+    step: Step
+    guards: list[tuple[Guard, bool]] = field(default_factory=list)
+    done: set[Span] = field(default_factory=set)
+    passed: set[Span] = field(default_factory=set)
+
+    def walk(self) -> Followed:
+        """All of it, in the order of the text."""
+        action = self.model.action(self.step.action)
+        count = len(self.before)
+        self._layout = Layout(self.scope, count)
+        self._types = [variable.type for variable in self.model.variables]
+        self._choices: Iterator[Choice] = iter(self.step.choices)
+        frame = fresh(self.before, action.slots)
+        for param, value in zip(action.params, self.step.args, strict=False):
+            frame[count + param.slot] = value
+        try:
+            for part in action.head:
+                value = compiled(part.value if isinstance(part, Bound) else part.test, self._layout)(frame)
+                if isinstance(part, Bound):
+                    frame[count + part.slot] = value
+                    self.done.add(part.span)
+                else:
+                    self.guards.append((part, bool(value)))
+            self._run(action.body, frame)
+        except (_Stopped, ModelError, Cut):
+            pass
+        return Followed(tuple(self.guards), frozenset(self.done), frozenset(self.passed - self.done))
+
+    def _run(self, statements: Iterable[Stmt], frame: Frame) -> None:
+        for statement in statements:
+            self._one(statement, frame)
+
+    def _one(self, statement: Stmt, frame: Frame) -> None:
+        """One statement, which changes the frame; a choice is the one that the step made."""
+        match statement:
+            case Branch(test=test, then=then, other=other):
+                taken, left = (then, other) if compiled(test, self._layout)(frame) else (other, then)
+                self.passed.update(_leaves(left))
+                self._run(taken, frame)
+            case Each(slot=slot, body=inner):
+                self.passed.update(_leaves(inner))
+                for value in list(walked(statement.domain, statement.case, self._layout)(frame)):
+                    frame[self._layout.locals + slot] = value
+                    self._run(inner, frame)
+            case Choose(slot=slot):
+                choice = next(self._choices, None)
+                if choice is None:
+                    raise _Stopped
+                frame[self._layout.locals + slot] = choice.value
+                self.done.add(statement.span)
+            case Assign() | Bound() | Assert():
+                body((statement,), self._layout, self._types)(frame)
+                if frame[ENDED] is not None:
+                    raise _Stopped
+                self.done.add(statement.span)
+
+
+def _leaves(statements: Iterable[Stmt]) -> Iterator[Span]:
+    """The places of the statements that have none inside."""
+    for statement in statements:
+        match statement:
+            case Branch(then=then, other=other):
+                yield from _leaves((*then, *other))
+            case Each(body=inner):
+                yield from _leaves(inner)
+            case _:
+                yield statement.span

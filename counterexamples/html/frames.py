@@ -1,0 +1,308 @@
+"""What a page shows of each step: what was done and why it could be, who stands how, the whole state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from counterexamples.diff import Change, Place, changes, places
+from counterexamples.html.followed import Followed, follow
+from counterexamples.lines import plain
+from counterexamples.pictures.drawing import TALL, badge, draw_log, log_width
+from counterexamples.pictures.picture import Arrow, Picture, Row, Standing
+from counterexamples.text import change_line
+from counterexamples.trace import Trace
+from spec.ir import Action, Kind, Scope, Value
+from spec.semantics import Machine, Step
+from spec.source import Span
+from spec.types import Type
+from spec.values import show
+
+LONGEST = 600  # characters of a value that are shown
+MOST = 400  # entries of a collection that are looked at
+WIDEST, ABOVE, BELOW = 460.0, 16, 18  # a log: its width, and room for words around its boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log drawn as boxes: shapes in SVG, their size, and the same in words."""
+
+    shapes: str
+    width: float
+    height: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """How a replica stands; `touched` when the step changed it or names it."""
+
+    name: str
+    badge: str
+    membership: str
+    is_up: bool
+    is_member: bool
+    is_broken: bool
+    touched: bool
+    log: Log | None
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of the state, and what stood there before when the step changed it."""
+
+    text: str
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of processes of a sort: one row for each field, one column for each member."""
+
+    sort: str
+    members: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardTold:
+    """A condition that let the step happen: its name in the model, its text, and whether it is true."""
+
+    name: str
+    text: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """A line of the model's text: a mark for people, its number, and its pieces by kind."""
+
+    number: int
+    mark: str
+    kind: str
+    pieces: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a step is in the text of the model."""
+
+    name: str
+    given: tuple[tuple[str, str], ...]
+    guards: tuple[GuardTold, ...]
+    code: tuple[CodeLine, ...]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A state of the run, and the step that led to it; `skipped` steps before it are not shown."""
+
+    number: int
+    kind: Kind
+    sentence: str
+    done: Done | None
+    talk: tuple[Arrow, ...]
+    replicas: tuple[Replica, ...]
+    told: tuple[str, ...]
+    changed: tuple[str, ...]
+    whole: tuple[tuple[str, Cell], ...]
+    ghosts: tuple[tuple[str, Cell], ...]
+    fields: tuple[Fields, ...]
+    skipped: int = 0
+    is_last: bool = False
+
+
+def frames(trace: Trace, picture: Picture) -> Iterator[Frame]:
+    """The frames of the rows of a picture of the trace, in their order.
+
+    Costs, for each, a comparison of two states and taking its step once.
+    """
+    machine = Machine(trace.model, trace.scope)
+    skipped = 0
+    for row in picture.rows:
+        if row.skipped:
+            skipped += row.skipped
+            continue
+        yield _frame(machine, trace, picture, row, skipped)
+        skipped = 0
+
+
+def _frame(machine: Machine, trace: Trace, picture: Picture, row: Row, skipped: int) -> Frame:
+    scope, after = trace.scope, trace.states[row.number]
+    before = trace.states[row.number - 1] if row.number else after
+    found = changes(trace.model, scope, before, after)
+    old = {place.path: place.value for place in places(trace.model, scope, before)}
+    now = list(places(trace.model, scope, after))
+    whole = [place for place in now if place.member is None]
+    return Frame(
+        row.number,
+        row.kind,
+        row.sentence,
+        _done(machine, trace, row.number) if row.number else None,
+        row.arrows,
+        tuple(_replica(picture, row, name, found) for name in row.standing),
+        row.told,
+        tuple(_change(change, scope) for change in found),
+        tuple((p.path, _cell(p, old, scope)) for p in whole if not p.variable.ghost),
+        tuple((p.path, _cell(p, old, scope)) for p in whole if p.variable.ghost),
+        tuple(_fields([p for p in now if p.member is not None], old, scope)),
+        skipped,
+        row.is_last,
+    )
+
+
+# ------------------------------------------------------------------------ the state
+
+
+def _replica(picture: Picture, row: Row, name: str, found: Sequence[Change]) -> Replica:
+    standing = row.standing[name]
+    member = standing.member
+    membership = "" if member is None else f"{'in' if member else 'not in'} {picture.membership}"
+    return Replica(
+        name,
+        badge(standing),
+        membership,
+        standing.up,
+        bool(member),
+        row.is_last and name in picture.broken,
+        row.number > 0 and (name in row.events or any(change.place.member == name for change in found)),
+        _log(name, standing),
+        row.events.get(name, ()),
+    )
+
+
+def _log(name: str, standing: Standing) -> Log | None:
+    """A replica's log as boxes, as wide as it must be and no wider than a page has room."""
+    if standing.log is None:
+        return None
+    width = min(max(log_width(standing) + 8, 90), WIDEST)
+    shapes = "".join(draw_log(0, ABOVE, standing, width))
+    return Log(shapes, width, ABOVE + TALL + BELOW, _log_words(name, standing))
+
+
+def _log_words(name: str, standing: Standing) -> str:
+    """The log as a screen reader tells it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
+    entries = []
+    for box in (standing.log or ())[-MOST:]:
+        more = [f"epoch {box.under.lstrip('et')}"] if box.under else []
+        more += [
+            word
+            for is_so, word in (
+                (box.told, "acknowledged"),
+                (box.fresh, "new"),
+                (box.cut, "cut off"),
+                (box.missing, "lost"),
+                (box.bad, "wrong"),
+            )
+            if is_so
+        ]
+        entries.append(f"{box.text}{f' ({chr(44).join(more)})' if more else ''}".replace(",", ", "))
+    mark = "" if standing.high_watermark is None else f"; high watermark {standing.high_watermark}"
+    return f"log of {name}: {', '.join(entries) or 'empty'}{mark}"
+
+
+def _cell(place: Place, old: Mapping[str, Value], scope: Scope) -> Cell:
+    text = shown(place.type, place.value, scope)
+    before = old[place.path]
+    return Cell(text, None if before == place.value else shown(place.type, before, scope))
+
+
+def _fields(found: Sequence[Place], old: Mapping[str, Value], scope: Scope) -> Iterator[Fields]:
+    for sort, group in groupby(found, key=lambda place: place.variable.owner):
+        parts = list(group)
+        members = tuple(dict.fromkeys(place.member or "" for place in parts))
+        rows: dict[str, list[Cell]] = {}
+        for place in parts:
+            rows.setdefault(place.path.removeprefix(f"{place.member}."), []).append(_cell(place, old, scope))
+        yield Fields(sort or "", members, tuple((name, tuple(cells)) for name, cells in rows.items()))
+
+
+def shown(of: Type, value: Value, scope: Scope) -> str:
+    """A value as the language writes it; of a long one the beginning, and how much there is."""
+    if isinstance(value, tuple | frozenset) and len(value) > MOST:
+        return f"({len(value):,} entries, too many to be shown here)"
+    text = show(of, value, scope)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+
+
+def _change(change: Change, scope: Scope) -> str:
+    """One change in the words of the story, long ones cut."""
+    if any(isinstance(v, tuple | frozenset) and len(v) > MOST for v in (change.before, change.after)):
+        return f"{change.path} is another"
+    told = plain([change_line(change, scope)]).strip()
+    text = f"{change.place.member}.{told}" if change.place.member else told
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+# ---------------------------------------------------------------- the step in the text
+
+
+def _done(machine: Machine, trace: Trace, number: int) -> Done:
+    step, before = trace.steps[number - 1], trace.states[number - 1]
+    action = trace.model.action(step.action)
+    way = follow(trace.model, trace.scope, before, step)
+    return Done(
+        machine.name(step),
+        tuple(_given(action, step, trace.scope)),
+        tuple(_guard(trace, guard.name, guard.span, holds) for guard, holds in way.guards),
+        tuple(_code(trace, action, way)),
+        trace.model.source.name,
+    )
+
+
+def _given(action: Action, step: Step, scope: Scope) -> Iterator[tuple[str, str]]:
+    """The step's parameters, then what was chosen on the way."""
+    for param, value in zip(action.params, step.args, strict=False):
+        yield param.name, shown(param.type, value, scope)
+    for choice in step.choices:
+        yield choice.name, shown(choice.type, choice.value, scope)
+
+
+def _guard(trace: Trace, name: str | None, span: Span, holds: bool) -> GuardTold:  # noqa: FBT001 - a value
+    text = " ".join(trace.model.source.at(span).split())
+    test = text.partition(":")[2] if name else text.removeprefix("require")
+    return GuardTold(name or "", test.strip() or text, holds)
+
+
+def _code(trace: Trace, action: Action, way: Followed) -> Iterator[CodeLine]:
+    """The lines of an action: its guards and what was done marked, what was passed over marked too."""
+    source = trace.model.source
+    kinds: list[tuple[Span, str]] = [
+        (guard.span, "guard" if holds else "refused") for guard, holds in way.guards
+    ]
+    kinds += [(span, "done") for span in way.done]
+    kinds += [(span, "passed") for span in way.passed]
+    first, last = source.position(action.span.start)[0], source.position(max(action.span.end - 1, 0))[0]
+    start = action.span.start - source.position(action.span.start)[1] + 1
+    for number in range(first, last + 1):
+        text = source.line(number)
+        inside = sorted(
+            (s.start - start, s.end - start, k)
+            for s, k in kinds
+            if s.start < start + len(text) and s.end > start
+        )
+        found = {kind for _, _, kind in inside}
+        kind = next((each for each in ("refused", "guard", "done", "passed") if each in found), "")
+        yield CodeLine(number, MARKS[kind], kind, tuple(_pieces(text, inside)))
+        start += len(text) + (2 if source.text[start + len(text) : start + len(text) + 2] == "\r\n" else 1)
+
+
+MARKS = {"": "", "guard": "✓", "refused": "✗", "done": "▶", "passed": "–"}
+
+
+def _pieces(text: str, inside: Sequence[tuple[int, int, str]]) -> Iterator[tuple[str, str]]:
+    """A line cut where a marked stretch begins or ends; a stretch inside another is left to the other."""
+    at = 0
+    for start, end, kind in inside:
+        begin, stop = max(start, at), min(end, len(text))
+        if begin >= stop:
+            continue
+        if begin > at:
+            yield "", text[at:begin]
+        yield kind, text[begin:stop]
+        at = stop
+    if at < len(text):
+        yield "", text[at:]

@@ -1,0 +1,232 @@
+"""One self-contained page about runs and verdicts: it asks no network, and needs no JavaScript."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from counterexamples.ending import ending
+from counterexamples.explanation import Explanation
+from counterexamples.html.frames import Frame, frames, shown
+from counterexamples.lines import Line, Role, clean
+from counterexamples.pictures.depict import picture
+from counterexamples.pictures.drawing import STYLE, said
+from counterexamples.pictures.picture import Picture
+from counterexamples.pictures.storyboard import storyboard
+from counterexamples.pictures.svg import svg
+from counterexamples.trace import Example, Stops, Trace
+from spec.semantics import Machine
+
+WIDTH = 84  # columns of what stands in the model's own words
+SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table; `item` is the place, in the page's items, of the run that shows it."""
+
+    text: str
+    role: Role = Role.PLAIN
+    item: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the names of its columns, then each row with its name; `note` says what the signs mean."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is the answer about a property; `item` is the place of the run that shows it."""
+
+    name: str
+    words: str
+    role: Role
+    item: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A verdict card: the question, the answer, and what it is for."""
+
+    title: str
+    words: str
+    role: Role
+    says: str = ""
+    about: str = "property"  # what the verdicts are on
+    verdicts: tuple[Verdict, ...] = ()
+    facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    tables: tuple[Table, ...] = ()
+    remarks: tuple[tuple[str, tuple[str, ...]], ...] = ()  # under a heading each
+    texts: tuple[tuple[str, tuple[Line, ...]], ...] = ()  # laid out for a terminal, under a heading each
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to look at: a run, where there is one, and why it goes wrong; `budget` is of faults."""
+
+    title: str
+    verdict: str
+    role: Role
+    trace: Trace | None = None
+    explanation: Explanation | None = None
+    command: str = ""
+    budget: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A switch of the configuration; `key` and `note` say what it is in the real system."""
+
+    name: str
+    value: str
+    key: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An item as the templates see it; `at` begins the names of its places in the page."""
+
+    item: Item
+    trace: Trace
+    at: str
+    number: int
+    frames: tuple[Frame, ...]
+    picture: Picture
+    diagram: str
+    storyboard: str
+    is_bad: bool
+    summary: tuple[str, ...]
+    told: tuple[Line, ...]
+    settings: tuple[Setting, ...]
+
+    @property
+    def steps(self) -> int:
+        """How many steps it has, shown or not."""
+        return len(self.trace.steps)
+
+    @property
+    def needed(self) -> frozenset[int] | None:
+        """The steps that are needed, where some are not."""
+        found = self.item.explanation
+        return None if found is None or len(found.core.steps) == found.core.of else found.core.numbers
+
+    def without(self, number: int) -> str:
+        """What becomes of the run without a step; empty when nobody looked."""
+        found = self.item.explanation
+        steps = () if found is None else found.core.steps
+        return next((step.without for step in steps if step.number == number), "")
+
+    @property
+    def turn(self) -> int | None:
+        """The step from which on all is lost; None when that is not known, or nothing is."""
+        found = None if self.item.explanation is None else self.item.explanation.no_return
+        return None if found is None or found.is_put_off else found.state
+
+
+def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = ()) -> str:
+    """The page, as the text of an HTML file; the same items give the same bytes.
+
+    Costs the picture of each run and, for each step that is shown, taking it once.
+    """
+    runs = [_run(item, number) for number, item in enumerate(items, 1) if item.trace is not None]
+    dark = STYLE.replace("@media (", "@media screen and (")  # paper is white
+    style = f"{_text('page.css')}\n{dark}"
+    script = _text("page.js")
+    template = _environment().get_template("page.jinja")
+    anchors = {run.number - 1: f"run-{run.number}" for run in runs}
+    return template.render(
+        title=title,
+        cards=cards,
+        items=items,
+        runs={run.number: run for run in runs},
+        anchors=anchors,
+        style=style,
+        script=script,
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+    )
+
+
+def _environment() -> Environment:
+    """The templates; whatever they show is escaped, and nothing in it moves or hides text."""
+    environment = Environment(
+        autoescape=True,
+        loader=PackageLoader("counterexamples.html", ""),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        finalize=_finalized,
+    )
+    environment.globals["signs"] = SIGNS
+    environment.globals["Role"] = Role
+    return environment
+
+
+def _finalized(value: object) -> object:
+    return clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _text(name: str) -> str:
+    return (resources.files("counterexamples.html") / name).read_text(encoding="utf-8").strip()
+
+
+def _hash(text: str) -> str:
+    """What a content security policy knows a script or style by."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+# ------------------------------------------------------------------------- a run
+
+
+def _run(item: Item, number: int) -> Run:
+    trace = item.trace
+    if trace is None:
+        raise ValueError("an item without a trace is no run")
+    drawn = picture(trace, explanation=item.explanation)
+    plain = replace(drawn, title="", caption="", bounds="")  # the page says these in words of its own
+    explained = item.explanation
+    summary = explained.summary if explained is not None else (drawn.caption,) if drawn.caption else ()
+    return Run(
+        item,
+        trace,
+        "" if number == 1 else f"run-{number}-",
+        number,
+        tuple(frames(trace, drawn)),
+        drawn,
+        _shapes(svg(plain), f"{drawn.title}: sequence diagram", drawn.caption),
+        _shapes(storyboard(plain), f"{drawn.title}: storyboard", drawn.caption),
+        not isinstance(trace.ending, Example | Stops),
+        summary,
+        tuple(ending(Machine(trace.model, trace.scope), trace, WIDTH)),
+        tuple(_settings(trace)),
+    )
+
+
+def _shapes(drawn: str, title: str, about: str) -> str:
+    """A picture without its style, which the page has once, and with what a screen reader tells of it."""
+    bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
+    for kind, text in (("title", said(title)), ("desc", said(about))):
+        before, opened, rest = bare.partition(f"<{kind} ")
+        name, _, rest = rest.partition(">")
+        bare = f"{before}{opened}{name}>{text}</{kind}>{rest.partition(f'</{kind}>')[2]}"
+    return bare
+
+
+def _settings(trace: Trace) -> Iterator[Setting]:
+    for entry in trace.model.configs:
+        value = shown(entry.type, trace.scope.config[entry.name], trace.scope)
+        yield Setting(entry.name, value, entry.key or "", entry.note or "")
