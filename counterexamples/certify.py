@@ -24,6 +24,15 @@ from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
 OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+OF_KIND: dict[type, set[PropertyKind]] = {  # which properties an ending can be about
+    BadState: {PropertyKind.INVARIANT, PropertyKind.LEMMA},
+    BadStep: {PropertyKind.STEP},
+    BadAssert: {PropertyKind.ASSERT},
+    Example: {PropertyKind.REACHABLE},
+    Deadlocked: {PropertyKind.DEADLOCK_FREE},
+    Lasso: OF_FAIR_RUNS,
+    Trapped: {PropertyKind.RECOVERABLE},
+}
 CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
 
 
@@ -95,20 +104,15 @@ def _takes(machine: Machine, number: int, before: State, step: Step, after: Stat
             other = found.state
     except ModelError as error:
         raise NotReplayable(number, f"the model makes an error here: {error.message}") from error
-    if other is None:
-        reason = _refusal(machine, before, step)
+    instead = leading(machine, before, after)
+    if instead is not None:
+        hints: tuple[str, ...] = (f"{machine.name(instead)} leads from state {number - 1} to this state.",)
     else:
-        differs = differences(machine, changes(machine.model, machine.scope, other, after))
-        reason = f"{machine.name(step)} does not lead to this state: {differs}"
-    raise NotReplayable(number, reason, _instead(machine, number, before, after))
-
-
-def _instead(machine: Machine, number: int, before: State, after: State) -> tuple[str, ...]:
-    """What leads to the state that a step does not lead to, or comes nearest."""
-    found = leading(machine, before, after)
-    if found is not None:
-        return (f"{machine.name(found)} leads from state {number - 1} to this state.",)
-    return no_step(machine, number, before, after)
+        hints = no_step(machine, number, before, after, step) if other is None else ()
+    if other is None:
+        raise NotReplayable(number, _refusal(machine, before, step), hints)
+    differs = differences(machine, changes(machine.model, machine.scope, other, after))
+    raise NotReplayable(number, f"{machine.name(step)} does not lead to this state: {differs}", hints)
 
 
 def _refusal(machine: Machine, state: State, step: Step) -> str:
@@ -132,6 +136,10 @@ def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
     """What had to be taken on trust about the ending. Raises NotReplayable when it is not as said."""
     last = trace.states[-1]
     trusted = ""
+    kinds = OF_KIND.get(type(trace.ending))
+    if trace.property is not None and kinds is not None:
+        prop = _property(trace)
+        _claim(prop.kind in kinds, f"`{prop.name}` is a property of another kind: {prop.kind.value}")
     match trace.ending:
         case BadState():
             _claim(not _evaluate(machine, trace, last), f"`{trace.property}` is true in the last state")
@@ -199,9 +207,9 @@ def _errs(machine: Machine, trace: Trace, ending: Erred) -> None:
 def _ask(machine: Machine, trace: Trace) -> None:
     """Look at the property as an engine does, for the error it may make."""
     prop = _property(trace)
-    if prop.kind is not PropertyKind.STEP:
+    if prop.kind not in {PropertyKind.STEP, PropertyKind.ASSERT}:
         machine.holds(prop, trace.states[-1])
-    elif trace.steps:
+    elif trace.steps and prop.kind is PropertyKind.STEP:
         machine.step_holds(prop, trace.states[-2], trace.steps[-1], trace.states[-1])
 
 
@@ -210,7 +218,6 @@ def _loops(machine: Machine, trace: Trace, loop: int) -> None:
     _claim(0 <= loop < len(trace.states), f"there is no state {loop} to come back to")
     _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
     prop = _property(trace)
-    _claim(prop.kind in OF_FAIR_RUNS, f"`{prop.name}` says nothing about runs that go on for ever")
     try:
         _claim(not _is_served(machine, trace, prop, loop), f"the goal of `{prop.name}` is reached")
         _claim_fair(machine, trace, loop)

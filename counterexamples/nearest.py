@@ -80,12 +80,16 @@ def refusing(machine: Machine, step: Step, state: State) -> Guard | None:
 # ----------------------------------------------------------------- in sentences
 
 
-def no_step(machine: Machine, number: int, before: State, after: State) -> tuple[str, ...]:
+def no_step(
+    machine: Machine, number: int, before: State, after: State, besides: Step | None = None
+) -> tuple[str, ...]:
     """Sentences on why nothing leads from one state to the next; `number` is that of the missing step.
 
-    The actions that come nearest, what they would do, and what stands in their way.
+    The actions that come nearest, what they would do, and what stands in their
+    way; nothing of the step `besides`, of which something is said already.
     """
-    told = [_sentence(machine, near, number, before) for near in nearest(machine, before, after)]
+    found = [near for near in nearest(machine, before, after) if near.step != besides]
+    told = [_sentence(machine, near, number, before) for near in found]
     if before == after:
         told.insert(0, f"State {number} is state {number - 1} again, and no action leaves it as it is.")
     return (*told, *_beyond(machine, before))

@@ -144,7 +144,7 @@ def test_show_says_when_the_model_has_changed(trace: Path, tmp_path: Path) -> No
 
     assert found.returncode == 2
     assert "guard `free` (leader == r) is false: leader is none" in found.stderr
-    assert "was not written for this text" in found.stderr
+    assert "was written for another text of toy" in found.stderr
 
 
 def test_show_takes_a_scope_for_a_trace_of_another_tool(trace: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from counterexamples.certify import Certified, NotReplayable, certify
 from counterexamples.itf.decode import Decoder, Mismatch, Path, decoder
 from counterexamples.itf.encode import Json
 from counterexamples.itf.json_text import find, parse, spell
@@ -19,6 +20,7 @@ from spec.semantics import Machine, State, Step
 from spec.source import Source, Span
 from spec.types import Bag, Option, Seq, Set, Type
 
+HINT = "\n        "  # between the lines of a help
 MANY = 6  # names that are told
 SCOPE: Path = ("#meta", "modelcheck", "scope")
 ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
@@ -56,6 +58,14 @@ class Document:
         """
         return _Reader(self, model, scope).trace()
 
+    def replayed(self, model: Model, scope: Scope | None = None) -> Certified:
+        """The trace, replayed on the model. Raises SpecError with the place of what is not so."""
+        trace = self.trace(model, scope)
+        try:
+            return certify(trace)
+        except NotReplayable as refusal:
+            _Reader(self, model, scope).refuse(refusal)
+
 
 def document(text: str, name: str = "trace") -> Document:
     """The text as a document. Raises SpecError where it is no JSON."""
@@ -80,10 +90,17 @@ class _Reader:
         place = f"{spell(path)}: " if path else ""
         if self.document.about and not self.document.is_of(self.model):
             other = f"the trace was written for another text of {self.model.name}"
-            help_ = f"{other}; {help_}" if help_ else other
+            help_ = HINT.join(filter(None, [other, help_]))
         raise SpecError(
             [Diagnostic(code, self.document.source, self.span(path), place + message, help=help_)]
         )
+
+    def refuse(self, refusal: NotReplayable) -> NoReturn:
+        """The trace is well formed, and no run of the model."""
+        ending: Path = ("#meta", "modelcheck", "ending") if "ending" in self.document.about else ()
+        path = ending if refusal.at is None else ("states", refusal.at)
+        message = f"this is not a run of {self.model.name}: {refusal}"
+        self.fail("R0807", path, message, HINT.join(refusal.hints))
 
     def span(self, path: Path) -> Span | None:
         try:
@@ -220,7 +237,7 @@ class _Reader:
             before, after = states[index - 1 : index + 1]
             step = leading(machine, before, after, found[index].get(ACTION))
             if step is None:
-                hints = "\n        ".join(no_step(machine, index, before, after))
+                hints = HINT.join(no_step(machine, index, before, after))
                 self.fail("R0806", ("states", index), f"step {index} is not a step of the model", hints)
             yield step
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from counterexamples.certify import NotReplayable, certify
 from counterexamples.itf.read import document
 from counterexamples.text import story
 from modelcheck.exits import Exit
@@ -42,16 +41,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Read, replay, tell. A trace that is no run of the model is wrong input."""
     found = document(read_text(args.trace, largest=LARGEST_TRACE), args.trace)
     model = pick_model(load(args.file), args.of or found.model)
-    trace = found.trace(model, _scope(model, args))
-    try:
-        certify(trace)
-    except NotReplayable as refusal:
-        output.tell(f"{args.trace}: this is not a run of {model.name}: {refusal}")
-        for hint in refusal.hints:
-            output.tell(f"  {hint}")
-        if not found.is_of(model):
-            output.tell(f"  The trace was not written for this text of {args.file}.")
-        return Exit.WRONG
+    trace = found.replayed(model, _scope(model, args)).trace
     output.lines(story(trace, width=output.width))
     return Exit.EXPECTED
 

@@ -18,6 +18,8 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
+from spec.ir import PropertyKind
+from spec.load import loads
 from spec.semantics import Step
 from spec.source import Span
 from tests.counterexamples.runs import divergence, toy, walk
@@ -132,3 +134,38 @@ def test_an_example_shows_what_it_says() -> None:
 
 def test_the_model_is_the_one_in_the_trace() -> None:
     assert divergence().model == toy()
+
+
+ALL_KINDS = """
+protocol kinds
+state { n: 0..3 = 0 }
+action up { require n < 3; n := n + 1; assert small: n < 3 }
+invariant inside: n <= 3
+lemma likewise: n <= 3
+step rising: n > old(n)
+reachable two: n == 2
+recoverable back: n == 3
+leadsto onward: n == 0 ~> n == 3
+always eventually top: n == 3
+deadlock free
+check all { faults any }
+"""
+ENDINGS = (
+    *(BadState(), BadStep(), BadAssert(), Deadlocked(), Lasso(0), Lasso(1), Trapped(), Example(), Stops()),
+    *(Erred("R0603", "division by zero", Span(0, 1), step) for step in (None, Step("up", ()))),
+)
+
+
+@pytest.mark.parametrize("ending", ENDINGS, ids=str)
+def test_an_ending_is_about_a_property_of_its_kind(ending: Ending) -> None:
+    (model,) = loads(ALL_KINDS)
+    named = {None: None} | {prop.name: prop.kind for prop in model.properties}
+    for name, kind in named.items():
+        trace = walk("up", model=model, ending=ending, prop=name)
+        stays = ending == Lasso(1) and kind in {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+        if stays or isinstance(ending, Stops):
+            assert certify(trace).trace is trace
+        elif isinstance(ending, Example) and kind is PropertyKind.REACHABLE:
+            assert "is false in the last state" in refusal(trace).reason
+        else:
+            assert refusal(trace).at is None
