@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
-from modelcheck.report import Event, Found, Kept, LayerDone, Progress, Runs
+from modelcheck.report import Event, Found, Kept, LayerDone, Progress, Runs, Shrinking
 from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
@@ -28,6 +28,8 @@ class ProgressLine:
                 self._draw(self._words(event))
             case Runs():
                 self._draw(self._runs(event))
+            case Shrinking():
+                self._draw(self._shrinking(event))
             case Found(name):
                 self._violated.append(name)
             case Kept(_, str(problem)):
@@ -66,6 +68,17 @@ class ProgressLine:
             self._title,
             f"{event.done:,} of {count(event.wanted, 'random run')}",
             count(event.steps, "step"),
+            f"{rate:,.0f}/s",
+            seconds_words(event.seconds),
+        ]
+        return " · ".join(parts)
+
+    def _shrinking(self, event: Shrinking) -> str:
+        rate = event.tried / event.seconds if event.seconds > 0 else 0
+        parts = [
+            self._title,
+            f"down to {count(event.faults, 'fault')} in {count(event.steps, 'step')}",
+            count(event.tried, "smaller run"),
             f"{rate:,.0f}/s",
             seconds_words(event.seconds),
         ]

@@ -55,7 +55,17 @@ class Runs:
     seconds: float
 
 
-Event = Progress | LayerDone | Found | Kept | Runs
+@dataclass(frozen=True, slots=True)
+class Shrinking:
+    """How large a run still is, and how many smaller ones were tried; told about twice a second."""
+
+    faults: int
+    steps: int
+    tried: int
+    seconds: float
+
+
+Event = Progress | LayerDone | Found | Kept | Runs | Shrinking
 
 
 class Reporter(Protocol):

@@ -6,6 +6,7 @@ It follows NOTE(rerun) to the letter and shares no code with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
@@ -24,12 +25,13 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
+from spec.fits import fits
 from spec.ir import PropertyKind, Scope
 from spec.load import loads
 from spec.semantics import Machine, State, Step, Taken
 from spec.source import Span
 from spec.types import BOOL
-from spec.values import ModelError
+from spec.values import Cut, Misfit, ModelError, show
 from tests.model_texts import model_text
 
 Run = tuple[tuple[State, ...], tuple[Step, ...]]
@@ -45,47 +47,74 @@ ENDINGS: Mapping[PropertyKind, Ending] = {
 WHOLE = {PropertyKind.RECOVERABLE, PropertyKind.DEADLOCK_FREE}  # shown by the end of a run, if at all
 
 
-def still_shown(
-    trace: Trace, wanted: Iterable[Step], scope: Scope | None = None, starts: Iterable[State] | None = None
+def still_shown(trace: Trace, wanted: Iterable[Step]) -> bool:
+    """Whether those steps, as far as they are possible, end as the trace does, from its start."""
+    return _shown(trace, trace.states[:1], [(step, None) for step in wanted])
+
+
+def shown_in(trace: Trace, scope: Scope) -> bool:
+    """Whether the steps of a trace end as it does in another scope, from any start: by what they are called.
+
+    A step there is the same when it is printed in the same way, so one that names
+    what is not in that scope is not possible.
+    """
+    if not is_of_use(trace, scope):
+        return False
+    names = _named(Machine(trace.model, trace.scope), trace.steps)
+    there = replace(trace, scope=scope)
+    starts = Machine(trace.model, scope).initial()[:ABREAST]
+    return _shown(there, starts, list(zip(trace.steps, names, strict=True)))
+
+
+def is_of_use(trace: Trace, scope: Scope) -> bool:
+    """Whether the model means something in a scope."""
+    try:
+        for entry in trace.model.configs:
+            value = scope.config[entry.name]
+            check = fits(entry.type, scope)
+            if check is not None:
+                check(value)
+            show(entry.type, value, scope)
+        machine = Machine(trace.model, scope)
+        return not machine.assumption_failures() and bool(machine.initial())
+    except (Cut, Misfit, ModelError, ValueError, IndexError):
+        return False
+
+
+def _named(machine: Machine, steps: Iterable[Step]) -> list[tuple[str, str]]:
+    """What steps are called, without and with their choices."""
+    return [(machine.name(replace(step, choices=())), machine.name(step)) for step in steps]
+
+
+def _shown(
+    trace: Trace, starts: Iterable[State], wanted: Iterable[tuple[Step, tuple[str, str] | None]]
 ) -> bool:
-    """Whether those steps, as far as they are possible, end as the trace does: from its start unless told."""
-    scope = scope or trace.scope
-    machine = Machine(trace.model, scope)
-    runs: dict[State, Run] = {s: ((s,), ()) for s in ([trace.states[0]] if starts is None else starts)}
+    machine = Machine(trace.model, trace.scope)
+    runs: dict[State, Run] = {state: ((state,), ()) for state in starts}
     if any(is_seen(machine, trace, None, None, state) for state in runs):
         return True
-    for step in wanted:
+    for step, name in wanted:
         further: dict[State, Run] = {}
         for state, (states, steps) in list(runs.items())[:ABREAST]:
-            for taken in ways(machine, state, step):
+            for taken in ways(machine, state, step, name):
                 if is_seen(machine, trace, state, taken, taken.state):
                     return True
                 further.setdefault(taken.state, ((*states, taken.state), (*steps, taken.step)))
         runs = dict(list(further.items())[:ABREAST]) or runs
-    return any(is_whole(trace, scope, run) for run in runs.values())
+    return any(is_whole(trace, run) for run in runs.values())
 
 
-def ways(machine: Machine, state: State, step: Step) -> list[Taken]:
-    """How a step can be taken: with its choices, or else with any."""
+def ways(machine: Machine, state: State, step: Step, name: tuple[str, str] | None) -> list[Taken]:
+    """How a step can be taken: with its choices, or else with any; all of that name, if one is given."""
     found: list[Taken] = []
-    try:
-        found.extend(
-            each
-            for each in machine.steps(state)
-            if isinstance(each, Taken) and (each.step.action, each.step.args) == (step.action, step.args)
-        )
-    except ModelError as error:
-        if error.step is None or error.step.action != step.action:
-            return _of_action(machine, state, step)
-    same = [each for each in found if each.step.choices == step.choices]
-    return same or found
-
-
-def _of_action(machine: Machine, state: State, step: Step) -> list[Taken]:
-    """The same where another action makes an error."""
-    found = machine.steps(state, None, [step.action])
-    all_ = [each for each in found if isinstance(each, Taken) and each.step.args == step.args]
-    return [each for each in all_ if each.step == step] or all_
+    with suppress(ModelError):  # what comes before an error is possible
+        found.extend(each for each in machine.steps(state, None, [step.action]) if isinstance(each, Taken))
+    if name is None:
+        found = [each for each in found if each.step.args == step.args]
+        return [each for each in found if each.step == step] or found
+    called = [(each, *_named(machine, [each.step])[0]) for each in found]
+    found = [each for each, short, _ in called if short == name[0]]
+    return [each for each, _, long in called if long == name[1]] or found
 
 
 def is_seen(machine: Machine, trace: Trace, before: State | None, taken: Taken | None, state: State) -> bool:
@@ -124,7 +153,7 @@ def _all(ending: Erred, action: str) -> set[Step | None]:
     return {ending.step} if ending.step is not None and ending.step.action == action else set()
 
 
-def is_whole(trace: Trace, scope: Scope, run: Run) -> bool:
+def is_whole(trace: Trace, run: Run) -> bool:
     """Whether a whole run goes round for ever, or is trapped, as the trace is."""
     states, steps = run
     match trace.ending:
@@ -136,7 +165,7 @@ def is_whole(trace: Trace, scope: Scope, run: Run) -> bool:
             return False
     for ending in endings:
         try:
-            certify(replace(trace, scope=scope, states=states, steps=steps, ending=ending))
+            certify(replace(trace, states=states, steps=steps, ending=ending))
         except (NotReplayable, ModelError):
             continue
         return True
@@ -192,7 +221,7 @@ def _of_values(run: Trace, chance: Random) -> Iterator[Trace]:
     """The run up to some state, which a property made up of one or two values there is about."""
     variables = list(enumerate(run.model.variables))
     for kind, ending in ENDINGS.items():
-        some = chance.sample(variables, min(len(variables), 2))
+        some = chance.sample(variables, min(len(variables), chance.randint(1, 4)))
         last = len(run.steps) if kind in WHOLE else chance.randint(1, max(1, len(run.steps)))
         short = up_to(run, min(last, len(run.steps)))
         prop = ir.Property("made_up", kind, _claim(kind, short, some), None, 0, None, span=NOWHERE)
@@ -239,27 +268,43 @@ def certified(trace: Trace) -> Iterator[Trace]:
         return
 
 
-def random_lassos(seed: int) -> Iterator[Trace]:
-    """Runs of a random graph that go round for ever, with detours on the way and on the way round."""
+def random_walks(seed: int) -> Iterator[Trace]:
+    """Walks through random graphs that go round for ever, get stuck, or find no way back, with detours."""
     chance = Random(seed)  # noqa: S311 - no secret
-    edges = ", ".join(str(10 * a + b) for a in range(6) for b in chance.sample(range(6), 2))
-    text = f"""
-        protocol graph
-        state {{ s: 0..9 = 0, broken: 0..2 = 0 }}
-        {chance.choice(["", "fair", "strong fair"])} action go(e in {{ {edges} }}) {{
-          require s == e / 10
-          s := e % 10
-        }}
-        fault jolt(to in {{2, 4}}) {{ require broken < 2  broken := broken + 1  s := to }}
-        fair repair mend {{ require broken == 2  broken := 0 }}
-        {chance.choice(["leadsto p: s == 3 ~> s == 9", "always eventually p: s == 9"])}
-        check all {{ faults any }}
-    """
-    (model,) = loads(text)
-    scope = model.checks[0].scope
-    states, steps, _, _ = walk(Machine(model, scope), chance, 30)
-    whole = Trace(model, scope, states, steps, Stops(), "p", None)
-    for end in sorted(range(len(states)), key=lambda _: chance.random()):
-        for start in range(end):
-            if states[start] == states[end]:
-                yield from certified(replace(up_to(whole, end), ending=Lasso(start)))
+    edges = [10 * a + b for a in range(6) for b in chance.sample(range(6), 2)]
+    sink = [edge for edge in edges if edge < 50]
+    for drawn, mends, claim, ending in (
+        (edges, True, chance.choice(["leadsto p: s == 3 ~> s == 9", "always eventually p: s == 9"]), None),
+        (sink, False, "deadlock free", Deadlocked()),
+        (
+            [edge for edge in edges if (edge < 30) <= (edge % 10 < 3)],
+            True,
+            "recoverable p: s == 3",
+            Trapped(),
+        ),
+    ):
+        (model,) = loads(f"""
+            protocol graph
+            state {{ s: 0..9 = 0, broken: 0..2 = 0 }}
+            {chance.choice(["", "fair", "strong fair"])} action go(e in {{ {", ".join(map(str, drawn))} }}) {{
+              require s == e / 10
+              s := e % 10
+            }}
+            fault jolt(to in {{ 2, 4 }}) {{ require broken < 2  broken := broken + 1  s := to }}
+            fair repair mend {{ require {"broken == 2" if mends else "false"}  broken := 0 }}
+            {claim}
+            check all {{ faults any }}
+        """)
+        scope, (prop,) = model.checks[0].scope, model.properties
+        states, steps, _, _ = walk(Machine(model, scope), chance, 30)
+        whole = Trace(model, scope, states, steps, Stops(), prop.name, None)
+        yield from _lassos(whole, chance) if ending is None else certified(replace(whole, ending=ending))
+
+
+def _lassos(run: Trace, chance: Random) -> Iterator[Trace]:
+    """One part of a run, if any, that could go round for ever."""
+    ends = [(a, b) for b in range(len(run.states)) for a in range(b) if run.states[a] == run.states[b]]
+    for start, end in chance.sample(ends, len(ends)):
+        if found := list(certified(replace(up_to(run, end), ending=Lasso(start)))):
+            yield from found
+            return

@@ -106,6 +106,8 @@ class Stage:
                 return _replay(self._run(way, ending), way, None)
             if len(ways) < MOST_RUNS:
                 ways.setdefault(way.state, way)
+        if not ways:
+            return Replay(None, (), None)
         refused: tuple[int, State] | None = None
         for number, step in wanted:
             reached: dict[State, Way] = {}
@@ -230,7 +232,7 @@ class Course:
 
     def __init__(self, stage: Stage, run: Trace) -> None:
         self.run = run
-        self._stage = stage
+        self.stage = stage
         self._ways = [Way(run.states[0])]
         for number, (step, state) in enumerate(zip(run.steps, run.states[1:], strict=True)):
             self._ways.append(Way(state, self._ways[-1], number, step))
@@ -239,18 +241,18 @@ class Course:
 
     def again(self) -> Replay:
         """All of it again, up to where it first shows its ending."""
-        return self._stage.replay(self._ways[:1], enumerate(self.run.steps))
+        return self.stage.replay(self._ways[:1], enumerate(self.run.steps))
 
     def without(self, out: Collection[int]) -> Replay:
         """What it comes to without those steps, at least one, by their numbers counted from 0."""
         first, last = min(out), max(out)
         wanted = ((n, s) for n, s in enumerate(self.run.steps[first:], first) if n not in out)
-        return self._stage.replay([self._ways[first]], wanted, self, last + 1)
+        return self.stage.replay([self._ways[first]], wanted, self, last + 1)
 
     def instead(self, number: int, step: Step) -> Replay:
         """What it comes to when another step is taken in the place of one."""
         wanted = enumerate((step, *self.run.steps[number + 1 :]), number)
-        return self._stage.replay([self._ways[number]], wanted, self, number)
+        return self.stage.replay([self._ways[number]], wanted, self, number)
 
     def rest(self, ways: Mapping[State, Way], number: int) -> Way | None:
         """The end of this run, behind the one of those that is at its state after a step.

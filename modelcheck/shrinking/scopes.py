@@ -1,0 +1,132 @@
+"""Smaller scopes: with one member of a sort less, or a lower bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import spec.types as t
+from counterexamples.trace import Trace
+from spec.fits import fits
+from spec.ir import Scope, Value
+from spec.semantics import Machine, State, Step
+from spec.values import Cut, Misfit, ModelError, decode, encode
+
+
+class _Gone(Exception):  # noqa: N818 - an answer
+    """A value is nothing without the member that was taken away."""
+
+
+def fits_settings(trace: Trace) -> bool:
+    """Whether every setting of a trace's configuration is a value that its scope has."""
+    scope = trace.scope
+    try:
+        for entry in trace.model.configs:
+            value = scope.config[entry.name]
+            if (check := fits(entry.type, scope)) is not None:
+                check(value)
+            decode(entry.type, scope)(encode(entry.type, scope)(value))  # a map has no key too many
+    except (Cut, Misfit, ValueError, KeyError):
+        return False
+    return True
+
+
+def starts(machine: Machine) -> tuple[State, ...]:
+    """The initial states; none where an assumption does not hold, or the start is beyond the scope."""
+    try:
+        return () if machine.assumption_failures() else machine.initial()
+    except ModelError:
+        return ()
+
+
+def bounds(scope: Scope) -> dict[str, int]:
+    """The bounds of the nats and networks, by name."""
+    return {**scope.nats, **scope.networks}
+
+
+def with_bound(scope: Scope, name: str, bound: int) -> Scope:
+    """The scope with another bound of a nat or a network."""
+    if name in scope.nats:
+        return replace(scope, nats={**scope.nats, name: bound})
+    return replace(scope, networks={**scope.networks, name: bound})
+
+
+def without_member(trace: Trace, sort: str, member: int) -> tuple[Scope, tuple[Step | None, ...]] | None:
+    """The scope with one member less, and the trace's steps as they are named there: None for what names it.
+
+    The members behind it move up, so that the first names stay in use.  Choices that
+    are nothing without the member are left open.  None where a setting needs the member,
+    and where it is the only one.
+    """
+    model, scope = trace.model, trace.scope
+    if len(scope.sorts[sort]) == 1:
+        return None
+    try:
+        config = {e.name: _without(e.type, scope.config[e.name], sort, member) for e in model.configs}
+    except _Gone:
+        return None
+    smaller = replace(scope, sorts={**scope.sorts, sort: scope.sorts[sort][:-1]}, config=config)
+    return smaller, tuple(_step_without(trace, step, sort, member) for step in trace.steps)
+
+
+def _step_without(trace: Trace, step: Step, sort: str, member: int) -> Step | None:
+    params = trace.model.action(step.action).params
+    types = [_member_type(param.domain.type) for param in params]
+    try:
+        args = tuple(_without(of, a, sort, member) for of, a in zip(types, step.args, strict=True))
+    except _Gone:
+        return None
+    try:
+        choices = tuple(replace(c, value=_without(c.type, c.value, sort, member)) for c in step.choices)
+    except _Gone:
+        choices = ()
+    return Step(step.action, args, choices)
+
+
+def _member_type(domain: t.Type) -> t.Type:
+    return domain.of if isinstance(domain, t.Set | t.Bag | t.Seq | t.Option) else domain
+
+
+def _without(of: t.Type, value: Value, sort: str, member: int) -> Value:
+    """A value without a member: collections lose it, the members behind it move up. Raises _Gone."""
+    match of:
+        case t.Sort(name) if name == sort:
+            if value == member:
+                raise _Gone
+            return value - (value > member)
+        case t.Option(inner):
+            return None if value is None else _without(inner, value, sort, member)
+        case t.Set(inner):
+            return frozenset(_kept(inner, value, sort, member))
+        case t.Bag(inner):
+            pairs = [(list(_kept(inner, [each], sort, member)), count) for each, count in value]
+            return frozenset((each, count) for kept, count in pairs for each in kept)
+        case t.Seq(inner):
+            return tuple(_kept(inner, value, sort, member))
+        case t.Map(key, inner):
+            left = [each for at, each in enumerate(value) if key != t.Sort(sort) or at != member]
+            return tuple(_without(inner, each, sort, member) for each in left)
+        case t.Record(_, fields):
+            return _parts([field.type for field in fields], value, sort, member)
+        case t.Tuple(items):
+            return _parts(items, value, sort, member)
+        case t.Case(_, _, fields):
+            return (value[0], *_parts([field.type for field in fields], value[1:], sort, member))
+        case t.Union(_, cases):
+            return _without(cases[value[0]], value, sort, member)
+        case _:
+            return value
+
+
+def _parts(types: Iterable[t.Type], values: Value, sort: str, member: int) -> tuple[Value, ...]:
+    return tuple(_without(of, value, sort, member) for of, value in zip(types, values, strict=True))
+
+
+def _kept(of: t.Type, values: Iterable[Value], sort: str, member: int) -> Iterator[Value]:
+    """What is left of the parts of a collection."""
+    for value in values:
+        try:
+            left = _without(of, value, sort, member)
+        except _Gone:
+            continue
+        yield left
