@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
+from spec.wording import listed
 
 LABEL = 11  # columns of what a line is about
 MOST_STEPS = 12  # numbers of steps that are listed in a sentence
@@ -18,12 +19,16 @@ MOST_STEPS = 12  # numbers of steps that are listed in a sentence
 class Fact:
     """A value in a false part: its text in the model, what it is at the end, and since which step.
 
-    `since` 0 is the start; None is not known.
+    `since` 0 is the start; None is not known.  `said` is the text with members in
+    place of the names that stand for them.  `made` are the steps that changed
+    what the value is made of.
     """
 
     text: str
     value: str
     since: int | None = None
+    said: str = ""
+    made: tuple[int, ...] = ()
 
     @property
     def age(self) -> str:
@@ -42,7 +47,9 @@ class Part:
     """A smallest part of the property that is false (true, unless `wanted`): for whom, where, by what values.
 
     `names` are what the property's quantifiers stand for there, such as the
-    replica and the offset; `place` is file:line:column.
+    replica and the offset; `place` is file:line:column; `said` is the text with
+    members in place of these names.  `given` is what must be true for the part to
+    matter, and has not been from the start.
     """
 
     text: str
@@ -50,6 +57,8 @@ class Part:
     names: tuple[tuple[str, str], ...]
     facts: tuple[Fact, ...]
     wanted: bool = True
+    said: str = ""
+    given: tuple[Fact, ...] = ()
 
     @property
     def who(self) -> str:
@@ -120,7 +129,8 @@ class NoReturn:
     then that is so from `at_latest` on, and perhaps earlier.  `at_risk` is the first state
     from which on it could go wrong without another fault; None when not known.
     `goal` is what is waited for, where what is wrong is that it does not come;
-    `is_put_off`: it never does although `way_out` from the end leads to it.
+    `is_put_off`: it never does although `way_out` from the end leads to it;
+    `is_due`: `state` is where it began to be waited for.
     `beyond` are limits of the scope behind which nobody looked, `states` how many
     states were looked at.
     """
@@ -132,6 +142,7 @@ class NoReturn:
     at_risk: int | None = None
     goal: str = ""
     is_put_off: bool = False
+    is_due: bool = False
     beyond: tuple[str, ...] = ()
     states: int = 0
 
@@ -149,18 +160,18 @@ class NoReturn:
         if self.at_risk is not None and self.at_risk != self.at_latest:
             yield f"{_from(self.at_risk)}, it could go wrong without another fault."
         if self.beyond:
-            yield f"This is within the scope: what lies beyond {' and '.join(self.beyond)} was not looked at."
+            yield f"(What lies beyond {', '.join(self.beyond)} was not looked at.)"
 
     def _turn(self) -> str:
         hopeless = f"no run of actions and repairs {f'leads to {self.goal}' if self.goal else 'avoids it'}"
         if self.state is None:
-            looked = f"{count(self.states, 'state')} were looked at"
-            return (
-                f"{_from(self.at_latest)} at the latest, {hopeless}; before that it is not known ({looked})."
-            )
+            known = f"earlier, it is not known beyond {count(self.states, 'state')} looked at"
+            return f"{_from(self.at_latest)} at the latest, {hopeless}; {known}."
         if self.state == 0:
             return f"From the start on, {hopeless}."
         before = "before that step" if self.state < self.last else "before this last step"
+        if self.is_due:
+            return f"{_from(self.state)}, since when it is due, {hopeless}."
         if self.way_out:
             open_ = f"{before} there was a way out{_by(self.way_out)}"
         elif self.goal:
@@ -175,7 +186,28 @@ def _from(state: int) -> str:
 
 
 def _by(steps: Iterable[str]) -> str:
-    return ": " + "; ".join(steps)
+    return ": " + "; then ".join(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting that the run needs, its value, and what becomes of the run with another one.
+
+    `without` goes on from "with it": "step 2 is not possible: guard … is false",
+    "nothing is wrong at the end"; `number` is that step, 0 where all are possible.
+    """
+
+    name: str
+    value: str
+    other: str
+    without: str
+    number: int = 0
+
+    @property
+    def brief(self) -> str:
+        """In a few words: "with min_isr = 2, step 2 is not possible"."""
+        what = f"step {self.number} is not possible" if self.number else self.without
+        return f"with {self.name} = {self.other}, {what}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +223,16 @@ class Explanation:
     parts: tuple[Part, ...]
     core: Core
     no_return: NoReturn | None
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def needs(self) -> str:
+        """Which settings the run needs, in a sentence; empty where none is known."""
+        if not self.settings:
+            return ""
+        values = listed([f"{each.name} = {each.value}" for each in self.settings])
+        why = "; ".join(each.brief for each in self.settings)
+        return f"It takes {values}: {why}."
 
 
 # ----------------------------------------------------------------------- lines
@@ -205,6 +247,8 @@ def brief(explanation: Explanation, width: int) -> Iterator[Line]:
         yield from _about("no return", explanation.no_return.sentences, width)
     if len(explanation.core.steps) != explanation.core.of:
         yield from _about("needed", [explanation.core.sentence], width)
+    if explanation.settings:
+        yield from _about("settings", [explanation.needs], width)
 
 
 def lines(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -217,11 +261,20 @@ def lines(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.no_return is not None:
         yield from _about("no return", explanation.no_return.sentences, width)
     yield from _about("needed", [explanation.core.sentence], width)
-    digits = len(str(explanation.core.of))
-    longest = max((len(step.name) for step in explanation.core.steps), default=0)
-    for step in explanation.core.steps if any(step.without for step in explanation.core.steps) else ():
-        name = Piece(f"{step.name:<{min(longest, width // 3)}}", Role.PLACE)
-        label = line(" " * 4, Piece(f"{step.number:>{digits}}  ", Role.DIM), name, "  ")
+    yield from _steps(explanation.core, width)
+
+
+def _steps(core: Core, width: int) -> Iterator[Line]:
+    """Each step of the core, and what becomes of the run without it, where somebody looked."""
+    steps = [step for step in core.steps if step.without]
+    digits = len(str(core.of))
+    column = min(max((len(step.name) for step in steps), default=0), width // 3)
+    for step in steps:
+        name = f"{step.name:<{column}}"
+        label = line(" " * 4, Piece(f"{step.number:>{digits}}  ", Role.DIM), Piece(name, Role.PLACE), "  ")
+        if len(name) > column:
+            yield label
+            label = line(" " * (digits + column + 8))
         yield from wrapped(label, f"without it, {step.without}", width)
 
 
@@ -233,13 +286,24 @@ def _about(label: str, sentences: Iterable[str], width: int) -> Iterator[Line]:
 def _part(part: Part, width: int) -> Iterator[Line]:
     """A false part, for whom it is, where it stands, and its values with their age."""
     start = line("  ", Piece(f"{'false' if part.wanted else 'true':<{LABEL}}", Role.DIM))
-    for_ = f"   for {part.who}" if part.names else ""
-    *others, last = wrapped(start, part.text + for_, width, Role.STRONG)
+    *others, last = wrapped(start, part.text, width, Role.STRONG)
     yield from others
-    yield (*last, Piece(f"   {part.place}", Role.DIM))
+    place = Piece(f"   {part.place}", Role.DIM)
+    is_short = size(last) + len(place.text) <= width
+    yield (*last, place) if is_short else last
+    indent = line(" " * (LABEL + 2))
+    if not is_short:
+        yield (*indent, Piece(part.place, Role.DIM))
+    if part.names:
+        yield (*indent, Piece("for "), Piece(part.who, Role.PLACE))
     longest = min(max((len(fact.text) for fact in part.facts), default=0), width // 2)
     for fact in part.facts:
-        label = line(" " * (LABEL + 4), Piece(f"{fact.text:<{longest}}", Role.PLACE), Piece(" = ", Role.DIM))
+        label = (*indent, Piece(f"  {fact.text:<{longest}}", Role.PLACE), Piece(" = ", Role.DIM))
         *others, last = wrapped(label, fact.value, width)
         yield from others
         yield (*last, Piece(f"   {fact.age}", Role.DIM)) if fact.age else last
+    for fact in part.given:
+        label = (*indent, Piece("  while ", Role.DIM))
+        *others, last = wrapped(label, fact.text, width, Role.PLACE)
+        yield from others
+        yield (*last, Piece(f"   {fact.age}", Role.DIM))

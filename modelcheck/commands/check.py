@@ -21,6 +21,7 @@ from modelcheck.engine import CannotResume, Keep, Limits
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
 from modelcheck.exits import Exit
+from modelcheck.explanation.explain import why
 from modelcheck.files import save_text
 from modelcheck.models import pick_checks, pick_model, pick_property
 from modelcheck.outcome_json import as_json
@@ -107,6 +108,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "-v", "--trace", action="store_true", help="show expected violations and examples as stories too"
     )
+    out.add_argument(
+        "--explain",
+        action="store_true",
+        help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
+    )
     out.add_argument("-q", "--quiet", action="store_true", help="one line for each check")
     out.add_argument("--json", action="store_true", help="everything as JSON")
     out.add_argument(
@@ -116,6 +122,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
+    if args.explain and args.quiet:
+        args.refuse("--explain tells more and --quiet tells less: give one of them")
     outcomes: list[Outcome] = []
     refused = False
     runs = _random_runs(args)
@@ -141,7 +149,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         if outcome.findings.end is End.INTERRUPTED:
             break
     if args.json:
-        output.json([as_json(outcome, strict=args.strict) for outcome in outcomes])
+        output.json([as_json(each, strict=args.strict, explained=args.explain) for each in outcomes])
     elif len(outcomes) > 1:
         output.write(_summary(outcomes, strict=args.strict))
     if args.itf is not None:
@@ -300,9 +308,10 @@ def _tell(args: argparse.Namespace, output: Output, outcome: Outcome, *, first: 
     remarks = [UNFORETOLD] if _is_changed(outcome) else []
     output.lines(card(outcome, width=output.width, strict=args.strict, remarks=remarks))
     _tell_again(args, output, outcome)
-    for trace in _shown(outcome, everything=args.trace):
+    for trace in _shown(outcome, everything=args.trace or args.explain):
         output.write("\n")
         output.lines(story(trace, width=output.width, bounds_told=True))
+        output.lines(why(trace, output.width, in_full=args.explain))
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:

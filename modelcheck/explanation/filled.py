@@ -1,0 +1,72 @@
+"""Texts of a model with what its names stand for in their places: `ids(l.log)` for B is `ids(B.log)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+
+from spec.ir import Expr, Local
+from spec.source import Source, Span
+
+LONG = 24  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What names stand for: by name in the declaration that binds them, by slot in functions that it calls.
+
+    `home` is the declaration.
+    """
+
+    home: Span
+    names: Mapping[str, str]
+    slots: Mapping[int, str]
+
+
+def given(home: Span, shown: Iterable[tuple[str, int, str]]) -> Given:
+    """What names stand for, each with its slot; what is too long to be read in their place is left out."""
+    short = [each for each in shown if len(each[2]) <= LONG]
+    return Given(home, {name: text for name, _, text in short}, {slot: text for _, slot, text in short})
+
+
+def filled(source: Source, expr: Expr, given: Given) -> str:
+    """An expression's text on one line, with what they stand for in place of names.
+
+    In a declaration no name hides another, so there its text is enough to go by.
+    """
+    text = source.at(expr.span)
+    if given.home.start <= expr.span.start and expr.span.end <= given.home.end:
+        text = _in_place_of_names(text, given.names)
+    else:
+        text = _in_place_of_slots(text, expr, given.slots)
+    return " ".join(text.split())
+
+
+def _in_place_of_names(text: str, names: Mapping[str, str]) -> str:
+    """The text with names replaced, but for those of fields: `r.log`, `Entry(epoch = 1)`."""
+    if not names:
+        return text
+    either = "|".join(re.escape(name) for name in names)
+    return re.sub(rf"(?<![\w.])({either})(?!\w|\s*=(?!=))", lambda found: names[found[1]], text)
+
+
+def _in_place_of_slots(text: str, expr: Expr, slots: Mapping[int, str]) -> str:
+    for start, end, slot in sorted(dict.fromkeys(_places(expr, slots)), reverse=True):
+        first, last = start - expr.span.start, end - expr.span.start
+        if first >= 0 and last <= len(text):  # else it stands in the text of another function
+            text = text[:first] + slots[slot] + text[last:]
+    return text
+
+
+def _places(part: object, slots: Mapping[int, str]) -> Iterator[tuple[int, int, int]]:
+    """Where each of the names stands: start, end, slot."""
+    if isinstance(part, Local):
+        if part.slot in slots:
+            yield part.span.start, part.span.end, part.slot
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _places(each, slots)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _places(getattr(part, field.name), slots)
