@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
-from spec.wording import listed
 
 LABEL = 11  # columns of what a line is about
 MOST_STEPS = 12  # numbers of steps that are listed in a sentence
@@ -163,7 +162,8 @@ class NoReturn:
             yield f"(What lies beyond {', '.join(self.beyond)} was not looked at.)"
 
     def _turn(self) -> str:
-        hopeless = f"no run of actions and repairs {f'leads to {self.goal}' if self.goal else 'avoids it'}"
+        fails = f"leads to {self.goal}" if self.goal else "avoids the violation"
+        hopeless = f"no run of actions and repairs {fails}"
         if self.state is None:
             known = f"earlier, it is not known beyond {count(self.states, 'state')} looked at"
             return f"{_from(self.at_latest)} at the latest, {hopeless}; {known}."
@@ -230,7 +230,8 @@ class Explanation:
         """Which settings the run needs, in a sentence; empty where none is known."""
         if not self.settings:
             return ""
-        values = listed([f"{each.name} = {each.value}" for each in self.settings])
+        *others, last = [f"{each.name} = {each.value}" for each in self.settings]
+        values = f"{', '.join(others)} and {last}" if others else last
         why = "; ".join(each.brief for each in self.settings)
         return f"It takes {values}: {why}."
 

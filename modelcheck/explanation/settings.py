@@ -14,11 +14,9 @@ from spec.semantics import Machine
 from spec.types import Nat, Range
 from spec.values import ModelError, members, show
 
-NEAR = 2  # how far from a number its other values are looked at
-
 
 def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Setting, ...]:
-    """The settings of a certified trace that its violation needs, with the first other value that prevents it.
+    """The settings that the violation of a certified trace needs, each with another value that prevents it.
 
     The steps are taken again with another value of one setting, by NOTE(rerun), and
     do not end in the same violation.  It is about this run: another one may well
@@ -46,14 +44,14 @@ def _found(trace: Trace, look: Callable[[], None]) -> Iterator[Setting]:
 
 
 def _others(trace: Trace, entry: ConfigEntry) -> tuple[Value, ...]:
-    """The other values of a setting, those of a number nearest first."""
+    """The other values of a setting; of a number, its neighbours."""
     value = trace.scope.config[entry.name]
     try:
         others = [each for each in members(entry.type, trace.scope) if each != value]
     except TypeError:  # no scalar
         return ()
     if isinstance(entry.type, Nat | Range):
-        others = sorted((each for each in others if abs(each - value) <= NEAR), key=lambda o: abs(o - value))
+        others = [each for each in others if abs(each - value) == 1]
     return tuple(others)
 
 

@@ -167,7 +167,7 @@ def test_it_may_be_too_late_from_the_start() -> None:
 
     assert (found.state, found.sentences) == (
         0,
-        ("From the start on, no run of actions and repairs avoids it.",),
+        ("From the start on, no run of actions and repairs avoids the violation.",),
     )
 
 
@@ -226,7 +226,7 @@ def test_what_could_not_be_looked_at_is_not_known() -> None:
     assert (found.state, found.at_latest, found.states) == (None, 2, 50)
     assert found.sentences == (
         (
-            "From step 2 on at the latest, no run of actions and repairs avoids it; "
+            "From step 2 on at the latest, no run of actions and repairs avoids the violation; "
             "earlier, it is not known beyond 50 states looked at."
         ),
     )
@@ -603,6 +603,19 @@ def test_json_has_no_explanation_unless_asked(tank: str, capsys: pytest.CaptureF
     _, out, _ = run(capsys, tank, "--json")
 
     assert "explanation" not in json.loads(out)[0]["properties"][0]
+
+
+def test_show_explains_a_trace_from_a_file(
+    tank: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = str(tmp_path / "tank.itf.json")
+    run(capsys, tank, "--itf", kept)
+    code = cli.main(["show", kept, tank, "--explain"])
+    out = capsys.readouterr().out
+
+    assert code == 0
+    assert "\nwhy\n" in out
+    assert "3  drop   without it, nothing is wrong at the end" in out
 
 
 def test_explain_and_quiet_do_not_go_together(tank: str, capsys: pytest.CaptureFixture[str]) -> None:
