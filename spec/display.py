@@ -14,7 +14,7 @@ import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.names import Declarations, Variable
-from spec.roles import LABEL, ROLES, Role
+from spec.roles import HIDDEN, LABEL, ROLES, Role
 from spec.source import Span
 from spec.wording import an, listed
 
@@ -87,6 +87,8 @@ class _Display:
 
     def _is_first(self, node: s.ShownDecl, owner: str | None) -> bool:
         """Whether nothing has the role yet, in the same process or in the state."""
+        if node.role.text == HIDDEN:
+            return True
         earlier = self.first.setdefault((node.role.text, owner), node)
         if earlier is node:
             return True

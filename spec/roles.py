@@ -29,6 +29,10 @@ def _is_bool(of: Type, _owner: str | None) -> bool:
     return isinstance(of, Bool)
 
 
+def _is_anything(_of: Type, _owner: str | None) -> bool:
+    return True
+
+
 def _is_number(of: Type, _owner: str | None) -> bool:
     return is_number(of)
 
@@ -55,6 +59,7 @@ def _tells_who_leads(of: Type, owner: str | None) -> bool:
     return isinstance(of, Bool) or _is_member(of, owner) or (isinstance(of, Enum) and "leader" in of.members)
 
 
+HIDDEN = "hidden"  # is not drawn; the only role that several parts may have
 LABEL = "label"  # of a log: which field of its entries is shown
 ROLES: Mapping[str, Role] = {
     "log": Role("a sequence", _is_seq, of_process=True),
@@ -70,4 +75,5 @@ ROLES: Mapping[str, Role] = {
     "membership": Role("a set of members of a sort", _is_set_of_members, of_state=True),
     "epoch": Role("a number", _is_number, of_process=True, of_state=True),
     "acknowledged": Role("a set, bag or sequence", _is_collection, of_state=True),
+    HIDDEN: Role("anything", _is_anything, of_process=True, of_state=True),
 }

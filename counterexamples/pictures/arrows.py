@@ -21,10 +21,12 @@ class Arrows:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._trace = cast.trace
-        self._sent: dict[tuple[int, Value], str] = {}  # who sent what, by network and message
+        self._sent: dict[tuple[int, Value], tuple[str, int]] = {}  # who and when, by network and message
+        self._taken = {key for step in self._trace.steps for key in self._messages(step)}
 
     def of_step(
         self,
+        number: int,
         step: Step,
         actors: list[str],
         found: tuple[Change, ...],
@@ -34,7 +36,7 @@ class Arrows:
         """What a step sends, copies, decides and answers; a fault does none of it."""
         if self._cast.actions[step.action].kind is Kind.FAULT:
             return
-        yield from self._received(step, actors)
+        yield from self._received(number, step, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
         for name, standing in new.items():
             boxes = [box for box in standing.log or () if box.fresh]
@@ -43,15 +45,16 @@ class Arrows:
                 yield Arrow(CLIENT, name, self._record(name, boxes), Mark.RECORD)
             elif boxes and others:
                 yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
-            elif others and new[others[0]].up and any(box.cut for box in standing.log or ()):
-                yield Arrow(others[0], name, "cut the log", Mark.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
         if any(c.place.variable.network is None and self.is_of_control(c) for c in decided):
+            is_sent = any(c.place.variable.network is not None for c in decided)  # so nobody knows of it yet
             for name in actors[:1]:
-                yield Arrow(CONTROLLER, name, step.action, Mark.DECISION)
+                yield Arrow(CONTROLLER, CONTROLLER if is_sent else name, step.action, Mark.DECISION)
         yield from self._answers(actors, found, new)
 
-    def posted(self, sender: str, step: Step, found: tuple[Change, ...]) -> Iterator[tuple[str, str]]:
+    def posted(
+        self, number: int, sender: str, step: Step, found: tuple[Change, ...]
+    ) -> Iterator[tuple[str, str]]:
         """What a step puts into a network, or a fault takes out, as words beside a lane."""
         is_fault = self._cast.actions[step.action].kind is Kind.FAULT
         for change in found:
@@ -64,8 +67,9 @@ class Arrows:
                 if is_fault:
                     yield (to if to in self._cast.sort_of else sender), f"{text} once more"
                 else:
-                    self._sent[self._index(change), message] = sender
-                    yield sender, f"→ {to}: {text}" if to in self._cast.sort_of else f"sends {text}"
+                    self._sent[self._index(change), message] = sender, number
+                    never = "" if (self._index(change), message) in self._taken else ", never taken up"
+                    yield sender, (f"→ {to}: {text}" if to in self._cast.sort_of else f"sends {text}") + never
             if is_fault and isinstance(change.how, Exchanged):
                 for message in dict.fromkeys(change.how.removed):
                     yield (
@@ -82,15 +86,21 @@ class Arrows:
             if role != "acknowledged"
         )
 
-    def _received(self, step: Step, actors: list[str]) -> Iterator[Arrow]:
-        """Messages that a step takes up, from who sent them."""
+    def _messages(self, step: Step) -> Iterator[tuple[int, Value]]:
+        """What a step may take out of the networks, by network and message."""
         for of, value in self._cast.given(step):
             for index, variable in enumerate(self._trace.model.variables):
-                if variable.network is None or not _may_hold(variable.type, of):
-                    continue
-                sender = self._sent.get((index, value))
-                if sender is not None and actors and sender != actors[0]:
-                    yield Arrow(sender, actors[0], self._brief(of, value), Mark.MESSAGE)
+                if variable.network is not None and _may_hold(variable.type, of):
+                    yield index, value
+
+    def _received(self, number: int, step: Step, actors: list[str]) -> Iterator[Arrow]:
+        """Messages that a step takes up, from who sent them."""
+        for index, message in self._messages(step):
+            sender, sent = self._sent.get((index, message), ("", 0))
+            if sent and actors and sender != actors[0]:
+                of = _message(self._trace.model.variables[index].type)
+                when = "" if sent == number - 1 else f", sent in {sent}"
+                yield Arrow(sender, actors[0], self._brief(of, message) + when, Mark.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
         """What a client sends: with the name of its type where the value alone would say little."""
@@ -126,7 +136,8 @@ class Arrows:
         if not parenthesis:
             return text[: LONG - 1] + "…"
         kept = ""
-        for part in rest.removesuffix(")").split(", "):
+        parts = rest.removesuffix(")").split(", ")
+        for part in sorted(parts, key=lambda part: part.partition(" ")[0] not in EPOCHS):
             if len(head) + len(kept) + len(part) + 6 > LONG or part.count("{") != part.count("}"):
                 break
             kept += f"{part}, "
@@ -140,8 +151,12 @@ def _entry(box: Box) -> str:
     return f"{box.text} ({box.under})" if box.under else box.text
 
 
+def _message(network: Type) -> Type:
+    """What a network holds."""
+    return element(network.value if isinstance(network, Map) else network)
+
+
 def _may_hold(network: Type, of: Type) -> bool:
     """Whether a network may hold such messages."""
-    inner = network.value if isinstance(network, Map) else network
-    message = element(inner)
+    message = _message(network)
     return message == of or (isinstance(message, Union) and of in message.cases)

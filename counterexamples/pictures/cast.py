@@ -10,9 +10,11 @@ from counterexamples.pictures.roles import Part, leads, roles
 from counterexamples.trace import Trace
 from spec.ir import Value
 from spec.semantics import Machine, State, Step
-from spec.types import Bag, Option, Record, Seq, Set, Sort, Type
+from spec.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
 from spec.values import ordered, show
 
+SEEN = ("log", "high_watermark", "flushed", "up", "epoch", "leads")  # roles of fields that a standing shows
+DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
 EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that tell when it was written
 
 
@@ -30,6 +32,7 @@ class Cast:
             for ordinal, name in enumerate(trace.scope.sorts[sort])
         }
         self.sort_of = {name: key for key, name in self._lane_of.items()}
+        self._switches = tuple(self._found_switches())
 
     @property
     def replicas(self) -> tuple[str, ...]:
@@ -87,9 +90,47 @@ class Cast:
             found = replace(found, epoch=f"{epoch.name} {epoch.of(state, member)}")
         if log := self.roles.field(sort, "log"):
             found = replace(found, log=self._boxes(log, state, before, member))
+        found = replace(found, oddities=tuple(self._oddities(sort, member, state)) if found.up else ())
         if mark := self.roles.field(sort, "high_watermark"):
             found = replace(found, high_watermark=int(mark.of(state, member)), mark=mark.name)
         return found
+
+    def _oddities(self, sort: str, member: int, state: State) -> Iterator[str]:
+        """Whatever is true or false of a replica, and was not at the start."""
+        first = self.trace.states[0]
+        for index, name in self._switches:
+            if self.trace.model.variables[index].owner == sort:
+                value = state[index][member]
+                if value != first[index][member]:
+                    yield f"{name}: {'yes' if value else 'no'}"
+
+    def _found_switches(self) -> Iterator[tuple[int, str]]:
+        """Fields that are true or false and play no other role, with their names."""
+        played = {part.variable for part in self.roles.fields.values()}
+        for index, variable in enumerate(self.trace.model.variables):
+            owner = variable.owner
+            is_switch = owner is not None and variable.type == Map(Sort(owner), BOOL) and not variable.ghost
+            if is_switch and index not in played and (index, "") not in self.roles.hidden:
+                yield index, variable.name.removeprefix(f"{owner}.")
+
+    def is_drawn(self, index: int, field: str) -> bool:
+        """Whether a variable, or a field of it, is seen in boxes, bars and words, or is not to be seen."""
+        return (
+            not {(index, ""), (index, field)}.isdisjoint(self.roles.hidden)
+            or any(index == switch for switch, _ in self._switches)
+            or any(part.variable == index for (_, role), part in self.roles.fields.items() if role in SEEN)
+            or any(
+                part.variable == index and (not part.path or part.name == field)
+                for role, part in self.roles.whole.items()
+                if role in DECIDED
+            )
+        )
+
+    def control(self, state: State) -> tuple[str, ...]:
+        """What is decided for all: the leader, the epoch, the membership."""
+        scope = self.trace.scope
+        parts = [self.roles.whole.get(role) for role in DECIDED]
+        return tuple(f"{p.name}: {show(p.type, p.of(state), scope)}" for p in parts if p is not None)
 
     def _boxes(self, log: Part, state: State, before: State | None, member: int) -> tuple[Box, ...]:
         if not isinstance(log.type, Seq):
@@ -100,11 +141,14 @@ class Cast:
             (i for i, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(map(len, (old, now)))
         )
         told = self.told_values(state)
+        synced = self.roles.field(log.owner or "", "flushed")
+        safe = len(now) if synced is None else synced.of(state, member)
         kept = [
             replace(
                 self._box(log.type.of, entry),
                 fresh=i >= same,
                 told=self.holds(log.type.of, entry) & told != set(),
+                is_volatile=i >= safe,
             )
             for i, entry in enumerate(now)
         ]
@@ -128,6 +172,13 @@ class Cast:
         return Box(",".join(shown.values()) or under, under if shown else "")
 
     # ---------------------------------------------------------- what clients were told
+
+    @property
+    def record(self) -> str:
+        """What stands before the names of records, where these are mere numbers."""
+        acknowledged = self.roles.whole.get("acknowledged")
+        of = None if acknowledged is None else element(acknowledged.type)
+        return f"{of.name.lower()} " if isinstance(of, Nat) else ""
 
     def told_values(self, state: State) -> set[Value]:
         """What clients were told is stored."""

@@ -22,7 +22,6 @@ from spec.ir import Kind, Storage
 from spec.values import show
 
 MOST_STEPS = 300  # drawn without being asked for
-SEEN = ("log", "high_watermark", "up", "epoch", "leads")  # roles of fields that a standing shows
 MOST_SENTENCES = 8  # of a caption
 
 
@@ -44,7 +43,8 @@ def _explained(made: Picture, why: Explanation) -> Picture:
         replace(row, is_needed=row.skipped > 0 or row.number == 0 or row.number in is_needed)
         for row in made.rows
     )
-    return replace(made, rows=rows, no_return=None if why.no_return is None else why.no_return.state)
+    turn = None if why.no_return is None else why.no_return.state
+    return replace(made, rows=rows, needs=why.needs, no_return=turn)
 
 
 class _Drawing:
@@ -66,6 +66,7 @@ class _Drawing:
             rows = [_without_logs(row) for row in rows]
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
         used |= {name for row in rows for name in (*row.notes, *row.events)}
+        used |= {CONTROLLER for row in rows if row.control}
         lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
         replicas = [*self._cast.replicas]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
@@ -81,6 +82,7 @@ class _Drawing:
             not isinstance(trace.ending, Example | Stops),
             self._judgement.broken,
             self._judgement.lost,
+            self._cast.record,
             self._cast.membership,
             loop,
         )
@@ -117,7 +119,8 @@ class _Drawing:
         state = self._trace.states[0]
         names = self._cast.replicas
         standing = {name: self._cast.standing(name, state, None) for name in names}
-        return Row(0, Kind.ACTION, "", "the start", (), names, standing, told=self._cast.told(state))
+        told, control = self._cast.told(state), self._cast.control(state)
+        return Row(0, Kind.ACTION, "", "the start", (), names, standing, told=told, control=control)
 
     def _row(self, number: int) -> Row:
         trace = self._trace
@@ -127,13 +130,13 @@ class _Drawing:
         old = {name: self._cast.standing(name, before, None) for name in self._cast.replicas}
         new = {name: self._cast.standing(name, after, before) for name in self._cast.replicas}
         actors = self._cast.actors(step)
-        arrows = tuple(self._arrows.of_step(step, actors, found, old, new))
+        arrows = tuple(self._arrows.of_step(number, step, actors, found, old, new))
         touched = {name for name in old if not _alike(old[name], new[name])} | {*actors}
         touched |= {change.place.member for change in found if change.place.member is not None}
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
         is_decided = any(arrow.mark is Mark.DECISION for arrow in arrows)
         sender = CONTROLLER if is_decided or not actors else actors[0]
-        posted = self._arrows.posted(sender, step, found)
+        posted = self._arrows.posted(number, sender, step, found)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         notes = [*self._notes(found, {name for name in old if old[name].up and not new[name].up})]
         (events if action.kind is Kind.FAULT else notes).extend(posted)
@@ -148,6 +151,7 @@ class _Drawing:
             _by_lane(events),
             _by_lane(notes),
             self._cast.told(after),
+            self._cast.control(after) if self._cast.control(before) != self._cast.control(after) else (),
         )
 
     def _notes(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
@@ -164,18 +168,13 @@ class _Drawing:
 
     def _is_drawn(self, change: Change) -> bool:
         """Whether a change is seen in boxes, bars and marks, so that words need not repeat it."""
-        owner = change.place.variable.owner
-        if owner is None:
-            return change.place.variable.network is not None
-        name = change.place.variable.name.removeprefix(f"{owner}.")
-        drawn = [self._cast.roles.field(owner, role) for role in SEEN]
-        return any(part is not None and part.name == name for part in drawn)
+        variable = change.place.variable
+        index = self._trace.model.variables.index(variable)
+        return variable.network is not None or self._cast.is_drawn(index, change.path.rpartition(".")[2])
 
     def _note(self, change: Change) -> str:
         scope = self._trace.scope
         place = change.path.removeprefix(f"{change.place.member}.")
-        if change.place.member is None and self._arrows.is_of_control(change):
-            place = place.rpartition(".")[2]
         match change.how:
             case Exchanged():
                 return f"{place} {show(change.type, change.after, scope)}"
@@ -206,17 +205,21 @@ class _Drawing:
             if number in faults or number in turns:
                 told.append(f"In step {number}, {self._cast.says(number)}.")
             if number in answered:
-                told.append(f"In step {number}, {_are('record', answered[number])} acknowledged.")
+                told.append(f"In step {number}, {_are(self._cast.record, answered[number])} acknowledged.")
         told.append(f"At the end, {self._cast.says(last)}.")
         if self._judgement.lost:
             who = " and ".join(self._judgement.broken)
-            told.append(f"{_are('Acknowledged record', self._judgement.lost)} not in the log of {who}.")
+            told.append(
+                f"Acknowledged {_are(self._cast.record, self._judgement.lost)} missing from the log of {who}."
+            )
         return " ".join(told)
 
 
 def _are(what: str, names: Sequence[str]) -> str:
-    """In words: record 1 is, or records 1, 2 are."""
-    return f"{what} {names[0]} is" if len(names) == 1 else f"{what}s {', '.join(names)} are"
+    """In words: "record 1 is" or "records 1, 2 are"; without a word before, "v1 is"."""
+    if len(names) == 1:
+        return f"{what}{names[0]} is"
+    return f"{what.rstrip()}{'s ' if what else ''}{', '.join(names)} are"
 
 
 def _without_logs(row: Row) -> Row:

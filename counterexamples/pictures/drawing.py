@@ -33,6 +33,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .member{fill:#ddf4ff;stroke:#54aeff;stroke-width:1}
 .mc .box{fill:#ffffff;stroke:#1b1f24;stroke-width:1.3}
 .mc .kept{fill:#d5ecdb;stroke:#1b1f24;stroke-width:1.3}
+.mc .unsafe{stroke-dasharray:2 2.5}
 .mc .cut,.mc .missing{fill:none;stroke:#cf222e;stroke-width:1.6;stroke-dasharray:4 3}
 .mc .bad{fill:#ffd8d3;stroke:#cf222e;stroke-width:2.6}
 .mc .cross{stroke:#cf222e;stroke-width:1.6}
@@ -137,6 +138,22 @@ def verdict_lines(picture: Picture, room: float) -> list[tuple[str, ...]]:
     ]
 
 
+def legend(picture: Picture) -> list[str]:
+    """What signs mean that every picture of logs has; only of those that are there."""
+    stands = [standing for row in picture.rows for standing in row.standing.values()]
+    boxes = [box for standing in stands for box in standing.log or ()]
+    marks = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
+    signs = (
+        ("boxes: the log" + (", the epoch below" if any(b.under for b in boxes) else ""), bool(boxes)),
+        ("dotted box: not on disk yet", any(box.is_volatile for box in boxes)),
+        ("✓ acknowledged to the client", any(box.told for box in boxes)),
+        (f"green bar ({', '.join(marks)}), green boxes: known to be committed", bool(marks and boxes)),
+        ("struck out: was there before this step", any(box.cut for box in boxes)),
+        ("★ leader, ☆ only in its own eyes", any(s.leads and s.chosen is False for s in stands)),
+    )
+    return [text for text, is_there in signs if is_there]
+
+
 def document(width: float, height: float, title: str, about: str, body: Sequence[str]) -> str:
     """A whole file, with its style and what a screen reader tells of it."""
     name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
@@ -160,13 +177,15 @@ markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
 
 def badge(standing: Standing) -> str:
     """What a replica is, in a few words: the leader, down, whom it follows."""
-    found = []
-    if not standing.up:
-        found.append("✕ down")
-    if standing.chosen:
-        found.append("★ leader" if standing.up else "still the leader")
+    found = ["✕ down"] if not standing.up else []
+    if standing.chosen and not standing.up:
+        found.append("still the leader")
+    elif standing.chosen and standing.leads is False:
+        found.append("★ chosen, unaware")
+    elif standing.chosen or (standing.leads and standing.chosen is None):
+        found.append("★ leader")
     elif standing.leads:
-        found.append("★ leader" if standing.chosen is None else "☆ thinks it leads")
+        found.append("☆ thinks it leads")
     elif standing.follows:
         found.append(f"follows {standing.follows}")
     if standing.epoch and standing.up:
@@ -200,9 +219,12 @@ def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[st
         yield words(x + 6, y + TALL / 2 + 4, "empty log", "small", "dim")
     if mark is not None and mark <= left_out:
         yield from _bar(x - 1, y, standing.mark, "start")
+    is_cut = False
     for index, box in boxes:
         width = _wide(box)
-        yield from _box(x, y, width, box, committed=mark is not None and index < mark)
+        told = box.missing or (box.cut and not is_cut)  # once in a row
+        is_cut = box.cut
+        yield from _box(x, y, width, box, committed=mark is not None and index < mark, told=told)
         x += width
         if mark is not None and index + 1 == min(mark, max(stored, 1)):
             yield from _bar(x, y, standing.mark, "middle")
@@ -218,34 +240,33 @@ def _wide(box: Box) -> float:
     return min(max(BOX, width_of(box.text) + 12, width_of(box.under, 10) + 10), WIDE)
 
 
-def _box(x: float, y: float, width: float, box: Box, *, committed: bool) -> Iterator[str]:
-    kind = (
-        "missing"
-        if box.missing
-        else "cut"
-        if box.cut
-        else "bad"
-        if box.bad
-        else "kept"
-        if committed
-        else "box"
-    )
+def _box(x: float, y: float, width: float, box: Box, *, committed: bool, told: bool) -> Iterator[str]:
+    kind = _kind(box, committed=committed)
     yield rect(x + 1, y, width - 2, TALL, kind)
     middle = x + width / 2
     text = box.text if width_of(box.text) <= WIDE - 6 else box.text[: int((WIDE - 16) / 7.2)] + "…"
-    classes = ("strong",) if box.fresh or box.bad else ()
+    classes = ("strong",) if box.fresh or box.bad else ("flash",) if box.missing or box.cut else ()
     yield words(middle, y + (TALL / 2 + 5 if not box.under else 14), text, *classes, anchor="middle")
     if box.under:
         yield words(middle, y + 25, box.under, "mono", "dim", anchor="middle")
     if box.told and not box.cut:
         yield words(x + width - 3, y + 10, "✓", "tick", anchor="end")
-    if box.cut or box.missing:
-        yield stroke(x + 2, y + 1, x + width - 2, y + TALL - 1, "cross")
-        yield stroke(x + 2, y + TALL - 1, x + width - 2, y + 1, "cross")
+    if box.cut:
+        yield stroke(x + 3, y + TALL - 3, x + width - 3, y + 3, "cross")
+    if told:
+        label = "missing" if box.missing else "gone"
+        yield words(middle, y + TALL + 13, label, "small", "flash", anchor="middle")
+
+
+def _kind(box: Box, *, committed: bool) -> str:
+    """The class of a box: how it is filled and outlined."""
     if box.missing:
-        yield words(middle, y + TALL + 13, "lost", "small", "flash", anchor="middle")
-    elif box.cut:
-        yield words(middle, y + TALL + 13, "cut", "small", "flash", anchor="middle")
+        return "missing"
+    if box.cut:
+        return "cut"
+    if box.bad:
+        return "bad"
+    return ("kept" if committed else "box") + (" unsafe" if box.is_volatile else "")
 
 
 def attribute(text: str) -> str:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from counterexamples.ending import failures, property_says
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.picture import Box, Row
-from counterexamples.trace import Example
+from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Example
+from spec.blame import Failure
 from spec.ir import Value
 from spec.types import Int, Nat, Range, Seq
 from spec.values import show
@@ -40,20 +41,30 @@ class Judgement:
         return replace(row, standing=standing, shown=tuple(self._cast.sort_of), is_last=True)
 
     def verdict(self) -> Iterator[str]:
-        """What is wrong, in lines: the property, then its false parts and for whom."""
+        """What is wrong, in lines: the property, then its false parts, for whom and by which values."""
         trace = self._trace
         if trace.property is None:
             return
-        prop = trace.model.property(trace.property)
         if isinstance(trace.ending, Example):
             yield f"{trace.property} is reached"
             return
-        says = property_says(self._cast.machine, prop, trace.states[-1])
-        yield f"{trace.property} is false" + (f": {says}" if says else "")
+        prop = trace.model.property(trace.property)
+        says = property_says(self._cast.machine, prop, trace.states[-1]).rstrip(".")
+        yield (
+            f"{_where(trace.ending)}: {says} ({trace.property})" if says else f"{trace.property} is violated"
+        )
         for failure in self._failures[:MOST_FAILURES]:
-            names = ", ".join(f"{n.name} = {show(n.type, n.value, trace.scope)}" for n in failure.names)
-            part = " ".join(trace.model.source.at(failure.span).split())
-            yield f"{part} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
+            yield self._part(failure)
+
+    def _part(self, failure: Failure) -> str:
+        """A part that is false, for whom, and the values in it."""
+        source, scope = self._trace.model.source, self._trace.scope
+        whole = " ".join(source.at(failure.span).split())
+        names = ", ".join(f"{n.name} = {show(n.type, n.value, scope)}" for n in failure.names)
+        parts = {" ".join(source.at(o.span).split()): show(o.type, o.value, scope) for o in failure.operands}
+        values = " and ".join(f"{text} is {value}" for text, value in parts.items() if text != whole)
+        told = f"{whole} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
+        return f"{told}: {values}" if values else told
 
     def answered(self) -> dict[int, list[str]]:
         """The steps in which clients were told of what is lost at the end."""
@@ -91,3 +102,14 @@ class Judgement:
             for entry in log.of(state, member):
                 held |= self._cast.holds(log.type.of, entry)
         return tuple(self._cast.in_words(told - held))
+
+
+def _where(ending: Ending) -> str:
+    """Of what a property is not true."""
+    match ending:
+        case BadStep() | BadAssert():
+            return "Not true of the last step"
+        case BadState():
+            return "Not true at the end"
+        case _:
+            return "Not true of this run"

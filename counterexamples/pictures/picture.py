@@ -37,6 +37,7 @@ class Box:
     bad: bool = False  # what is wrong at the end is about it
     missing: bool = False  # it was acknowledged and is not there
     told: bool = False  # a client was told that it is stored
+    is_volatile: bool = False  # it is not on disk yet, and a loss of power may take it
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Standing:
     log: tuple[Box, ...] | None = None
     high_watermark: int | None = None
     mark: str = "hw"  # what the model calls it
+    oddities: tuple[str, ...] = ()  # what is not as it was at the start: "linked: no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class Row:
     events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    control: tuple[str, ...] = ()  # what the controller has decided: "leader: B", where the step changed it
     skipped: int = 0
     is_last: bool = False
     is_needed: bool = True  # unless an explanation says that all goes wrong without it too
@@ -102,6 +105,8 @@ class Picture:
     is_bad: bool
     broken: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    record: str = ""  # what stands before the names of records: "record ", or nothing
     membership: str = ""  # what the parts are called that make a replica a member
     loop: int | None = None  # the row after which the run repeats
+    needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from spec.ir import Model, Shown, Value
-from spec.roles import LABEL, ROLES
+from spec.roles import HIDDEN, LABEL, ROLES
 from spec.semantics import State
 from spec.types import Bool, Enum, Map, Record, Type
 
@@ -25,6 +25,11 @@ class Part:
     type: Type
     owner: str | None = None  # the sort of its process, of a process field
     ghost: bool = False
+
+    def spelt(self, model: Model) -> str:
+        """As the model's text may write it: `quorum.isr`, `Replica.log`."""
+        whole = model.variables[self.variable].name
+        return f"{whole}.{self.name}" if self.path else whole
 
     def of(self, state: State, member: int | None = None) -> Value:
         """Its value; of a process field, that of a member."""
@@ -44,6 +49,9 @@ class Roles:
     fields: Mapping[tuple[str, str], Part]
     whole: Mapping[str, Part]
     label: str | None = None  # the field of an entry that is its text; None for all but its epoch
+    hidden: frozenset[tuple[int, str]] = (
+        frozenset()
+    )  # variables, and fields of them or "", that are not drawn
 
     def field(self, sort: str, role: str) -> Part | None:
         """What plays a role in the processes of a sort."""
@@ -66,10 +74,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 def roles(model: Model) -> Roles:
     """The roles of a model's parts: as it says itself, or else as their names tell."""
-    parts = [*_parts(model)]
+    networks = {index for index, variable in enumerate(model.variables) if variable.network}
+    parts = [part for part in parts_of(model) if part.variable not in networks]
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))
     owners = (None, *sorts)
-    said = {(p.owner, shown.role): p for shown in model.display for p in parts if _is(p, shown)}
+    shown = [each for each in model.display if each.role != HIDDEN]
+    said = {(p.owner, each.role): p for each in shown for p in parts if _is(p, each)}
+    hidden = frozenset(
+        (s.variable, s.field or "") for s in model.display if s.role == HIDDEN and s.variable is not None
+    )
     found = {(owner, role): _named(parts, owner, role) for owner in owners for role in NAMES} | said
     played = {key: part for key, part in found.items() if part is not None}
     fields = {(owner, role): part for (owner, role), part in played.items() if owner is not None}
@@ -78,7 +91,7 @@ def roles(model: Model) -> Roles:
             fields.setdefault((sort, "flushed"), synced)
     whole = {role: part for (owner, role), part in played.items() if owner is None}
     label = next((shown.field for shown in model.display if shown.role == LABEL), None)
-    return Roles(sorts, fields, whole, label)
+    return Roles(sorts, fields, whole, label, hidden)
 
 
 def _is(part: Part, shown: Shown) -> bool:
@@ -102,12 +115,10 @@ def _companion(parts: list[Part], log: Part) -> Part | None:
     return next((p for p in parts if p.owner == log.owner and p.name == f"{log.name}.flushed"), None)
 
 
-def _parts(model: Model) -> Iterator[Part]:
+def parts_of(model: Model) -> Iterator[Part]:
     """Every variable, and every field of a variable that is a record."""
     for index, variable in enumerate(model.variables):
         of, owner = variable.type, variable.owner
-        if variable.network is not None:
-            continue
         if owner is not None and isinstance(of, Map):
             of = of.value
         name = variable.name.removeprefix(f"{owner}.")

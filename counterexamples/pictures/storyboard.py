@@ -19,6 +19,7 @@ from counterexamples.pictures.drawing import (
     badge,
     document,
     draw_log,
+    legend,
     lines,
     log_width,
     rect,
@@ -67,15 +68,21 @@ def _weight(picture: Picture, index: int) -> int:
         return 9
     if row.kind is Kind.FAULT:
         return 7
-    before = picture.rows[index - 1].standing
-    if any(row.standing[name].leads > before[name].leads for name in row.standing) or any(
-        arrow.mark is Mark.DECISION for arrow in row.arrows
-    ):
+    before = picture.rows[index - 1]
+    if not any(standing.log for standing in row.standing.values()):
+        return 0  # what happens before anything is stored can be told in the next frame
+    if any(row.standing[name].leads > standing.leads for name, standing in before.standing.items()):
+        return 6
+    if any(arrow.mark is Mark.DECISION for arrow in row.arrows):
         return 6
     if any(box.cut for standing in row.standing.values() for box in standing.log or ()):
         return 5
-    if set(row.told) - set(picture.rows[index - 1].told):
+    if set(row.told) - set(before.told):
         return 4
+    if any(
+        (row.standing[n].high_watermark or 0) > (s.high_watermark or 0) for n, s in before.standing.items()
+    ):
+        return 3
     return 2 if row.kind is Kind.REPAIR else 0
 
 
@@ -104,11 +111,14 @@ class _Board:
     def text(self) -> str:
         """The whole file."""
         picture, y = self._picture, 30.0
-        for line in lines(picture.title, self._width - 2 * EDGE, 16):
+        for line in lines(picture.title, self._width - 2 * EDGE, 19.5):
             self._parts.append(words(EDGE, y, line, "title"))
             y += 22
         for line in lines(picture.caption, self._width - 2 * EDGE) if picture.caption else ():
             self._parts.append(words(EDGE, y, line))
+            y += LINE
+        for line in lines(picture.needs, self._width - 2 * EDGE, BOLD) if picture.needs else ():
+            self._parts.append(words(EDGE, y, line, "strong"))
             y += LINE
         y += 6
         for first in range(0, len(self._frames), self._across):
@@ -133,8 +143,7 @@ class _Board:
         for place, frame in enumerate(shown):
             x = EDGE + place * (self._wide + GAP)
             height = head + body + foot
-            kinds = {row.kind for row in frame.rows}
-            kind = "fault" if Kind.FAULT in kinds else "repair" if Kind.REPAIR in kinds else "head"
+            kind = {Kind.FAULT: "fault", Kind.REPAIR: "repair"}.get(frame.last.kind, "head")
             is_bad = frame.last.is_last and self._picture.is_bad
             self._parts.append(f'<g class="panel" data-step="{frame.last.number}">')
             self._parts.append(rect(x, y, self._wide, head, kind, 5))
@@ -146,7 +155,7 @@ class _Board:
                     self._parts.append(words(x + 10, y + head + 16 + LINE * number, line, "mono"))
             self._parts.extend(self._client(frame.last, x + 10, y + head + body))
             self._parts.append("</g>")
-            if first + place + 1 < len(self._frames) and place + 1 < len(shown):
+            if first + place + 1 < len(self._frames):
                 self._parts.append(
                     words(x + self._wide + GAP / 2, y + head / 2 + 5, "▸", "dim", anchor="middle")
                 )
@@ -197,7 +206,7 @@ class _Board:
                 at += LINE
         if self._is_turn(frame):
             yield words(x, at, "▼ point of no return:", "strong")
-            yield words(x, at + LINE, "nothing avoids it any more", "strong")
+            yield words(x, at + LINE, "nothing avoids it now", "strong")
 
     # ---------------------------------------------------------------- the replicas
 
@@ -227,11 +236,11 @@ class _Board:
             yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
             if standing.log is not None:
                 yield from draw_log(left - 4, y + 26 + LABEL - 6, standing, room)
-            for event in row.events.get(name, ()):
-                kind = "flash" if row.kind is Kind.FAULT else "strong"
-                yield words(x + self._wide - 18, y + tall - 9, event, "small", kind, anchor="end")
+            beside = " · ".join((*standing.oddities, *row.events.get(name, ())))
+            if beside:
+                yield words(x + self._wide - 18, y + tall - 9, beside, "small", "strong", anchor="end")
             if row.is_last and name in self._picture.broken:
-                yield rect(x - 6, y + 3, self._wide - 8, tall - 6, "broken", 5)
+                yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
             y += tall
 
     def _changed(self, row: Row) -> list[str]:
@@ -245,9 +254,10 @@ class _Board:
         """What clients were told, and which of it is lost at the end."""
         lost = set(self._picture.lost) if row.is_last else set()
         kept = [record for record in row.told if record not in lost]
-        found = [(f"✓ acknowledged: {', '.join(kept)}", "mended")] if kept else []
+        word = self._picture.record
+        found = [(f"✓ acknowledged: {word}{', '.join(kept)}", "mended")] if kept else []
         if lost:
-            found.append((f"✗ acknowledged and lost: {', '.join(self._picture.lost)}", "flash"))
+            found.append((f"✗ missing: {word}{', '.join(self._picture.lost)}", "flash"))
         return found or [("nothing acknowledged yet", "dim")]
 
     def _foot(self, frame: Frame) -> float:
@@ -268,16 +278,7 @@ class _Board:
                 at += LINE
 
     def _legend(self) -> str:
-        stands = [standing for row in self._picture.rows for standing in row.standing.values()]
-        boxes = [box for standing in stands for box in standing.log or ()]
-        return _joined(
-            ("boxes: the log, the epoch below each record", any(box.under for box in boxes)),
-            ("✓ acknowledged to the client", any(box.told for box in boxes)),
-            ("green bar: the high watermark", any(s.high_watermark is not None for s in stands)),
-            (f"blue side: in {self._picture.membership}", any(s.member for s in stands)),
-            ("crossed out: removed or lost", any(box.cut or box.missing for box in boxes)),
-        )
-
-
-def _joined(*parts: tuple[str, bool]) -> str:
-    return " · ".join(text for text, is_there in parts if is_there)
+        told = legend(self._picture)
+        if any(standing.member for row in self._picture.rows for standing in row.standing.values()):
+            told.append(f"blue side: in {self._picture.membership}")
+        return " · ".join(told)

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from counterexamples.pictures.drawing import (
+    BOLD,
     LABEL,
     LINE,
     TALL,
     badge,
     document,
     draw_log,
+    legend,
     lines,
     log_width,
     rect,
@@ -24,7 +26,7 @@ from counterexamples.pictures.drawing import (
     width_of,
     words,
 )
-from counterexamples.pictures.picture import CLIENT, Arrow, Mark, Picture, Row, Standing
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Mark, Picture, Row, Standing
 from spec.ir import Kind
 
 TOLD = 290  # the column of sentences
@@ -59,7 +61,9 @@ class _Diagram:
 
     def _wanted(self, name: str) -> float:
         if name not in self._picture.replicas:
-            return NARROW
+            beside = [each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))]
+            longest = max((len(word) for each in beside for word in each.split()), default=0)
+            return NARROW if name != CONTROLLER else min(max(NARROW, SIDE + 14 + 7.2 * longest), WIDE)
         logs = [log_width(row.standing[name]) for row in self._picture.rows if name in row.standing]
         return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
 
@@ -85,11 +89,14 @@ class _Diagram:
 
     def _heading(self) -> float:
         picture, y = self._picture, 30.0
-        for line in lines(picture.title, self._width - 2 * EDGE, 16):
+        for line in lines(picture.title, self._width - 2 * EDGE, 19.5):
             self._parts.append(words(EDGE, y, line, "title"))
             y += 22
         for line in lines(picture.caption, self._width - 2 * EDGE) if picture.caption else ():
             self._parts.append(words(EDGE, y, line))
+            y += LINE
+        for line in lines(picture.needs, self._width - 2 * EDGE, BOLD) if picture.needs else ():
+            self._parts.append(words(EDGE, y, line, "strong"))
             y += LINE
         y += 8
         for name, x in self._lane.items():
@@ -171,8 +178,12 @@ class _Diagram:
         standing = row.standing.get(lane) if lane in row.shown else None
         if standing is not None:
             beside.say(badge(standing), "small", "strong")
+            for oddity in standing.oddities:
+                beside.say(oddity, "small", "flash")
         for event in row.events.get(lane, ()):
-            beside.say(event, "small", "flash" if row.kind is Kind.FAULT else "strong")
+            beside.say(event, "small", "strong")
+        for decided in row.control if lane == CONTROLLER else ():
+            beside.say(decided, "small", "strong")
         if standing is not None and standing.log is not None:
             beside.log(standing)
         if row.is_last and lane in self._picture.broken:
@@ -180,7 +191,8 @@ class _Diagram:
         for note in row.notes.get(lane, ()):
             beside.say(note, "mono", "dim")
         if row.is_last and lane == CLIENT and self._picture.lost:
-            beside.say(f"✗ {', '.join(self._picture.lost)} was acknowledged, and is lost", "small", "flash")
+            record = f"{self._picture.record}{', '.join(self._picture.lost)}"
+            beside.say(f"✗ {record}: acknowledged, and missing", "small", "flash")
         return beside.height, beside.shapes
 
     # ------------------------------------------------------------------- arrows
@@ -218,19 +230,9 @@ class _Diagram:
 
     def _legend(self, y: float) -> float:
         """What the signs mean; only of those that are there."""
-        stands = [s for row in self._picture.rows for s in row.standing.values()]
+        told = legend(self._picture)
         marks = {arrow.mark for row in self._picture.rows for arrow in row.arrows}
-        told = []
-        boxes = [box for s in stands for box in s.log or ()]
-        if boxes:
-            told.append(
-                "boxes: the log" + (", the epoch below each record" if any(b.under for b in boxes) else "")
-            )
-        if any(box.told for box in boxes):
-            told.append("✓ acknowledged to the client")
-        if any(s.high_watermark is not None for s in stands):
-            names = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
-            told.append(f"green bar ({', '.join(names)}): the high watermark, how much is committed")
+        stands = [standing for row in self._picture.rows for standing in row.standing.values()]
         if any(s.member for s in stands):
             told.append(f"band around a lifeline: in {self._picture.membership}")
         if any(not s.up for s in stands):
@@ -239,8 +241,7 @@ class _Diagram:
             told.append("dashed arrow: a copy between logs")
         if not all(row.is_needed for row in self._picture.rows):
             told.append("number in brackets: it goes wrong without this step too")
-        if any(box.cut for box in boxes):
-            told.append("crossed out: removed")
+        told.append("nothing beside a lifeline: as before")
         return self._small(" · ".join(told), y) if told else y
 
     def _small(self, text: str, y: float) -> float:

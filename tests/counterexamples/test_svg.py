@@ -54,7 +54,7 @@ def test_a_picture_has_a_title_and_a_description(form: str) -> None:
     assert title is not None
     assert about is not None
     assert "acknowledged_survive is violated in 5 steps" in (title.text or "")
-    assert "Acknowledged record 1 is not in the log of B." in (about.text or "")
+    assert "Acknowledged record 1 is missing from the log of B." in (about.text or "")
     assert root.get("role") == "img"
     assert root.get("aria-labelledby") == f"{title.get('id')} {about.get('id')}"
 
