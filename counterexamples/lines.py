@@ -21,6 +21,9 @@ ASCII = str.maketrans(
         "✚": "+",
         "↻": "@",
         "—": "--",
+        "★": "*",
+        "☆": "?",
+        "✕": "x",
     }
 )
 _MOVES = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that would move the cursor or hide text
