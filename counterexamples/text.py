@@ -60,10 +60,13 @@ def text(trace: Trace, *, width: int = WIDTH, ascii_only: bool = False) -> str:
     return plain(story(trace, width=width), ascii_only=ascii_only)
 
 
-def story(trace: Trace, *, width: int = WIDTH, bounds_told: bool = False) -> Iterator[Line]:
+def story(
+    trace: Trace, *, width: int = WIDTH, bounds_told: bool = False, part: range | None = None
+) -> Iterator[Line]:
     """The lines of a trace's story: what it shows, the start, the steps, the end.
 
     `bounds_told` leaves out the model, scope and configuration, where a card has just told them.
+    With a `part`, only its steps are told, from the state that they begin in.
     """
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
@@ -72,18 +75,22 @@ def story(trace: Trace, *, width: int = WIDTH, bounds_told: bool = False) -> Ite
     if not bounds_told:
         yield from bounds(trace, width)
     yield ()
-    yield from _start(trace, width)
+    first, last = (1, len(trace.steps)) if part is None else (max(part.start, 1), part.stop - 1)
+    yield from _start(trace, width, first - 1)
     loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
     digits = len(str(len(trace.steps)))
-    for number, step in enumerate(trace.steps, 1):
+    for number, step in enumerate(trace.steps[first - 1 : last], first):
         if loop == number - 1:
             yield line(Piece(f"{'':>{max(digits, 3)}} ↻  from here on, for ever", Role.UNSURE))
         before, after = trace.states[number - 1 : number + 1]
         label = line(Piece(f"{number:>{max(digits, 3)}} ", Role.DIM), MARKS[actions[step.action].kind], " ")
-        yield from _step(machine, actions[step.action], step, before, label, width)
-        yield from _changed(changes(trace.model, trace.scope, before, after), trace.scope, width)
+        yield from step_lines(machine, actions[step.action], step, before, label, width)
+        yield from change_lines(changes(trace.model, trace.scope, before, after), trace.scope, width)
     yield ()
-    yield from ending(machine, trace, width)
+    if last < len(trace.steps):
+        yield line(Piece(f"… {count(len(trace.steps) - last, 'more step')}", Role.DIM))
+    else:
+        yield from ending(machine, trace, width)
 
 
 # ---------------------------------------------------------------------- header
@@ -133,10 +140,11 @@ def _faults(trace: Trace) -> str:
 # ----------------------------------------------------------------- start, steps
 
 
-def _start(trace: Trace, width: int) -> Iterator[Line]:
-    """The initial state; members that start alike stand on one line."""
-    yield line(Piece("  0 ", Role.DIM), "   the start")
-    found = list(places(trace.model, trace.scope, trace.states[0]))
+def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
+    """The state in which a story starts; members that stand alike share a line."""
+    what = f"the state after {count(number, 'step')}" if number else "the start"
+    yield line(Piece(f"{number:>3} ", Role.DIM), f"   {what}")
+    found = list(places(trace.model, trace.scope, trace.states[number]))
     for label, group in _grouped([place for place in found if place.member is None]):
         yield from packed(label, [_is(place, trace.scope) for place in group], width, BETWEEN)
     alike: dict[tuple[object, ...], list[str]] = {}
@@ -155,7 +163,7 @@ def _is(place: Place, scope: Scope) -> Line:
     return line(Piece(_short(place.path, place) + " ", Role.PLACE), show(place.type, place.value, scope))
 
 
-def _step(
+def step_lines(
     machine: Machine, action: Action, step: Step, before: State, label: Line, width: int
 ) -> Iterator[Line]:
     """What was done: the action's sentence, if it has one, and its name with parameters and choices."""
@@ -174,12 +182,15 @@ def _step(
         yield line(" " * size(label), Piece(name, Role.DIM))
 
 
-def _changed(found: tuple[Change, ...], scope: Scope, width: int) -> Iterator[Line]:
+def change_lines(
+    found: tuple[Change, ...], scope: Scope, width: int, *, both: bool = False
+) -> Iterator[Line]:
+    """What changed, a member's fields to a line as far as they fit; see `change_line`."""
     if not found:
         yield line(" " * MARGIN, Piece("nothing changes", Role.DIM))
     for label, group in _grouped([change.place for change in found]):
         mine = [change for change in found if change.place in group]
-        yield from packed(label, [change_line(change, scope) for change in mine], width, BETWEEN)
+        yield from packed(label, [change_line(change, scope, both=both) for change in mine], width, BETWEEN)
 
 
 def _grouped(found: list[Place]) -> Iterator[tuple[Line, list[Place]]]:
@@ -201,17 +212,20 @@ def _short(path: str, place: Place) -> str:
 # --------------------------------------------------------------------- changes
 
 
-def change_line(change: Change, scope: Scope) -> Line:
-    """One change, without its member: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`."""
+def change_line(change: Change, scope: Scope, *, both: bool = False) -> Line:
+    """One change, without its member: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`.
+
+    `both` is for values of which the second did not come of the first: `log [1] → [1, 2]`.
+    """
     of, before, after = change.type, change.before, change.after
     place = Piece(_short(change.path, change.place) + " ", Role.PLACE)
     match change.how:
-        case Became():
-            if of == BOOL:
-                return line(place, Piece("is now ", Role.DIM), Piece(show(of, after, scope), Role.STRONG))
-            return line(place, show(of, before, scope), ARROW, Piece(show(of, after, scope), Role.STRONG))
-        case Spliced() as how:
+        case Became() if of == BOOL and not both:
+            return line(place, Piece("is now ", Role.DIM), Piece(show(of, after, scope), Role.STRONG))
+        case Spliced() as how if not both:
             return line(place, *_spliced(how, of, before, after, scope))
+        case Became() | Spliced():
+            return line(place, show(of, before, scope), ARROW, Piece(show(of, after, scope), Role.STRONG))
         case Exchanged(added, removed):
             return line(place, *_exchanged(added, removed, of, after, scope))
         case _:

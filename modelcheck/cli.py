@@ -24,6 +24,7 @@ COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
+    "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),

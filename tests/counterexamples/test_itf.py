@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -350,3 +352,13 @@ def test_a_place_is_found_in_any_layout(value: Any, indent: int | None) -> None:
             visit(inner, (*path, key))
 
     visit(value, ())
+
+
+def test_the_readme_shows_what_is_said() -> None:
+    readme = (Path(__file__).parents[2] / "counterexamples" / "README.md").read_text(encoding="utf-8")
+    name, block = re.findall(r"<!-- told: (\S+) -->\n```\n(.*?)```", readme, re.DOTALL)[0]
+    with pytest.raises(SpecError) as caught:
+        read(MISTAKES[name][1](), toy())
+    told = render(caught.value.diagnostics[0])
+
+    assert [line for line in block.splitlines() if line not in told] == []
