@@ -246,3 +246,22 @@ def is_ordered(of: Type) -> bool:
             return all(map(is_ordered, items))
         case _:
             return False
+
+
+def names_sort(of: Type) -> bool:
+    """Whether values of the type name members of a sort, so that to take the first would tell them apart."""
+    match of:
+        case Sort():
+            return True
+        case Option(inner) | Set(inner) | Bag(inner) | Seq(inner):
+            return names_sort(inner)
+        case Map(key, inner):
+            return names_sort(key) or names_sort(inner)
+        case Tuple(items):
+            return any(map(names_sort, items))
+        case Record(_, fields) | Case(_, _, fields):
+            return any(names_sort(part.type) for part in fields)
+        case Union(_, cases):
+            return any(map(names_sort, cases))
+        case _:
+            return False

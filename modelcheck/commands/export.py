@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from modelcheck.exits import Exit
-from modelcheck.export.exported import TARGETS, Exported, NotExportable, target
+from modelcheck.export.exported import TARGETS, Exported, target
 from modelcheck.files import save_text
 from modelcheck.models import pick_checks, pick_model, pick_property
 from modelcheck.output import Output
 from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.refused import NotExportable
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.load import load

@@ -1,13 +1,12 @@
-"""What a target makes of a model, the targets by name, and what to say when one cannot."""
+"""What a target makes of a model, and the targets by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
 from spec.ir import Check, Model
-from spec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +21,6 @@ class Exported:
     files: Mapping[str, str]
     command: tuple[str, ...]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A construct that the target cannot say: what it is, and where it stands."""
-
-    what: str
-    span: Span
-
-
-class NotExportable(Exception):  # noqa: N818 - an answer to the user, no failure of ours
-    """The target cannot say all of a model; `refused` names every such construct."""
-
-    def __init__(self, refused: Iterable[Refused]) -> None:
-        self.refused = tuple(refused)
-        super().__init__(", ".join(each.what for each in self.refused))
 
 
 Target = Callable[[Model, Check], Exported]

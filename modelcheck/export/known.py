@@ -312,22 +312,3 @@ def _least(a: Reach, b: Reach) -> Reach:
 
 def _plus(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a + b
-
-
-def names_sort(of: t.Type) -> bool:
-    """Whether values of the type name members of a sort, so that to take the first would tell them apart."""
-    match of:
-        case t.Sort():
-            return True
-        case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
-            return names_sort(inner)
-        case t.Map(key, inner):
-            return names_sort(key) or names_sort(inner)
-        case t.Tuple(items):
-            return any(map(names_sort, items))
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            return any(names_sort(part.type) for part in fields)
-        case t.Union(_, cases):
-            return any(map(names_sort, cases))
-        case _:
-            return False

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import spec.ir as ir
+from modelcheck.export.dialect import Dialect, Writer
 from modelcheck.export.exported import Exported
-from modelcheck.export.flat.machine import Machine, machine
-from modelcheck.export.flat.steps import Rule
-from modelcheck.export.flat.terms import Sign, Term
-from modelcheck.export.flat.text import Dialect, Writer
+from modelcheck.flat.machine import Machine, machine
+from modelcheck.flat.steps import Rule
+from modelcheck.flat.terms import Sign, Term
 from modelcheck.wording import config_words, scope_words
 
 KEYWORDS = frozenset(

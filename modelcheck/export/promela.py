@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import spec.ir as ir
-from modelcheck.export.exported import Exported, NotExportable, Refused
-from modelcheck.export.flat.layout import Flat
-from modelcheck.export.flat.machine import Machine, machine
-from modelcheck.export.flat.steps import Rule
-from modelcheck.export.flat.terms import Sign, Term
-from modelcheck.export.flat.text import Dialect, Writer
+from modelcheck.export.dialect import Dialect, Writer
+from modelcheck.export.exported import Exported
+from modelcheck.flat.layout import Flat
+from modelcheck.flat.machine import Machine, machine
+from modelcheck.flat.steps import Rule
+from modelcheck.flat.terms import Sign, Term
+from modelcheck.refused import NotExportable, Refused
 from modelcheck.wording import config_words, scope_words
 
 KEYWORDS = frozenset(

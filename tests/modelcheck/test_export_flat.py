@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 from modelcheck.api import check
-from modelcheck.export.exported import Exported, NotExportable, target
+from modelcheck.export.exported import Exported, target
+from modelcheck.refused import NotExportable
 from modelcheck.result import End, Violated
 from spec.ir import Check, Model
 from spec.load import load, loads

@@ -9,12 +9,12 @@ from typing import assert_never
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.exported import Refused
 from modelcheck.export.known import Knowledge, Known
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import Operations
 from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.values import Values
+from modelcheck.refused import Refused
 from spec.pretty import cat
 from spec.typing import element
 

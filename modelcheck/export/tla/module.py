@@ -21,8 +21,7 @@ from dataclasses import replace
 
 import modelcheck.export.tla.terms as terms
 import spec.ir as ir
-from modelcheck.export.budget import Counted, counted
-from modelcheck.export.exported import Exported, NotExportable
+from modelcheck.export.exported import Exported
 from modelcheck.export.known import Knowledge
 from modelcheck.export.tla.actions import Actions
 from modelcheck.export.tla.blocks import Block, conjunction, conjuncts
@@ -33,6 +32,8 @@ from modelcheck.export.tla.properties import Claims, Properties
 from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Values, Vocabulary
 from modelcheck.export.tla.versions import Counts
+from modelcheck.flat.budget import Counted, counted
+from modelcheck.refused import NotExportable
 from modelcheck.wording import budget_words, config_words, scope_words
 from spec.pretty import LINE, Doc, Nest, cat, layout
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.known import Reach, names_sort
+from modelcheck.export.known import Reach
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.values import NONE, Values
@@ -210,7 +210,7 @@ class Operations:
 
     def first(self, of: Term, type_: t.Type, taken: frozenset[str]) -> Term:
         """The first of some members in canonical order; an error where that tells a sort's members apart."""
-        if names_sort(type_):
+        if t.names_sort(type_):
             return self._use("Only", of)
         return self.extreme(of, type_, taken, most=False)
 

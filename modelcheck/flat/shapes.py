@@ -15,7 +15,7 @@ from math import prod
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.flat.terms import Term, Terms
+from modelcheck.flat.terms import Term, Terms
 from spec.values import members
 
 MOST_VALUES = 4096  # of one set's domain, before it is refused

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from modelcheck.export.flat.layout import Flat
-from modelcheck.export.flat.terms import Sign, Term
+from modelcheck.flat.layout import Flat
+from modelcheck.flat.terms import Sign, Term
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name
 

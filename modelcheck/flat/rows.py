@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from modelcheck.export.flat.shapes import Row, Shape, Shapes
-from modelcheck.export.flat.terms import Term
+from modelcheck.flat.shapes import Row, Shape, Shapes
+from modelcheck.flat.terms import Term
 
 
 def concat(shapes: Shapes, a: Row, b: Row) -> Row:

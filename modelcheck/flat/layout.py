@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import spec.types as t
-from modelcheck.export.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
-from modelcheck.export.flat.terms import Term
+from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
+from modelcheck.flat.terms import Term
 from spec.values import members
 
 MOST_MEMBERS = 256  # of one set that is stored

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 import spec.ir as ir
-from modelcheck.export.budget import Counted, counted
-from modelcheck.export.exported import NotExportable, Refused
-from modelcheck.export.flat.environment import Ends, Env, Stop
-from modelcheck.export.flat.expressions import Expressions
-from modelcheck.export.flat.layout import Flat, Layout
-from modelcheck.export.flat.shapes import Shape, Shapes, Unsayable
-from modelcheck.export.flat.steps import MOST_RULES, Frame, Rule, Steps, finished
-from modelcheck.export.flat.terms import Term, Terms
+from modelcheck.flat.budget import Counted, counted
+from modelcheck.flat.environment import Ends, Env, Stop
+from modelcheck.flat.expressions import Expressions
+from modelcheck.flat.layout import Flat, Layout
+from modelcheck.flat.shapes import Shape, Shapes, Unsayable
+from modelcheck.flat.steps import MOST_RULES, Frame, Rule, Steps, finished
+from modelcheck.flat.terms import Term, Terms
+from modelcheck.refused import NotExportable, Refused
 
 MOST_SIZE = 20_000  # of one condition, written out
 STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from modelcheck.export.exported import Refused
-from modelcheck.export.flat.shapes import Shape
-from modelcheck.export.flat.terms import Term, Terms
+from modelcheck.flat.shapes import Shape
+from modelcheck.flat.terms import Term, Terms
+from modelcheck.refused import Refused
 from spec.source import Span
 
 

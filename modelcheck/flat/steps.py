@@ -8,11 +8,11 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.flat.environment import Ends, Env, Step, Stop
-from modelcheck.export.flat.expressions import Expressions
-from modelcheck.export.flat.layout import Layout
-from modelcheck.export.flat.shapes import Parts, Shape, Unsayable
-from modelcheck.export.flat.terms import Term
+from modelcheck.flat.environment import Ends, Env, Step, Stop
+from modelcheck.flat.expressions import Expressions
+from modelcheck.flat.layout import Layout
+from modelcheck.flat.shapes import Parts, Shape, Unsayable
+from modelcheck.flat.terms import Term
 from spec.source import Span
 from spec.values import show
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.flat.shapes import Heap, Shape, Shapes, Unsayable, number
-from modelcheck.export.flat.terms import Term, Terms
+from modelcheck.flat.shapes import Heap, Shape, Shapes, Unsayable, number
+from modelcheck.flat.terms import Term, Terms
 
 
 def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, Shape], Shape]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import spec.types as t
-from modelcheck.export.flat.environment import Env
-from modelcheck.export.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
-from modelcheck.export.flat.terms import Term
+from modelcheck.flat.environment import Env
+from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
+from modelcheck.flat.terms import Term
 
 
 def fit(shapes: Shapes, of: t.Type, value: Shape, env: Env) -> None:  # noqa: C901 - by type

@@ -13,11 +13,11 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.flat.environment import Env, Stop
-from modelcheck.export.flat.fits import fit
-from modelcheck.export.flat.operations import PLAIN
-from modelcheck.export.flat.rows import common, concat, drop, starts, take
-from modelcheck.export.flat.shapes import (
+from modelcheck.flat.environment import Env, Stop
+from modelcheck.flat.fits import fit
+from modelcheck.flat.operations import PLAIN
+from modelcheck.flat.rows import common, concat, drop, starts, take
+from modelcheck.flat.shapes import (
     Heap,
     Maybe,
     Parts,
@@ -29,8 +29,7 @@ from modelcheck.export.flat.shapes import (
     number,
     tagged,
 )
-from modelcheck.export.flat.terms import Sign, Term, Terms
-from modelcheck.export.known import names_sort
+from modelcheck.flat.terms import Sign, Term, Terms
 from spec.values import members, ordered
 
 MOST_SUBSETS = 10
@@ -232,7 +231,7 @@ class Expressions:
         return best
 
     def _ties(self, found: list[tuple[Term, Shape, Shape]], domain: t.Type, env: Env, *, least: bool) -> None:
-        if not (isinstance(domain, t.Set | t.Bag) and names_sort(domain.of)):
+        if not (isinstance(domain, t.Set | t.Bag) and t.names_sort(domain.of)):
             return
         terms, shapes = self.terms, self.shapes
         for (test, _, a), (other, _, b) in combinations(found, 2):
