@@ -35,6 +35,8 @@ def late_faults(trace: Trace) -> Trace:
 def _after(machine: Machine, state: State, step: Step) -> State | None:
     """The state that a step leads to; None when it cannot be taken."""
     taken = (
-        found for found in machine.steps(state, None, frozenset({step.action})) if isinstance(found, Taken)
+        found
+        for found in machine.steps(state, actions=(step.action,), args=step.args)
+        if isinstance(found, Taken)
     )
     return next((found.state for found in taken if found.step == step), None)

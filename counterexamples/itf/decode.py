@@ -194,9 +194,11 @@ def _name_decoder(kind: str, names: tuple[str, ...], spelled: Callable[[Json], J
     ordinals = {name: ordinal for ordinal, name in enumerate(names)}
 
     def decode(found: Json) -> int:
-        for name in (found, spelled(found)):
-            if isinstance(name, str) and name in ordinals:
-                return ordinals[name]
+        if isinstance(found, str) and found in ordinals:
+            return ordinals[found]
+        name = spelled(found)
+        if isinstance(name, str) and name in ordinals:
+            return ordinals[name]
         near = suggest(found, names) if isinstance(found, str) else ""
         raise Mismatch((), f"here belongs one of {kind}: {', '.join(names)}, not {_brief(found)}", near)
 
