@@ -25,6 +25,7 @@ COMMANDS = {
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
+    "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from counterexamples.pictures.roles import NAMES, Part, parts_of, roles
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.ir import Check, Model, Property
 from spec.source import Source, Span
@@ -39,6 +40,35 @@ def pick_checks(models: tuple[Model, ...], names: list[str]) -> list[tuple[Model
             what = f"{models[0].source.name} has no check"
             _unknown("--check", what, name, tuple(check for _, check in found))
     return [(model, check) for model, check in found if not names or check.name in names]
+
+
+def pick_parts(model: Model, option: str, names: Iterable[str]) -> tuple[Part, ...]:
+    """The parts of a state of those names: `isr`, `quorum.isr`, `Replica.log`, `log`, or a role in pictures.
+
+    Raises SpecError for a name that no part has, or several.
+    """
+    parts = [*parts_of(model)]
+    return tuple(dict.fromkeys(part for name in names for part in _parts(model, parts, option, name)))
+
+
+def _parts(model: Model, parts: list[Part], option: str, name: str) -> tuple[Part, ...]:
+    """The part of that name, else the only one that ends in it, else those that play a role of that name."""
+    spelt = {part.spelt(model): part for part in parts}
+    ending = [full for full in spelt if full.endswith(f".{name}")]
+    if name in spelt or len(ending) == 1:
+        return (spelt[name if name in spelt else ending[0]],)
+    found = roles(model)
+    playing = [found.whole.get(name), *(found.field(sort, name) for sort in found.sorts)]
+    if not ending and any(playing):
+        return tuple(part for part in playing if part is not None)
+    where = Source(option, name)
+    if ending:
+        what = f"{model.name} has several parts `{name}`"
+        help_ = f"write one of {', '.join(ending)}"
+    else:
+        what = f"{model.name} has no variable, field or role `{name}`"
+        help_ = suggest(name, [*spelt, *NAMES]) or f"it has {', '.join(spelt)}"
+    raise SpecError([Diagnostic("R0902", where, Span(0, len(name)), what, help=help_)])
 
 
 def _unknown(option: str, what: str, name: str, known: Sequence[Model | Check | Property]) -> NoReturn:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from modelcheck.models import pick_checks, pick_model
 from spec.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.ir import Budget, Check, Kind, Model, Scope, Value
@@ -56,6 +57,35 @@ def free_check(model: Model, given: Overrides) -> Check:
     scope = _config(model, replace(scope, config=defaults), given.config)
     budget = Budget(None) if given.faults is None else _budget(model, given.faults)
     return Check("command line", scope, budget, None, (), None, span=Span(0, 0))
+
+
+def one_check(
+    models: tuple[Model, ...], check: str | None, of: str | None, given: Overrides, use: str
+) -> tuple[Model, Check]:
+    """The one check that is meant, on the model that is meant, with what was typed in place of its own.
+
+    Raises SpecError where the file has several and none is named; `use` says what is of one check.
+    """
+    if not any(model.checks for model in models):
+        model = pick_model(models, of)
+        return model, free_check(model, given)
+    found = pick_checks(models, [] if check is None else [check])
+    if len(found) > 1:
+        names = ", ".join(each.name for _, each in found)
+        message = f"{models[0].source.name} has {len(found)} checks, and {use} is of one"
+        raise SpecError(
+            [Diagnostic("R0908", models[0].source, None, message, help=f"add --check with one of {names}")]
+        )
+    ((model, own),) = found
+    asked = model if of is None else pick_model(models, of)
+    return asked, apply(asked, own if asked is model else _moved(own, asked), given)
+
+
+def _moved(check: Check, model: Model) -> Check:
+    """A check put to another variant: with its own value for each switch that both have."""
+    known = {entry.name: entry.default for entry in model.configs}
+    config = known | {name: value for name, value in check.scope.config.items() if name in known}
+    return replace(check, scope=replace(check.scope, config=config), expect=())
 
 
 def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:

@@ -10,9 +10,9 @@ from pathlib import Path
 from modelcheck.exits import Exit
 from modelcheck.export.exported import TARGETS, Exported, target
 from modelcheck.files import save_text
-from modelcheck.models import pick_checks, pick_model, pick_property
+from modelcheck.models import pick_property
 from modelcheck.output import Output
-from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.overrides import Overrides, one_check
 from modelcheck.refused import NotExportable
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
@@ -42,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Write the model out; the notes and the command that runs it go beside the output."""
-    model, check = _question(args)
+    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    model, check = one_check(load(args.file), args.check, args.of, given, "an export")
+    check = _only(model, check, args.property)
     try:
         exported = target(args.to)(model, check)
     except NotExportable as refusal:
@@ -63,33 +65,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
         for line in exported.command:
             output.tell(f"  {line}")
     return Exit.EXPECTED
-
-
-def _question(args: argparse.Namespace) -> tuple[Model, Check]:
-    """The one check that is to be exported, as the command line changes it."""
-    models = load(args.file)
-    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
-    if not any(model.checks for model in models):
-        model = pick_model(models, args.of)
-        return model, _only(model, free_check(model, given), args.property)
-    found = pick_checks(models, [] if args.check is None else [args.check])
-    if len(found) > 1:
-        names = ", ".join(check.name for _, check in found)
-        message = f"{models[0].source.name} has {len(found)} checks, and an export is of one"
-        raise SpecError(
-            [Diagnostic("R0908", models[0].source, None, message, help=f"add --check with one of {names}")]
-        )
-    ((model, check),) = found
-    asked = model if args.of is None else pick_model(models, args.of)
-    own = check if asked is model else _moved(check, asked)
-    return asked, _only(asked, apply(asked, own, given), args.property)
-
-
-def _moved(check: Check, model: Model) -> Check:
-    """A check put to another variant: with its own value for each switch that both have."""
-    known = {entry.name: entry.default for entry in model.configs}
-    config = known | {name: value for name, value in check.scope.config.items() if name in known}
-    return replace(check, scope=replace(check.scope, config=config), expect=())
 
 
 def _only(model: Model, check: Check, names: list[str]) -> Check:
