@@ -103,10 +103,13 @@ class _Reader:
         self.fail("R0807", path, message, HINT.join(refusal.hints))
 
     def span(self, path: Path) -> Span | None:
+        """Where the value at a path stands, its first sign when it is a list or an object."""
+        text = self.document.source.text
         try:
-            return find(self.document.source.text, path)
+            found = find(text, path)
         except RecursionError:
             return None
+        return Span(found.start, found.start + 1) if text[found.start] in "[{" else found
 
     def trace(self) -> Trace:
         whole, about = self.document.whole, self.document.about
@@ -146,9 +149,13 @@ class _Reader:
         if lost:
             others = [name for name in found if name not in called.values()]
             near = next(filter(None, (suggest(name, others) for name in lost)), "")
-            are = "is missing" if len(lost) == 1 else "are missing"
-            message = f"of the model's variables, {_listed(lost)} {are}: this is a trace of another model"
-            self.fail("R0804", ("vars",), message, near or _has(others))
+            what = "a variable" if len(lost) == 1 else "variables"
+            self.fail(
+                "R0804",
+                ("vars",),
+                f"the trace lacks {_listed(lost)}, {what} of the model",
+                near or _has(others),
+            )
         return list(called.values())
 
     # ----------------------------------------------------------------- scope
@@ -156,7 +163,8 @@ class _Reader:
     def read_scope(self, about: Mapping[str, Json]) -> Scope:
         found = about.get("scope")
         if not isinstance(found, dict):
-            help_ = "give one, with the check it belongs to (--check) or by itself (--scope)"
+            checks = _listed([check.name for check in self.model.checks])
+            help_ = f"give one, by a check{f' ({checks})' if checks else ''} with --check, or with --scope"
             self.fail("R0805", (), "the trace does not say for which scope it is", help_)
         sorts = {sort.name: self.members(_member(found, "sorts"), sort.name) for sort in self.model.sorts}
         nats = [nat.name for nat in self.model.nats]
@@ -187,7 +195,12 @@ class _Reader:
         """What a scope says of a name is not what it should be, or nothing."""
         if name in found:
             self.fail("R0805", (*SCOPE, kind, name), f"the scope of {name} is {what}")
-        self.fail("R0805", SCOPE, f"it says nothing of `{name}`", suggest(name, found) or _has(found))
+        model = self.model
+        known = {each.name for of in (model.sorts, model.nats, model.variables) for each in of}
+        others = set(found) - known
+        self.fail(
+            "R0805", SCOPE, f"it says nothing of `{name}`", suggest(name, others) or _has(sorted(others))
+        )
 
     def config(self, scope: Scope, about: Mapping[str, Json]) -> dict[str, Value]:
         found = _member(about, "config")
@@ -249,7 +262,9 @@ class _Reader:
         params = _member(meta, "params")
         for param in action.params:
             if param.name not in params:
-                self.fail("R0802", path, f"parameter `{param.name}` of {action.name} has no value")
+                message = f"parameter `{param.name}` of {action.name} has no value"
+                others = [name for name in params if name not in {each.name for each in action.params}]
+                self.fail("R0802", path, message, suggest(param.name, others) or _has(others))
         args = tuple(
             self.value(scope, _member_type(p.domain.type), params[p.name], (*path, "params", p.name))
             for p in action.params
@@ -268,7 +283,9 @@ class _Reader:
             self.fail("R0802", path, "a choice is an object with `name` and `value`")
         of = next((of for name, of in _chooses(action.body) if name == found["name"]), None)
         if of is None:
-            self.fail("R0804", (*path, "name"), f"{action.name} chooses no {found['name']!r}")
+            known = [name for name, _ in _chooses(action.body)]
+            message = f"{action.name} chooses no {found['name']!r}"
+            self.fail("R0804", (*path, "name"), message, f"it chooses {_listed(known)}" if known else "")
         return Choice(found["name"], of, self.value(scope, of, found["value"], (*path, "value")))
 
     def ending(
@@ -338,7 +355,7 @@ def _called(name: str, known: list[str], found: list[str]) -> str | None:
 def _has(names: Iterable[str]) -> str:
     """What is there instead of what is not; nothing when nothing is."""
     found = list(names)
-    return f"it has {_listed(found)}" if found else ""
+    return f"it has {_listed(found)}, which the model does not have" if found else ""
 
 
 def _listed(names: list[str]) -> str:

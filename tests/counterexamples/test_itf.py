@@ -20,6 +20,7 @@ from counterexamples.itf.write import digest, write
 from counterexamples.trace import BadStep, Deadlocked, Ending, Erred, Example, Lasso, Stops, Trapped
 from spec.diagnostics import SpecError, render
 from spec.ir import Scope
+from spec.load import loads
 from spec.source import Source, Span
 from spec.types import (
     BOOL,
@@ -42,7 +43,7 @@ from spec.types import (
     Union,
 )
 from spec.values import members
-from tests.counterexamples.runs import divergence, scope, toy, walk
+from tests.counterexamples.runs import TOY, divergence, scope, toy, walk
 
 SCOPE = Scope({"Replica": ("r1", "r2", "r3")}, {"Epoch": 3}, {"net": 2}, {})
 SCALARS: st.SearchStrategy[Type] = st.sampled_from(
@@ -352,6 +353,46 @@ def test_a_place_is_found_in_any_layout(value: Any, indent: int | None) -> None:
             visit(inner, (*path, key))
 
     visit(value, ())
+
+
+WRITE = """write(r: Replica) says "{r} appends a record to its log." {
+  require up:    r.up
+  require leads: leader == r
+  r.log.append(epoch)
+"""
+CHANGES = {  # of the text of the model, since the trace was written
+    "a-variable": (("isr", "in_sync"),),
+    "an-action": (("action ask", "action askk"),),
+    "a-sort": (("Replica", "Broker"),),
+    "a-nat": (("Epoch", "Epochs"),),
+    "a-case": (("Fetch", "Ask"),),
+    "a-field": (("owner", "owners"),),
+    "a-config": (("unclean", "dirty"),),
+    "a-property": (("invariant alone", "invariant lonely"),),
+    "a-parameter": ((WRITE, re.sub(r"\br\b", "who", WRITE)),),
+    "a-choice": (("choose m: Fetch in net", "choose f: Fetch in net"), ("receive(m)", "receive(f)")),
+    "a-new-variable": (("state {", "state {\n  fresh: bool = false"),),
+    "a-network": tuple((f"{word}net", f"{word}wire") for word in ("network ", "in ", "  ", ", ")),
+    "a-guard": (("leads: leader == r", "leads: leader != r"),),
+    "an-effect": (("epoch  := epoch + 1", "epoch := epoch + 1\n  acked := 1"),),
+    "a-start": (("acked: Offset = 0", "acked: Offset = 1"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_missing_in_a_changed_model_is_named(name: str, golden: Callable[[str, str], None]) -> None:
+    text = TOY.read_text(encoding="utf-8")
+    for old, new in CHANGES[name]:
+        assert old in text
+        text = text.replace(old, new)
+    (model,) = loads(text, "toy.rsm")
+    trace = walk("elect(a)", "write(a)", "ask(b)", "answer | m = Fetch(from = b, at = 0)", "elect(b)")
+    with pytest.raises(SpecError) as caught:
+        document(write(trace), f"{name}.itf.json").replayed(model)
+    told = render(caught.value.diagnostics[0])
+
+    assert "written for another text of toy" in told
+    golden(f"traces/changed/{name}.txt", told + "\n")
 
 
 def test_the_readme_shows_what_is_said() -> None:
