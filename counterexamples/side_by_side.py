@@ -23,7 +23,7 @@ def side_by_side(found: Comparison, names: tuple[str, str], width: int) -> Itera
         yield from run.headline(name)
     told = [list(bounds(run.trace, width)) for run in runs]
     for lines in told[: 1 if told[0] == told[1] else 2]:
-        yield from lines
+        yield from ((), *lines)
     yield ()
     yield from _beginning(found, runs[0])
     if not found.same_steps:
@@ -62,8 +62,8 @@ class _Run:
     def headline(self, name: str) -> Iterator[Line]:
         """What the run shows."""
         role = Role.GOOD if isinstance(self.trace.ending, Example | Stops) else Role.BAD
-        label = line(Piece(f"{self.label:<{LABEL}}", Role.STRONG), name, Piece(": ", Role.DIM))
-        yield from wrapped(label, headline(self.trace), self.width, role)
+        yield line(Piece(f"{self.label:<{LABEL}}", Role.STRONG), name)
+        yield from wrapped(line(" " * LABEL), headline(self.trace), self.width, role)
 
     def steps(self, numbers: range, label: str | None = None, other: int = 0) -> Iterator[Line]:
         """Some of its steps; `other` is how much higher the other run counts them."""
