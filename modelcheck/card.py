@@ -94,41 +94,40 @@ def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:
 # ----------------------------------------------------------------------- facts
 
 
-def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
-    """For what the verdicts are, and how they were come by."""
+def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, list[str]]]:
+    """For what the verdicts are, and how they were come by, each under its name.
+
+    Without what was `measured`, the seconds and bytes, the same search tells the same.
+    """
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
-    yield from _fact("within", scope_words(check.scope), width)
-    yield from _fact("config", config_words(model, check), width)
+    yield "within", scope_words(check.scope)
+    yield "config", config_words(model, check)
     if any(action.kind is Kind.FAULT for action in model.actions):
-        yield from _fact("faults", [_asked(outcome, check.budget)], width)
+        yield "faults", [_asked(outcome, check.budget)]
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
     renamed = outcome.findings.symmetry
     alike = [f"up to renaming {' and '.join(renamed)}"] if renamed else []
     sample = outcome.findings.sample
     if sample is None:
-        yield from _fact("searched", [*searched, count(stats.levels, "level"), *alike], width)
+        yield "searched", [*searched, count(stats.levels, "level"), *alike]
     else:
         walked = [count(sample.runs, "random run"), count(stats.transitions, "step")]
-        yield from _fact("walked", [*walked, f"{stats.levels - 1:,} in the longest"], width)
+        yield "walked", [*walked, f"{stats.levels - 1:,} in the longest"]
     if len(stats.layers) > 1:
-        yield from _fact("by faults", _layers(stats.layers), width)
-    yield from _fact("cut", _cut(outcome), width)
-    how = [
-        outcome.findings.engine,
-        "exact" if sample is None else "random",
-        seconds_words(stats.seconds),
-        memory_words(stats.memory),
-    ]
-    if stats.ready >= WORTH_TELLING:
-        how.insert(2, f"ready in {seconds_words(stats.ready)}")
-    about = [f"modelcheck {version()}", f"text {digest(model.source)}"]
-    yield from _fact("engine", [*how, *about], width)
+        yield "by faults", _layers(stats.layers)
+    yield "cut", _cut(outcome)
+    how = [outcome.findings.engine, "exact" if sample is None else "random"]
+    if measured:
+        how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= WORTH_TELLING else []
+        how += [seconds_words(stats.seconds), memory_words(stats.memory)]
+    yield "engine", [*how, f"modelcheck {version()}", f"text {digest(model.source)}"]
 
 
-def _fact(label: str, items: list[str], width: int) -> Iterator[Line]:
-    if items:
-        start = line("    ", Piece(f"{label:<{LABEL}}", Role.DIM))
-        yield from packed(start, [line(item) for item in items], width, BETWEEN)
+def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
+    for label, items in facts(outcome):
+        if items:
+            start = line("    ", Piece(f"{label:<{LABEL}}", Role.DIM))
+            yield from packed(start, [line(item) for item in items], width, BETWEEN)
 
 
 def _asked(outcome: Outcome, budget: Budget) -> str:

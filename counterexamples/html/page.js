@@ -90,10 +90,13 @@
       event.preventDefault();
       self.show(i);
     }));
-    rows.forEach((row) => row.addEventListener("click", () => {
-      if (String(getSelection())) return; // somebody marks text
-      self.step(Number(row.dataset.step));
-    }));
+    const panels = Array.from(element.parentElement.querySelectorAll(".storyboard .panel"));
+    for (const part of [...rows, ...panels]) {
+      part.addEventListener("click", () => {
+        if (String(getSelection())) return; // somebody marks text
+        self.step(Number(part.dataset.step));
+      });
+    }
     mark(0);
     return self;
   }

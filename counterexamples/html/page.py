@@ -110,6 +110,7 @@ class Run:
     is_bad: bool
     summary: tuple[str, ...]
     told: tuple[Line, ...]
+    bounds: tuple[tuple[str, tuple[str, ...]], ...]
     settings: tuple[Setting, ...]
 
     @property
@@ -207,23 +208,36 @@ def _run(item: Item, number: int) -> Run:
         number,
         tuple(frames(trace, drawn)),
         drawn,
-        _shapes(svg(plain), f"{drawn.title}: sequence diagram", drawn.caption),
-        _shapes(storyboard(plain), f"{drawn.title}: storyboard", drawn.caption),
+        _shapes(svg(plain), number, f"{drawn.title}: sequence diagram", drawn.caption),
+        _shapes(storyboard(plain), number, f"{drawn.title}: storyboard", drawn.caption),
         not isinstance(trace.ending, Example | Stops),
         summary,
         tuple(ending(Machine(trace.model, trace.scope), trace, WIDTH)),
+        tuple(_bounds(trace, item.budget)),
         tuple(_settings(trace)),
     )
 
 
-def _shapes(drawn: str, title: str, about: str) -> str:
+def _shapes(drawn: str, number: int, title: str, about: str) -> str:
     """A picture without its style, which the page has once, and with what a screen reader tells of it."""
     bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
     for kind, text in (("title", said(title)), ("desc", said(about))):
         before, opened, rest = bare.partition(f"<{kind} ")
         name, _, rest = rest.partition(">")
         bare = f"{before}{opened}{name}>{text}</{kind}>{rest.partition(f'</{kind}>')[2]}"
-    return bare
+    known = bare.partition('<title id="t')[2].partition('"')[0]
+    return bare.replace(known, f"{known}-{number}")  # two runs may look the same
+
+
+def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What the run is one of: the model, the check, how large everything is, how many faults there may be."""
+    model, scope = trace.model, trace.scope
+    yield "model", (model.name, model.source.name, *([f"check {trace.check}"] if trace.check else []))
+    sorts = (f"{name} = {len(members)} ({', '.join(members)})" for name, members in scope.sorts.items())
+    limits = (f"{name} = {limit}" for name, limit in (*scope.nats.items(), *scope.networks.items()))
+    yield "scope", (*sorts, *limits)
+    if budget:
+        yield "faults", (budget,)
 
 
 def _settings(trace: Trace) -> Iterator[Setting]:

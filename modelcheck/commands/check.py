@@ -118,6 +118,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder"
     )
+    out.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -154,6 +157,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.write(_summary(outcomes, strict=args.strict))
     if args.itf is not None:
         _save(args.itf, outcomes, output)
+    if args.html is not None:
+        _save_page(args, outcomes, output)
     exits = {standing(outcome, strict=args.strict).exit for outcome in outcomes}
     exits |= {Exit.UNKNOWN} if refused else set()
     return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
@@ -203,8 +208,8 @@ def _only(model: Model, check: Check, names: list[str]) -> Check:
 
 def _estimate(args: argparse.Namespace, output: Output, questions: list[tuple[Model, Check]]) -> int:
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
-    if args.json or args.symmetry or args.itf or _keep(args) is not None:
-        args.refuse("--estimate goes with neither --json, --itf, --symmetry nor a checkpoint")
+    if args.json or args.symmetry or args.itf or args.html or _keep(args) is not None:
+        args.refuse("--estimate goes with neither --json, --itf, --html, --symmetry nor a checkpoint")
     for model, check in questions:
         title = f"{model.name} · {check.name}"
         progress = ProgressLine(output.err, title, columns=shutil.get_terminal_size().columns)
@@ -317,22 +322,27 @@ def _tell(args: argparse.Namespace, output: Output, outcome: Outcome, *, first: 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:
     """The command that takes the very same random runs again, in one piece."""
     sample = outcome.findings.sample
-    if sample is None or not sample.runs:
-        return
+    if sample is not None and sample.runs:
+        output.lines([line("    ", Piece(f"{'again':<11}", Role.DIM), _again(args, outcome))])
+
+
+def _again(args: argparse.Namespace, outcome: Outcome) -> str:
+    """The command that puts this one question again, and takes the very same random runs."""
     words = ["modelcheck", "check", outcome.model.source.name]
+    sample = outcome.findings.sample
     for option, values in (
-        ("--check", [outcome.check.name]),
+        ("--check", [outcome.check.name] if outcome.check.span.end else []),  # of the file, or made up
         ("--of", [args.of]),
         ("--property", args.property),
         ("--scope", args.scope),
         ("--config", args.config),
         ("--faults", [args.faults]),
-        ("--simulate", [sample.runs]),
-        ("--seed", [sample.seed]),
-        ("--depth", [sample.depth]),
+        ("--simulate", [] if sample is None else [sample.runs]),
+        ("--seed", [] if sample is None else [sample.seed]),
+        ("--depth", [] if sample is None else [sample.depth]),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
-    output.lines([line("    ", Piece(f"{'again':<11}", Role.DIM), shlex.join(words))])
+    return shlex.join(words + (["--symmetry"] if args.symmetry else []))
 
 
 def _is_changed(outcome: Outcome) -> bool:
@@ -377,6 +387,15 @@ def _save(path: Path, outcomes: list[Outcome], output: Output) -> None:
             target = path / name if path.is_dir() else path.with_name(f"{stem}.{name}")
         save_text(target, write(trace))
         output.tell(f"modelcheck: wrote {target}")
+
+
+def _save_page(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:
+    """Write a page about all the checks."""
+    from modelcheck.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
+
+    commands = [_again(args, outcome) for outcome in outcomes]
+    save_text(args.html, outcomes_page(outcomes, commands, strict=args.strict))
+    output.tell(f"modelcheck: wrote {args.html}")
 
 
 # ------------------------------------------------------------------- arguments

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shlex
 import time
 from pathlib import Path
 
 from counterexamples.itf.write import write
 from modelcheck.exits import Exit
+from modelcheck.files import save_text
 from modelcheck.output import Output
 from modelcheck.progress import CLEAR
 from modelcheck.review.answers import Told, ask_all
@@ -66,13 +68,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="why each setting counts, or does not")
     parser.add_argument("--json", action="store_true", help="the review as JSON")
     parser.add_argument("--itf", metavar="PATH", help="write the first loss as a trace (ITF JSON)")
+    parser.add_argument(
+        "--html", metavar="PATH", help="write a page with the answers and the losses, step by step"
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Review the files; exit 1 when a requirement is not met, 3 when that is not known or cut short."""
     required = tuple(map(requirement, args.require))
-    if args.itf and (reason := _unwritable(Path(args.itf))):
-        return _refuse(args.itf, reason, output)
+    for name in filter(None, (args.itf, args.html)):
+        if reason := _unwritable(Path(name)):
+            return _refuse(name, reason, output)
     settings = resolve(read_files(args.files), kafka=args.kafka, brokers=args.brokers, topic=args.topic)
     faults = max([args.faults, *(each.faults for each in required)])
     review = _review(settings, faults, required, args.max_time, _progress(output))
@@ -82,6 +88,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.lines(lines(review, output.width, verbose=args.verbose))
     if args.itf and not _written(review, Path(args.itf), output):
         return Exit.WRONG
+    if args.html:
+        _save_page(review, args, output)
     return _exit(review)
 
 
@@ -162,6 +170,23 @@ def _written(review: Review, path: Path, output: Output) -> bool:
         _refuse(str(path), error.strerror or str(error), output)
         return False
     return True
+
+
+def _save_page(review: Review, args: argparse.Namespace, output: Output) -> None:
+    """Write the page, with the command that makes it again."""
+    from modelcheck.review.page import review_page  # noqa: PLC0415 - jinja2 is loaded only for pages
+
+    words = ["modelcheck", "review", *args.files]
+    for option, values in (
+        ("--kafka", [args.kafka]),
+        ("--brokers", [args.brokers]),
+        ("--topic", [args.topic]),
+        ("--faults", [args.faults]),
+        ("--require", args.require),
+    ):
+        words += [part for value in values if value is not None for part in (option, str(value))]
+    save_text(Path(args.html), review_page(review, shlex.join(words)))
+    output.tell(f"modelcheck: wrote {args.html}")
 
 
 def _refuse(path: str, reason: str, output: Output) -> int:

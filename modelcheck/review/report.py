@@ -24,10 +24,10 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
     yield from _requirements(review)
     yield from _table(review, width)
     yield from _loss(review, width, verbose=verbose)
-    yield from _remedies(review, width)
+    yield from remedies(review, width)
     yield from warnings(review.settings)
     yield from basis(review, width, verbose=verbose)
-    yield from _limits(review, width)
+    yield from limits(review, width)
 
 
 # ------------------------------------------------------------------ the answer
@@ -35,17 +35,7 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
 
 def _answer(review: Review, width: int) -> Iterator[Line]:
     """What is reviewed, then each guarantee in a sentence, the one that matters most first."""
-    settings = review.settings
-    topic = f"topic {settings.topic.name}" if settings.topic else "a topic"
-    replicas = count(review.partition.replicas, "replica")
-    of = (
-        f" of {count(settings.brokers.value, 'broker')}"
-        if settings.brokers.value >= len(review.partition.names)
-        else ""
-    )
-    yield line(
-        Piece(f"Kafka {settings.version.value}: one partition of {topic}, {replicas}{of}", Role.STRONG)
-    )
+    yield line(Piece(subject(review), Role.STRONG))
     yield ()
     first = max(len(guarantee.name) for guarantee in GUARANTEES)
     for guarantee in GUARANTEES:
@@ -56,6 +46,16 @@ def _answer(review: Review, width: int) -> Iterator[Line]:
         label = line("  ", Piece(f"{sign} ", role), Piece(f"{guarantee.name:<{first}}  ", Role.STRONG))
         yield from wrapped(label, sentence(answer), width, role if guarantee is GUARANTEES[0] else Role.PLAIN)
     yield ()
+
+
+def subject(review: Review) -> str:
+    """What is reviewed: "Kafka 0.8.1: one partition of a topic, 2 replicas of 2 brokers"."""
+    settings = review.settings
+    topic = f"topic {settings.topic.name}" if settings.topic else "a topic"
+    replicas = count(review.partition.replicas, "replica")
+    is_known = settings.brokers.value >= len(review.partition.names)
+    of = f" of {count(settings.brokers.value, 'broker')}" if is_known else ""
+    return f"Kafka {settings.version.value}: one partition of {topic}, {replicas}{of}"
 
 
 def _requirements(review: Review) -> Iterator[Line]:
@@ -108,7 +108,8 @@ def _loss(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
     yield ()
 
 
-def _remedies(review: Review, width: int) -> Iterator[Line]:
+def remedies(review: Review, width: int) -> Iterator[Line]:
+    """What would have prevented the first loss, as far as was looked."""
     search = review.remedies
     if search is None:
         return
@@ -158,13 +159,14 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
 # ------------------------------------------------------------------ the end
 
 
-def _limits(review: Review, width: int) -> Iterator[Line]:
+def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Line]:
+    """What the answer is for, and what it leaves open; without the seconds it took unless `measured`."""
     states = sum(answer.states for answer in review.answers if answer.kind == ANY)
     said = (
         f"Checked for one partition, up to {count(review.faults, 'fault')}, "
         f"{count(GUARANTEES[0].records, 'record')} ({GUARANTEES[-1].records} for `consistent`) "
         f"and {count(review.faults + 1, 'election')}: "
-        f"{states:,} states in {review.seconds:.0f} s."
+        f"{states:,} states" + (f" in {review.seconds:.0f} s." if measured else ".")
     )
     yield from wrapped((), said, width, Role.DIM)
     for note in review.partition.approximations:

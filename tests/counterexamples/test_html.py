@@ -13,8 +13,10 @@ from counterexamples.html.followed import Followed, follow
 from counterexamples.html.frames import LONGEST, shown
 from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
 from counterexamples.lines import Role, line
+from counterexamples.pictures.depict import picture
 from counterexamples.text import headline
 from counterexamples.trace import Lasso, Stops, Trace
+from spec.diagnostics import SpecError
 from spec.ir import Scope
 from spec.load import loads
 from spec.semantics import Machine, Taken
@@ -112,7 +114,7 @@ def test_the_end_tells_what_is_wrong_and_who_lost_what() -> None:
     root = shown_page(story("jepsen"))
     last = frame(root, 5)
 
-    assert last.find("p", "verdict")[0].words.startswith("✗ acknowledged_survive is false")
+    assert last.find("p", "verdict")[0].words == " ".join(("✗", *picture(story("jepsen")).verdict))
     assert [each.find("b")[0].words for each in last.find("div", "broken")] == ["B"]
     assert "1 (lost)" in last.find("svg", "log")[1].attributes["aria-label"]
     assert "acked subset ids(l.log)" in root.find("section", "claim")[0].words
@@ -153,10 +155,13 @@ def explained(*needed: int, turn: int | None = None) -> Explanation:
 
 
 def test_an_explanation_stands_on_top_and_marks_the_steps() -> None:
-    root = shown_page(divergence(), explained(1, 2, 5, turn=5))
+    why = explained(1, 2, 5, turn=5)
+    root = shown_page(divergence(), why)
 
     assert root.find("p", "summary")[0].words == "First this. Then that."
-    assert "From step 5 on, no run of actions and repairs avoids it" in root.find("div", "why")[0].words
+    told = root.find("div", "why")[0].words
+    assert why.no_return is not None
+    assert all(sentence in told for sentence in (*why.no_return.sentences, why.core.sentence))
     needed = [each for each in root.find("nav", "story")[0].find("a") if each.find("b", "tag")]
     assert [each.find("span", "number")[0].words for each in needed if "needed" in each.words] == [
         "1",
@@ -307,7 +312,10 @@ def test_a_run_that_goes_round_says_from_where() -> None:
 
 def any_run(text: str) -> Trace | None:
     """Some run of some model; None where it cannot start."""
-    (model,) = loads(text)
+    try:
+        (model,) = loads(text)
+    except SpecError:  # what the generator may write is tested elsewhere
+        return None
     scope = model.checks[0].scope
     machine = Machine(model, scope)
     try:

@@ -1,0 +1,111 @@
+"""A review as a page: the answers, the table, and the runs that break something, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
+from counterexamples.lines import Role, count
+from counterexamples.trace import Trace
+from modelcheck.html_report import item
+from modelcheck.review.answers import Answer
+from modelcheck.review.basis import basis, warnings
+from modelcheck.review.questions import ANY, GUARANTEES
+from modelcheck.review.report import limits, remedies, subject
+from modelcheck.review.review import Review
+from modelcheck.review.told import CELLS, cell, mark, sentence
+
+WIDTH = 96
+MOST_RUNS = 8  # each is several printed pages
+
+
+def review_page(review: Review, command: str) -> str:
+    """The page; the same review gives the same page, however long it took."""
+    shown = _shown(review)
+    places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
+    items = [_item(review, group[0], command) for group in shown]
+    return page(items, title=subject(review), cards=[_card(review, places, command)])
+
+
+def _shown(review: Review) -> list[list[Answer]]:
+    """The answers with a loss, by the run that they show: the first loss, then those to any faults."""
+    lost = [answer for answer in review.answers if answer.loss is not None]
+    order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
+    lost.sort(key=lambda a: (a is not review.loss, a.kind != ANY, order[a.guarantee.name]))
+    runs: dict[tuple[object, ...], list[Answer]] = {}
+    for answer in lost:
+        if answer.loss is not None:
+            runs.setdefault((answer.loss.model.name, answer.loss.steps), []).append(answer)
+    return list(runs.values())[:MOST_RUNS]
+
+
+def _item(review: Review, answer: Answer, command: str) -> Item:
+    guarantee, trace = answer.guarantee, _loss(answer)
+    under = "" if answer.kind == ANY else f", by {answer.kind} alone"
+    title = f"{guarantee.name}: {guarantee.fails}{under}"
+    return item(trace, title, sentence(answer), Role.BAD, command, f"at most {review.faults}")
+
+
+def _loss(answer: Answer) -> Trace:
+    if answer.loss is None:
+        raise ValueError("the answer has no loss")
+    return answer.loss
+
+
+def _card(review: Review, places: Mapping[int, int], command: str) -> Card:
+    settings = review.settings
+    first = review.answer(GUARANTEES[0].name)
+    words, role = ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
+    rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
+    return Card(
+        "What can be lost, and how many things must go wrong first",
+        words,
+        role,
+        about="guarantee",
+        verdicts=tuple(_verdicts(review, places)),
+        tables=(_table(review, places),),
+        remarks=tuple(_required(review)),
+        texts=tuple(
+            (heading, tuple(lines))
+            for heading, lines in (
+                ("What would have prevented it", list(remedies(review, WIDTH))),
+                ("What the answer rests on", rest),
+            )
+            if lines
+        ),
+        command=command,
+    )
+
+
+def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
+    for guarantee in GUARANTEES:
+        answer = review.answer(guarantee.name)
+        if answer is not None:
+            yield Verdict(guarantee.name, sentence(answer), mark(answer)[1], places.get(id(answer.loss)))
+
+
+def _table(review: Review, places: Mapping[int, int]) -> Table:
+    names = [guarantee.name for guarantee in GUARANTEES]
+    rows = []
+    used: set[str] = set()
+    for kind, title in review.rows.items():
+        answers = [review.answer(name, kind) for name in names]
+        told = [cell(answer) for answer in answers]
+        used |= {text for text, _ in told}
+        cells = tuple(
+            Cell(text, role, None if answer is None else places.get(id(answer.loss)))
+            for answer, (text, role) in zip(answers, told, strict=True)
+        )
+        rows.append((f"{kind}: {title}", cells))
+    note = "; ".join(text for sign, text in CELLS.items() if any(sign in each for each in used)).replace(
+        "`", ""
+    )
+    title = "How many faults of each kind are survived"
+    return Table(title, tuple(names), tuple(rows), note.replace("`", ""))
+
+
+def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
+    words = {True: "met", False: "NOT met", None: "not known"}
+    told = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
+    if told:
+        yield count(len(told), "requirement"), told
