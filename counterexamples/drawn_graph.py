@@ -116,7 +116,7 @@ def _line(arc: Arc) -> Iterator[str]:
     if ARCS[arc.kind]:
         yield ARCS[arc.kind]
     if arc.on_path:
-        yield 'penwidth="2.5"'
+        yield 'penwidth="2.5", weight="50"'  # heavy, so that the run goes straight down
 
 
 def _legend(graph: Drawn) -> Iterator[str]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from counterexamples.diff import places
 from counterexamples.drawn_graph import Arc, Drawn, Vertex, dot
-from counterexamples.pictures.roles import Part
+from counterexamples.pictures.roles import Part, roles
 from counterexamples.text import headline
 from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Example, Lasso, Stops, Trace
 from spec.ir import Model, Scope, Value
@@ -115,14 +115,14 @@ def drawn(
     """
     machine, passes = Machine(graph.model, graph.scope), _passes(graph)
     kinds = {action.name: action.kind for action in graph.model.actions}
-    on_path = frozenset(graph.path)
+    on_path, hidden = frozenset(graph.path), _hidden(graph.model)
     vertices = tuple(
         Vertex(
             (
                 *(
                     _told(graph, parts, state)
                     if parts
-                    else _differing(graph, state, (since or {}).get(number, 0))
+                    else _differing(graph, state, (since or {}).get(number, 0), hidden)
                 ),
                 *(f"✗ {text}" for text in graph.wrong.get(number, ())),
             ),
@@ -161,14 +161,20 @@ def _numbered(passes: Sequence[int], text: str) -> str:
     return f"{', '.join(map(str, passes))}. {text}" if passes else text
 
 
-def _differing(graph: StateGraph, state: State, since: int) -> Iterator[str]:
-    """Where a state differs from another, as far as there is room."""
+def _hidden(model: Model) -> frozenset[str]:
+    """The variables that the model does not want drawn."""
+    return frozenset(model.variables[number].name for number, part in roles(model).hidden if not part)
+
+
+def _differing(graph: StateGraph, state: State, since: int, hidden: frozenset[str]) -> Iterator[str]:
+    """Where a state differs from another, as far as there is room; what is hidden counts only alone."""
     base = graph.states[since]
     if state == base:
         yield "the start"
         return
     both = zip(*(places(graph.model, graph.scope, each) for each in (base, state)), strict=True)
     other = [place for before, place in both if before.value != place.value]
+    other = [place for place in other if place.variable.name not in hidden] or other
     for place in other[: MANY if len(other) > MANY + 1 else MANY + 1]:
         yield f"{place.path} = {_short(show(place.type, place.value, graph.scope))}"
     if len(other) > MANY + 1:

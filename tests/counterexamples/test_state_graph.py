@@ -17,9 +17,11 @@ from hypothesis import given, settings
 from counterexamples.drawn_graph import Arc, Drawn, Vertex, as_json, as_networkx, dot, graphml, told
 from counterexamples.lines import clean
 from counterexamples.pictures.roles import parts_of
-from counterexamples.state_graph import merged, of_trace, path_dot
-from counterexamples.trace import BadStep, Example, Lasso, Trace
+from counterexamples.state_graph import drawn, merged, of_trace, path_dot
+from counterexamples.trace import BadStep, Example, Lasso, Stops, Trace
 from spec.ir import Kind
+from spec.load import loads
+from spec.semantics import Step
 from tests.counterexamples.runs import divergence, walk
 
 NASTY = (
@@ -180,6 +182,21 @@ def circle() -> Trace:
     (start, after, *_), (step, other, *_) = trace.states, trace.steps
     states, steps = (start, after, start, after, start), (step, other, step, other)
     return replace(trace, states=states, steps=steps, ending=Lasso(0))
+
+
+def test_what_a_model_hides_is_told_only_where_nothing_else_differs() -> None:
+    (model,) = loads(
+        "protocol p\nnat N\nstate { seen: N = 0  sent: N = 0 }\ndisplay { hidden: sent }\n"
+        "action send { sent := sent + 1 }\naction see { seen := sent }\ncheck two { scope N = 1 }\n"
+    )
+    states, steps = ((0, 0), (0, 1), (1, 1)), (Step("send", ()), Step("see", ()))
+    graph = of_trace(Trace(model, model.checks[0].scope, states, steps, Stops()))
+
+    assert [vertex.lines for vertex in drawn(graph, "").vertices] == [
+        ("the start",),
+        ("sent = 1",),
+        ("seen = 1",),
+    ]
 
 
 def test_the_step_that_is_wrong_is_marked() -> None:
