@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -99,10 +99,10 @@ def test_a_mistake_at_the_end_of_a_large_text_is_found_at_once() -> None:
     whole["states"] += [whole["states"][-1]] * 5_000
     whole["states"][-1] = {**whole["states"][-1], "epoch": "x"}
     text = json.dumps(whole)
-    begun = perf_counter()
+    begun = process_time()
 
     assert f"states[{len(whole['states']) - 1}].epoch" in told(text)
-    assert perf_counter() - begun < 20  # half a second
+    assert process_time() - begun < 20  # half a second
 
 
 def test_a_place_is_found_behind_escapes() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
 from counterexamples.certify import certify
@@ -29,6 +29,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
+from spec.diagnostics import SpecError
 from spec.ir import Model
 from spec.load import load, loads
 from spec.source import Span
@@ -87,11 +88,11 @@ def test_every_kind_of_trace_of_every_protocol_is_valid(path: Path) -> None:
 @example(455, Stops())  # a parameter that is beyond the type of its domain
 @given(st.integers(0, 10**6), st.sampled_from(ENDINGS))
 def test_traces_of_random_models_are_valid_and_come_back(seed: int, ending: Ending) -> None:
-    (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
     try:
+        (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
         trace = wander(model, 5, seed)
-    except (ModelError, IndexError):  # it cannot start
-        return
+    except (SpecError, ModelError, IndexError):  # ill typed after all, or without a start
+        reject()
     ended: Trace = replace(trace, ending=ending)
     text = write(ended)
 
