@@ -6,6 +6,7 @@ import builtins
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 
 from spec.ir import Kind, Model, Scope
 from spec.semantics import State, Step
@@ -106,3 +107,11 @@ class Trace:
         for step in self.steps:
             counts.append(counts[-1] + (step.action in names))
         return tuple(counts)
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows of it."""
+        return str(import_module("counterexamples.notebook").as_svg(self))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it, where it can unfold text."""
+        return str(import_module("counterexamples.notebook").as_html(self))

@@ -37,11 +37,16 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
 
 def save_text(path: Path, text: str) -> None:
     """Put a text into a file, as a whole or not at all. Raises SpecError when that does not work."""
+    save(path, text.encode())
+
+
+def save(path: Path, data: bytes) -> None:
+    """Put bytes into a file, as a whole or not at all. Raises SpecError when that does not work."""
     try:
         mode = path.stat().st_mode if path.exists() else None
         handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         Path(name).chmod(0o644 if mode is None else mode & 0o7777)
         Path(name).replace(path.resolve())
     except OSError as error:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from counterexamples.lines import Line, plain
+from counterexamples.lines import Line, line, plain
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
 
@@ -25,6 +25,26 @@ class Output:
     def write(self, text: str) -> None:
         """Put a text on the output as it is, for files and pipes."""
         self.out.write(text)
+
+    def file(self, content: str | bytes) -> None:
+        """Put a whole file on the output: in UTF-8 for a pipe; made harmless, as lines, for a terminal."""
+        if isinstance(content, str) and self.is_terminal:
+            self.lines(line(each) for each in content.splitlines())
+            return
+        data = content.encode() if isinstance(content, str) else content
+        self.out.flush()
+        self.out.buffer.write(data)
+        self.out.buffer.flush()
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether somebody looks at the output as it comes."""
+        return self.out.isatty()
+
+    @property
+    def is_ascii(self) -> bool:
+        """Whether the output can have no more than ASCII."""
+        return _is_ascii(self.out)
 
     def json(self, value: object) -> None:
         """Put a value on the output as JSON; in ASCII, so that no encoding loses anything."""
@@ -54,11 +74,14 @@ class Output:
 
             put(lines, stream)
             return
-        ascii_only = not (stream.encoding or "ascii").lower().startswith("utf")
-        stream.writelines(plain([each], ascii_only=ascii_only) for each in lines)
+        stream.writelines(plain([each], ascii_only=_is_ascii(stream)) for each in lines)
 
     def _has_colour(self, stream: TextIO) -> bool:
         """Whether to try colour: see https://no-color.org and https://force-color.org."""
         if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
             return False
         return stream.isatty() or bool(self.environment.get("FORCE_COLOR"))
+
+
+def _is_ascii(stream: TextIO) -> bool:
+    return not (stream.encoding or "ascii").lower().startswith("utf")

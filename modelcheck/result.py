@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 
 from counterexamples.trace import Trace
 from spec.ir import Check, Model, PropertyKind, Scope
@@ -179,3 +180,7 @@ class Outcome:
     def verdict(self, name: str) -> Verdict:
         """The verdict on a property. Raises KeyError when it was not looked at."""
         return self.result(name).verdict
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        return str(import_module("modelcheck.notebook").as_html(self))

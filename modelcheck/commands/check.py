@@ -121,12 +121,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
+    out.add_argument(
+        "--draw",
+        type=_formats,
+        default=(),
+        metavar="FORMAT,…",
+        help="write every run in these formats (svg, mermaid, …), as `show --as` does",
+    )
+    out.add_argument("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     if args.explain and args.quiet:
         args.refuse("--explain tells more and --quiet tells less: give one of them")
+    if args.out is not None and not args.draw:
+        args.refuse("--out is where --draw FORMAT writes")
     outcomes: list[Outcome] = []
     refused = False
     runs = _random_runs(args)
@@ -155,10 +165,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.json([as_json(each, strict=args.strict, explained=args.explain) for each in outcomes])
     elif len(outcomes) > 1:
         output.write(_summary(outcomes, strict=args.strict))
-    if args.itf is not None:
-        _save(args.itf, outcomes, output)
-    if args.html is not None:
-        _save_page(args, outcomes, output)
+    _write_files(args, outcomes, output)
     exits = {standing(outcome, strict=args.strict).exit for outcome in outcomes}
     exits |= {Exit.UNKNOWN} if refused else set()
     return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
@@ -208,8 +215,8 @@ def _only(model: Model, check: Check, names: list[str]) -> Check:
 
 def _estimate(args: argparse.Namespace, output: Output, questions: list[tuple[Model, Check]]) -> int:
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
-    if args.json or args.symmetry or args.itf or args.html or _keep(args) is not None:
-        args.refuse("--estimate goes with neither --json, --itf, --html, --symmetry nor a checkpoint")
+    if args.json or args.symmetry or args.itf or args.html or args.draw or _keep(args) is not None:
+        args.refuse("--estimate goes with neither --json, --itf, --html, --draw, --symmetry nor a checkpoint")
     for model, check in questions:
         title = f"{model.name} · {check.name}"
         progress = ProgressLine(output.err, title, columns=shutil.get_terminal_size().columns)
@@ -374,6 +381,16 @@ def _summary(outcomes: list[Outcome], *, strict: bool) -> str:
     return f"\n{count(len(outcomes), 'check')}: {', '.join(parts)}\n"
 
 
+def _write_files(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:
+    """The files that are asked for besides."""
+    if args.itf is not None:
+        _save(args.itf, outcomes, output)
+    if args.html is not None:
+        _save_page(args, outcomes, output)
+    if args.draw:
+        _draw(args, outcomes, output)
+
+
 def _save(path: Path, outcomes: list[Outcome], output: Output) -> None:
     """Write the traces: one to the very file, several beside it with their check and property in the name."""
     traces = [trace for outcome in outcomes for trace in _shown(outcome, everything=True)]
@@ -430,3 +447,20 @@ def _seconds(text: str) -> float:
 
 def _bytes(text: str) -> int:
     return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "an amount such as 800M or 4G"))
+
+
+def _draw(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:
+    """Write every run in each of the formats."""
+    from modelcheck.commands.drawn import draw  # noqa: PLC0415 - what draws is loaded only to draw
+
+    traces = (trace for outcome in outcomes for trace in _shown(outcome, everything=True))
+    draw(traces, args.draw, args.out or Path(), output, is_explained=args.explain)
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    from modelcheck.commands.drawn import formats  # noqa: PLC0415 - what draws is loaded only to draw
+
+    try:
+        return formats(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,62 +1,100 @@
-"""`modelcheck show TRACE FILE`: a trace from a file, replayed on its model, as a story."""
+"""`modelcheck show TRACE FILE`: a trace from a file, replayed on its model, as a story or a picture."""
 
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+from pathlib import Path
 
-from counterexamples.itf.read import document
-from counterexamples.text import story
+import modelcheck.commands.trace_file as trace_file
+from counterexamples.lines import count
+from counterexamples.pictures.png import NoRenderer
+from counterexamples.text import WIDTH
 from modelcheck.exits import Exit
-from modelcheck.explanation.explain import why
-from modelcheck.files import LARGEST_TRACE, read_text
-from modelcheck.models import pick_check, pick_model
+from modelcheck.files import save
+from modelcheck.formats import FORMATS, Asked, Content, as_file, format_of, remarks
 from modelcheck.output import Output
-from modelcheck.overrides import Overrides, apply, free_check
-from spec.ir import Model, Scope
-from spec.load import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
+    trace_file.add_arguments(parser)
     parser.add_argument(
-        "trace",
-        metavar="TRACE",
-        help="a trace in the Informal Trace Format (.itf.json); `-` reads it from the input",
-    )
-    parser.add_argument("file", metavar="FILE", help="the model it is a run of (.rsm)")
-    parser.add_argument(
-        "--of", metavar="NAME", help="which protocol or variant of the file (default: what the trace says)"
+        "--as", dest="form", choices=FORMATS, metavar="FORMAT", help=f"in this format: {', '.join(FORMATS)}"
     )
     parser.add_argument(
-        "--check", metavar="NAME", help="take the scope from this check (for traces of other tools)"
+        "--html", dest="form", action="store_const", const="html", help="the same as --as html"
     )
     parser.add_argument(
-        "--scope", nargs="+", default=[], metavar="NAME=N", help="give the scope (for traces of other tools)"
+        "--out", metavar="PATH", help="write it to this file, whose suffix says the format if --as does not"
     )
     parser.add_argument(
-        "--config", nargs="+", default=[], metavar="NAME=VALUE", help="give the configuration"
+        "--steps", type=_steps, metavar="A..B", help="only these steps, and how things stand before them"
     )
     parser.add_argument(
         "--explain",
         action="store_true",
         help="say why it goes wrong: what is false, which steps it takes, from when on nothing helps",
     )
+    parser.set_defaults(refuse=parser.error)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Read, replay, tell. A trace that is no run of the model is wrong input."""
-    found = document(read_text(args.trace, largest=LARGEST_TRACE), args.trace)
-    model = pick_model(load(args.file), args.of or found.model)
-    trace = found.replayed(model, _scope(model, args)).trace
-    output.lines(story(trace, width=output.width))
-    if args.explain:
-        output.lines(why(trace, output.width, in_full=True))
+    form = _form(args, output)
+    found, model, scope = trace_file.read(args)
+    trace = found.replayed(model, scope).trace
+    if args.steps is not None and args.steps.stop - 1 > len(trace.steps):
+        args.refuse(f"--steps: the trace has no more than {count(len(trace.steps), 'step')}")
+    to_output = args.out is None
+    asked = Asked(
+        trace,
+        args.steps,
+        args.explain,
+        output.width if to_output else WIDTH,
+        to_output and output.is_ascii,
+        command=shlex.join(["modelcheck", "show", args.trace, args.file]),
+    )
+    try:
+        content = FORMATS[form].draw(asked)
+    except (NoRenderer, OSError) as refusal:
+        args.refuse(str(refusal))
+    _put(args, output, content)
+    for remark in remarks(form, asked, content):
+        output.tell(f"modelcheck: {remark}")
     return Exit.EXPECTED
 
 
-def _scope(model: Model, args: argparse.Namespace) -> Scope | None:
-    """The scope that the command line gives, None when the trace has to."""
-    given = Overrides(tuple(args.scope), tuple(args.config))
-    if args.check is not None:
-        return apply(model, pick_check(model, args.check), given).scope
-    return free_check(model, given).scope if given else None
+def _form(args: argparse.Namespace, output: Output) -> str:
+    """The format that is asked for."""
+    form = args.form or ("text" if args.out is None else format_of(args.out))
+    if form is None:
+        suffixes = ", ".join(suffix for each in FORMATS.values() for suffix in each.suffixes)
+        args.refuse(f"--out: the name says no format: give one with --as, or a name that ends in {suffixes}")
+    form = str(form)
+    if args.out is None and FORMATS[form].is_binary and output.is_terminal:
+        args.refuse(f"{form} is nothing for a terminal: give a file with --out")
+    if args.steps is not None and not FORMATS[form].parts:
+        args.refuse(f"--steps: {form} has the whole run")
+    return form
+
+
+def _put(args: argparse.Namespace, output: Output, content: Content) -> None:
+    if args.out is not None:
+        data = as_file(content)
+        save(Path(args.out), data.encode() if isinstance(data, str) else data)
+        output.tell(f"modelcheck: wrote {args.out}")
+    elif isinstance(content, tuple):
+        output.lines(content)
+    else:
+        output.file(content)
+
+
+def _steps(text: str) -> range:
+    """`40..60`, or a single step."""
+    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise argparse.ArgumentTypeError(f"`{text}` is no range of steps such as 40..60")
+    return range(first, last + 1)

@@ -1,0 +1,54 @@
+"""`--draw FORMAT[,FORMAT] --out FOLDER`: each run that was found, as a file in each of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from counterexamples.pictures.png import NoRenderer
+from counterexamples.trace import Trace
+from modelcheck.files import save
+from modelcheck.formats import FORMATS, Asked, as_file, remarks
+from modelcheck.output import Output
+
+
+def formats(text: str) -> tuple[str, ...]:
+    """The formats that a text names, with commas between them. Raises ValueError for any other name."""
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in FORMATS:
+            raise ValueError(f"`{name}` is none of the formats {', '.join(FORMATS)}")
+    return names
+
+
+def draw(
+    traces: Iterable[Trace], forms: Sequence[str], folder: Path, output: Output, *, is_explained: bool
+) -> None:
+    """Write the files, named by model, check, property and format."""
+    found = tuple(traces)
+    if not found:
+        output.tell("modelcheck: there is no run to draw")
+        return
+    with suppress(OSError):  # `save` says what is wrong
+        folder.mkdir(parents=True, exist_ok=True)
+    for trace in found:
+        for form in forms:
+            _draw(Asked(trace, is_explained=is_explained), form, folder, output)
+
+
+def _draw(asked: Asked, form: str, folder: Path, output: Output) -> None:
+    """Write one file; a picture that cannot be drawn is no reason to lose the others."""
+    trace = asked.trace
+    name = f"{trace.model.name}.{trace.check or 'run'}.{trace.property or 'error'}"
+    target = folder / f"{name}{FORMATS[form].suffixes[0]}"
+    try:
+        content = FORMATS[form].draw(asked)
+    except (NoRenderer, OSError) as refusal:
+        output.tell(f"modelcheck: {target} is not written: {refusal}")
+        return
+    data = as_file(content)
+    save(target, data.encode() if isinstance(data, str) else data)
+    output.tell(f"modelcheck: wrote {target}")
+    for remark in remarks(form, asked, content):
+        output.tell(f"modelcheck: {target.name}: {remark}")

@@ -1,0 +1,94 @@
+"""What a notebook shows of a run and of the outcome of a check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from counterexamples.lines import Piece, Role, line
+from counterexamples.notebook import pre
+from counterexamples.trace import Stops
+from modelcheck.api import check, traces
+from spec.load import loads
+from tests.counterexamples.runs import TOY, divergence, walk
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)> ]]> & \N{ESCAPE}[31m"
+
+
+Attributes = list[tuple[str, str | None]]
+
+
+class Tags(HTMLParser):
+    """The elements of a page, each of which is closed in its turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:  # noqa: ARG002 - as it is called
+        self.found.append(tag)
+        self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:  # noqa: ARG002 - as it is called
+        self.found.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+
+def evil_text() -> str:
+    return TOY.read_text(encoding="utf-8").replace("{r} crashes.", EVIL)
+
+
+def test_a_run_is_a_picture() -> None:
+    shown = divergence()._repr_svg_()
+
+    assert ET.fromstring(shown).tag.endswith("svg")  # noqa: S314 - it is ours
+
+
+def test_a_run_can_be_unfolded_to_its_story() -> None:
+    shown = divergence()._repr_html_()
+
+    assert Tags(shown).found[:2] == ["div", "svg"]
+    assert "a crashes." in shown.partition("<details>")[2]
+
+
+def test_a_long_run_has_no_story() -> None:
+    run = divergence()
+    steps = tuple(run.steps[3] for _ in range(2)) * 200
+    states = (run.states[3], *(run.states[4] for _ in steps))
+
+    shown = replace(run, steps=steps, states=states, ending=Stops(), property=None)._repr_html_()
+
+    assert "<details>" not in shown
+
+
+def test_an_outcome_is_its_card_and_its_runs() -> None:
+    model = loads(TOY.read_text(encoding="utf-8"), "toy.rsm")[0]
+    outcome = check(model, replace(model.checks[0], expect=()))
+
+    shown = outcome._repr_html_()
+
+    assert Tags(shown).found.count("svg") == len(traces(outcome.findings)) > 1
+    assert "alone" in shown.partition("<svg")[0]
+
+
+def test_markup_in_a_model_is_text() -> None:
+    model = loads(evil_text(), "toy.rsm")[0]
+    run = walk("elect(a)", "crash(a)", ending=Stops(), prop=None, model=model)
+
+    for shown in (run._repr_svg_(), run._repr_html_(), check(model, model.checks[0])._repr_html_()):
+        assert not {"script", "img"} & set(Tags(shown).found)
+        assert "\N{ESCAPE}" not in shown
+
+
+@pytest.mark.parametrize("role", Role)
+def test_every_role_has_a_style(role: Role) -> None:
+    assert "&lt;b&gt;" in pre([line(Piece("<b>", role))])
