@@ -17,6 +17,7 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
+from modelcheck.commands import amounts
 from modelcheck.engine import CannotResume, Keep, Limits
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
@@ -30,6 +31,9 @@ from modelcheck.overrides import Overrides, apply, free_check
 from modelcheck.progress import ProgressLine
 from modelcheck.registry import ENGINES
 from modelcheck.result import End, Holds, Outcome, Violated
+from modelcheck.shrinking.outcome import smaller
+from modelcheck.shrinking.shrink import Shrunk, shrink
+from modelcheck.shrinking.told import told
 from modelcheck.simulate import DEPTH, RandomRuns
 from modelcheck.standing import standing, surprises
 from modelcheck.wording import config_words, scope_words
@@ -39,7 +43,6 @@ from spec.load import load
 from spec.types import Nat, Sort
 from spec.values import ModelError
 
-MOST_THREADS = 256
 SEEDS = 2**32  # as many may be drawn; any may be given
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 WORST_FIRST = (Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
@@ -69,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     either = how.add_mutually_exclusive_group()
     either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
     either.add_argument(
-        "--simulate", type=_count, metavar="N", help="take so many random runs instead of searching"
+        "--simulate", type=amounts.count, metavar="N", help="take so many random runs instead of searching"
     )
     either.add_argument(
         "--estimate",
@@ -77,8 +80,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many states to expect, by smaller scopes; decides nothing",
     )
     how.add_argument("--seed", type=int, metavar="S", help="the same random runs again (drawn, and told)")
-    how.add_argument("--depth", type=_count, metavar="D", help=f"of up to so many steps each ({DEPTH})")
-    how.add_argument("--threads", type=_threads, metavar="N", help="on so many cores (all)")
+    how.add_argument(
+        "--depth", type=amounts.count, metavar="D", help=f"of up to so many steps each ({DEPTH})"
+    )
+    how.add_argument(
+        "--shrink",
+        action="store_true",
+        help="make the random runs that are shown minimal, in a smaller scope",
+    )
+    how.add_argument("--threads", type=amounts.threads, metavar="N", help="on so many cores (all)")
     how.add_argument(
         "--symmetry", action="store_true", help="count states that differ by a renaming of members as one"
     )
@@ -88,11 +98,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="remember no way to each state (8 bytes less); if there is a run to show, search again",
     )
     how.add_argument(
-        "--max-states", type=_count, metavar="N", help="give up beyond so many states (2000, 5M)"
+        "--max-states", type=amounts.count, metavar="N", help="give up beyond so many states (2000, 5M)"
     )
-    how.add_argument("--max-time", type=_seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     how.add_argument(
-        "--max-memory", type=_bytes, metavar="M", help="give up beyond so much memory (800M, 4G)"
+        "--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)"
+    )
+    how.add_argument(
+        "--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)"
     )
     how.add_argument(
         "--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later"
@@ -101,7 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume", type=Path, metavar="DIR", help="go on from a checkpoint, and keep it up to date"
     )
     how.add_argument(
-        "--every", type=_seconds, default=300, metavar="T", help="how often, besides at the end (5m)"
+        "--every", type=amounts.seconds, default=300, metavar="T", help="how often, besides at the end (5m)"
     )
     parser.set_defaults(refuse=parser.error)
     out = parser.add_argument_group("what to show")
@@ -156,9 +168,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
             refused = True
             continue
+        found, (outcome, shrunk) = outcome, _smaller(args, output, outcome)
         outcomes.append(outcome)
         if not args.json:
-            _tell(args, output, outcome, first=len(outcomes) == 1)
+            _tell(args, output, found, outcome, shrunk, first=len(outcomes) == 1)
         if outcome.findings.end is End.INTERRUPTED:
             break
     if args.json:
@@ -231,8 +244,8 @@ def _estimate(args: argparse.Namespace, output: Output, questions: list[tuple[Mo
 def _random_runs(args: argparse.Namespace) -> RandomRuns | None:
     """The random runs to take instead of a search, if any; without a seed one is drawn."""
     if args.simulate is None:
-        if args.seed is not None or args.depth is not None:
-            args.refuse("--seed and --depth are of random runs: say how many with --simulate N")
+        if args.seed is not None or args.depth is not None or args.shrink:
+            args.refuse("--seed, --depth and --shrink are of random runs: say how many with --simulate N")
         return None
     seed = randbelow(SEEDS) if args.seed is None else args.seed
     return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
@@ -264,6 +277,18 @@ def _ask(
     except ModelError as error:
         message = f"the model cannot start: {error.message}"
         raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
+    finally:
+        progress.clear()
+
+
+def _smaller(args: argparse.Namespace, output: Output, outcome: Outcome) -> tuple[Outcome, list[Shrunk]]:
+    """The outcome with its runs made minimal, if that is asked for."""
+    if not args.shrink:
+        return outcome, []
+    columns = shutil.get_terminal_size().columns
+    progress = ProgressLine(output.err, f"{outcome.model.name} · shrinking", columns=columns)
+    try:
+        return smaller(outcome, lambda trace: shrink(trace, seconds=args.max_time, reporter=progress))
     finally:
         progress.clear()
 
@@ -310,19 +335,32 @@ def _named(part: object) -> Iterator[str]:
 # --------------------------------------------------------------------- answers
 
 
-def _tell(args: argparse.Namespace, output: Output, outcome: Outcome, *, first: bool) -> None:
+def _tell(
+    args: argparse.Namespace,
+    output: Output,
+    found: Outcome,
+    outcome: Outcome,
+    shrunk: list[Shrunk],
+    *,
+    first: bool,
+) -> None:
+    """The card of what was found, and the stories, of what it was made into."""
     if args.quiet:
-        output.lines([brief(outcome, strict=args.strict)])
-        _tell_again(args, output, outcome)
+        output.lines([brief(found, strict=args.strict)])
+        _tell_again(args, output, found)
         return
     if not first:
         output.write("\n")
-    remarks = [UNFORETOLD] if _is_changed(outcome) else []
-    output.lines(card(outcome, width=output.width, strict=args.strict, remarks=remarks))
-    _tell_again(args, output, outcome)
+    remarks = [UNFORETOLD] if _is_changed(found) else []
+    output.lines(card(found, width=output.width, strict=args.strict, remarks=remarks))
+    _tell_again(args, output, found)
     for trace in _shown(outcome, everything=args.trace or args.explain):
         output.write("\n")
-        output.lines(story(trace, width=output.width, bounds_told=True))
+        for each in shrunk:
+            if each.trace is trace:
+                output.lines(told(each, output.width))
+                output.write("\n")
+        output.lines(story(trace, width=output.width, bounds_told=not shrunk))
         output.lines(why(trace, output.width, in_full=args.explain))
 
 
@@ -349,7 +387,8 @@ def _again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--depth", [] if sample is None else [sample.depth]),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
-    return shlex.join(words + (["--symmetry"] if args.symmetry else []))
+    words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
+    return shlex.join(words)
 
 
 def _is_changed(outcome: Outcome) -> bool:
@@ -413,40 +452,6 @@ def _save_page(args: argparse.Namespace, outcomes: list[Outcome], output: Output
     commands = [_again(args, outcome) for outcome in outcomes]
     save_text(args.html, outcomes_page(outcomes, commands, strict=args.strict))
     output.tell(f"modelcheck: wrote {args.html}")
-
-
-# ------------------------------------------------------------------- arguments
-
-
-def _scaled(text: str, units: dict[str, float], what: str) -> float:
-    """A number with a unit behind it, in the smallest unit."""
-    number = text.rstrip("".join(units) + "".join(units).upper())
-    unit = text[len(number) :].lower()
-    try:
-        value = float(number) * units.get(unit, float("nan"))
-    except ValueError:
-        value = float("nan")
-    if not 0 < value < 1e18:
-        raise argparse.ArgumentTypeError(f"`{text}` is not {what}")
-    return value
-
-
-def _count(text: str) -> int:
-    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number such as 20000 or 5M"))
-
-
-def _threads(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 to {MOST_THREADS}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    return _scaled(text, {"": 1, "s": 1, "m": 60, "h": 3600}, "a time such as 90, 90s, 5m or 2h")
-
-
-def _bytes(text: str) -> int:
-    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "an amount such as 800M or 4G"))
 
 
 def _draw(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import spec.types as t
 from counterexamples.trace import Trace
@@ -15,6 +15,22 @@ from spec.values import Cut, Misfit, ModelError, decode, encode
 
 class _Gone(Exception):  # noqa: N818 - an answer
     """A value is nothing without the member that was taken away."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaver:
+    """A member that goes, and the one that takes its part, if any."""
+
+    sort: str
+    member: int
+    heir: int | None = None
+
+    def renamed(self, other: int) -> int:
+        """What a member is when that one has gone. Raises _Gone for the one that goes."""
+        stays = self.heir if other == self.member else other
+        if stays is None:
+            raise _Gone
+        return stays - (stays > self.member)
 
 
 def fits_settings(trace: Trace) -> bool:
@@ -51,10 +67,13 @@ def with_bound(scope: Scope, name: str, bound: int) -> Scope:
     return replace(scope, networks={**scope.networks, name: bound})
 
 
-def without_member(trace: Trace, sort: str, member: int) -> tuple[Scope, tuple[Step | None, ...]] | None:
+def without_member(
+    trace: Trace, sort: str, member: int, heir: int | None = None
+) -> tuple[Scope, tuple[Step | None, ...]] | None:
     """The scope with one member less, and the trace's steps as they are named there: None for what names it.
 
-    The members behind it move up, so that the first names stay in use.  Choices that
+    With an heir, that other member does what it did instead.  The members behind it
+    move up, so that the first names stay in use.  Choices that
     are nothing without the member are left open.  None where a setting needs the member,
     and where it is the only one.
     """
@@ -62,22 +81,24 @@ def without_member(trace: Trace, sort: str, member: int) -> tuple[Scope, tuple[S
     if len(scope.sorts[sort]) == 1:
         return None
     try:
-        config = {e.name: _without(e.type, scope.config[e.name], sort, member) for e in model.configs}
+        config = {
+            e.name: _without(e.type, scope.config[e.name], _Leaver(sort, member)) for e in model.configs
+        }
     except _Gone:
         return None
     smaller = replace(scope, sorts={**scope.sorts, sort: scope.sorts[sort][:-1]}, config=config)
-    return smaller, tuple(_step_without(trace, step, sort, member) for step in trace.steps)
+    return smaller, tuple(_step_without(trace, step, _Leaver(sort, member, heir)) for step in trace.steps)
 
 
-def _step_without(trace: Trace, step: Step, sort: str, member: int) -> Step | None:
+def _step_without(trace: Trace, step: Step, who: _Leaver) -> Step | None:
     params = trace.model.action(step.action).params
     types = [_member_type(param.domain.type) for param in params]
     try:
-        args = tuple(_without(of, a, sort, member) for of, a in zip(types, step.args, strict=True))
+        args = tuple(_without(of, a, who) for of, a in zip(types, step.args, strict=True))
     except _Gone:
         return None
     try:
-        choices = tuple(replace(c, value=_without(c.type, c.value, sort, member)) for c in step.choices)
+        choices = tuple(replace(c, value=_without(c.type, c.value, who)) for c in step.choices)
     except _Gone:
         choices = ()
     return Step(step.action, args, choices)
@@ -87,46 +108,44 @@ def _member_type(domain: t.Type) -> t.Type:
     return domain.of if isinstance(domain, t.Set | t.Bag | t.Seq | t.Option) else domain
 
 
-def _without(of: t.Type, value: Value, sort: str, member: int) -> Value:
+def _without(of: t.Type, value: Value, who: _Leaver) -> Value:
     """A value without a member: collections lose it, the members behind it move up. Raises _Gone."""
     match of:
-        case t.Sort(name) if name == sort:
-            if value == member:
-                raise _Gone
-            return value - (value > member)
+        case t.Sort(name) if name == who.sort:
+            return who.renamed(value)
         case t.Option(inner):
-            return None if value is None else _without(inner, value, sort, member)
+            return None if value is None else _without(inner, value, who)
         case t.Set(inner):
-            return frozenset(_kept(inner, value, sort, member))
+            return frozenset(_kept(inner, value, who))
         case t.Bag(inner):
-            pairs = [(list(_kept(inner, [each], sort, member)), count) for each, count in value]
+            pairs = [(list(_kept(inner, [each], who)), count) for each, count in value]
             return frozenset((each, count) for kept, count in pairs for each in kept)
         case t.Seq(inner):
-            return tuple(_kept(inner, value, sort, member))
+            return tuple(_kept(inner, value, who))
         case t.Map(key, inner):
-            left = [each for at, each in enumerate(value) if key != t.Sort(sort) or at != member]
-            return tuple(_without(inner, each, sort, member) for each in left)
+            left = [each for at, each in enumerate(value) if key != t.Sort(who.sort) or at != who.member]
+            return tuple(_without(inner, each, who) for each in left)
         case t.Record(_, fields):
-            return _parts([field.type for field in fields], value, sort, member)
+            return _parts([field.type for field in fields], value, who)
         case t.Tuple(items):
-            return _parts(items, value, sort, member)
+            return _parts(items, value, who)
         case t.Case(_, _, fields):
-            return (value[0], *_parts([field.type for field in fields], value[1:], sort, member))
+            return (value[0], *_parts([field.type for field in fields], value[1:], who))
         case t.Union(_, cases):
-            return _without(cases[value[0]], value, sort, member)
+            return _without(cases[value[0]], value, who)
         case _:
             return value
 
 
-def _parts(types: Iterable[t.Type], values: Value, sort: str, member: int) -> tuple[Value, ...]:
-    return tuple(_without(of, value, sort, member) for of, value in zip(types, values, strict=True))
+def _parts(types: Iterable[t.Type], values: Value, who: _Leaver) -> tuple[Value, ...]:
+    return tuple(_without(of, value, who) for of, value in zip(types, values, strict=True))
 
 
-def _kept(of: t.Type, values: Iterable[Value], sort: str, member: int) -> Iterator[Value]:
+def _kept(of: t.Type, values: Iterable[Value], who: _Leaver) -> Iterator[Value]:
     """What is left of the parts of a collection."""
     for value in values:
         try:
-            left = _without(of, value, sort, member)
+            left = _without(of, value, who)
         except _Gone:
             continue
         yield left

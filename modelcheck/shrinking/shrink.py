@@ -49,6 +49,7 @@ class Shrunk:
 
     trace: Trace
     before: Trace
+    same_scope: bool
     stopped: Stopped
     tried: int
     seconds: float
@@ -88,10 +89,11 @@ def shrink(
 ) -> Shrunk:
     """The trace made minimal, by NOTE(minimal), or as small as it got by the limit of time or Ctrl-C.
 
-    Faults go before steps: of two ways to be smaller the one with fewer faults is
-    tried first.  Nothing is ever added: no step is taken whose action and parameters
-    the trace does not have.  With `same_scope` no member and no bound goes.  The same
-    trace gives the same result.  Costs a replay for each smaller run that is tried: at
+    It is gone about in several ways, of which the one with the fewest faults, then
+    steps, counts.  Nothing is ever added: no step is taken that the trace does not
+    have, but for another member in the place of one that is taken out, and for other
+    choices.  With `same_scope` no member and no bound goes.  The same trace gives the
+    same result.  Costs a replay for each smaller run that is tried: in each way at
     least one for each step, member and bound that is left.
     Raises NotReplayable where the trace is no run of its model, ShowsNothing where it claims nothing.
     """
@@ -101,7 +103,9 @@ def shrink(
     shrinking = _Shrinking(trace, seconds, reporter or Silent(), same_scope=same_scope)
     stopped = shrinking.run()
     certify(shrinking.best.run)
-    return Shrunk(shrinking.best.run, trace, stopped, shrinking.tried, monotonic() - shrinking.started)
+    return Shrunk(
+        shrinking.best.run, trace, same_scope, stopped, shrinking.tried, monotonic() - shrinking.started
+    )
 
 
 def _size(run: Trace) -> tuple[int, ...]:
@@ -115,13 +119,22 @@ class _OutOfTime(Exception):  # noqa: N818 - an answer
 
 
 class _Way(NamedTuple):
-    """A way to go about it, which may end at a smaller run than another one."""
+    """A way to go about it: each may end at a smaller run than the others.
+
+    With `heirs`, another member may do what one did that is taken out.
+    """
 
     members_first: bool
     forwards: bool
+    heirs: bool
 
 
-WAYS = tuple(_Way(first, forwards) for first in (False, True) for forwards in (False, True))
+WAYS = (
+    _Way(members_first=False, forwards=False, heirs=True),
+    _Way(members_first=False, forwards=True, heirs=False),
+    _Way(members_first=True, forwards=False, heirs=False),
+    _Way(members_first=True, forwards=True, heirs=True),
+)
 
 
 class _Shrinking:
@@ -172,9 +185,9 @@ class _Shrinking:
     def _round(self, way: _Way) -> bool:
         """Do all that can make the run smaller; whether any of it did."""
         before = self.course
-        if not (way.members_first and not self._same_scope):
+        if not way.members_first:
             self._take_out(self._are_faults, way)
-        self._take_out_members()
+        self._take_out_members(way)
         self._lower_bounds()
         self._take_out(self._are_faults, way)
         self._take_out(lambda trace: range(len(trace.steps)), way)
@@ -240,15 +253,21 @@ class _Shrinking:
 
     # ------------------------------------------------------------------ scopes
 
-    def _take_out_members(self) -> None:
-        """Leave out members of sorts, the last first."""
+    def _take_out_members(self, way: _Way) -> None:
+        """Leave out members of sorts, the last first: with what they do, or with an heir."""
         if self._same_scope:
             return
         for sort, names in self.course.run.scope.sorts.items():
             for member in range(len(names) - 1, -1, -1):
-                less = without_member(self.course.run, sort, member)
-                if less is not None:
-                    self._move(*less)
+                heirs = (other for other in range(len(self.course.run.scope.sorts[sort])) if other != member)
+                any(
+                    self._take_out_member(sort, member, heir)
+                    for heir in (None, *(heirs if way.heirs else ()))
+                )
+
+    def _take_out_member(self, sort: str, member: int, heir: int | None) -> bool:
+        less = without_member(self.course.run, sort, member, heir)
+        return less is not None and self._move(*less)
 
     def _lower_bounds(self) -> None:
         """Lower the bounds of nats and networks, by much first."""

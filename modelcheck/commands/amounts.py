@@ -1,0 +1,42 @@
+"""Amounts as people type them: 5M states, 90 seconds, 4G of memory."""
+
+from __future__ import annotations
+
+import argparse
+
+MOST_THREADS = 256
+
+
+def count(text: str) -> int:
+    """A number such as 20000 or 5M."""
+    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number such as 20000 or 5M"))
+
+
+def threads(text: str) -> int:
+    """A number of threads."""
+    if not text.isdecimal() or not 0 < int(text) <= MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 to {MOST_THREADS}")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time such as 90, 90s, 5m or 2h, in seconds."""
+    return _scaled(text, {"": 1, "s": 1, "m": 60, "h": 3600}, "a time such as 90, 90s, 5m or 2h")
+
+
+def bytes_(text: str) -> int:
+    """An amount of memory such as 800M or 4G, in bytes."""
+    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "an amount such as 800M or 4G"))
+
+
+def _scaled(text: str, units: dict[str, float], what: str) -> float:
+    """A number with a unit behind it, in the smallest unit."""
+    number = text.rstrip("".join(units) + "".join(units).upper())
+    unit = text[len(number) :].lower()
+    try:
+        value = float(number) * units.get(unit, float("nan"))
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < 1e18:
+        raise argparse.ArgumentTypeError(f"`{text}` is not {what}")
+    return value
