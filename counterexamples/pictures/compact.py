@@ -106,7 +106,8 @@ class _Compact:
             name = line(Piece(f"{self._safe(lane)} ", Role.PLACE), *cell)
             notes = () if self._has_logs else told_in(row, lane)
             if notes:
-                yield from wrapped((Piece(margin), *name), self._safe(", ".join(notes)), self._width)
+                label = (Piece(margin), *name, Piece(" " if cell else ""))
+                yield from wrapped(label, self._safe(", ".join(notes)), self._width)
             elif cell:
                 items.append(name)
         if items:

@@ -36,7 +36,7 @@ ARROWS = {
 COLOURS = {Kind.FAULT: "rgba(207, 34, 46, 0.16)", Kind.REPAIR: "rgba(26, 127, 55, 0.16)"}
 WRONG = "rgba(207, 34, 46, 0.32)"
 REACHED = "rgba(26, 127, 55, 0.32)"
-BESIDE = 38  # characters of a line in a note beside one lane
+BESIDE = 46  # characters of a line in a note beside one lane
 ACROSS = 24  # characters for each lane in a note across all
 # Signs that Mermaid's grammar, its directives, its entities or its formulas give a meaning; a colon
 # only where no blank follows it, or `wrap` stands before it.

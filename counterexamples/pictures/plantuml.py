@@ -35,7 +35,7 @@ SHAPES = {Kind.ACTION: ("note", ""), Kind.FAULT: ("hnote", " #FFD8D3"), Kind.REP
 NEWLINE = r"\n"  # as PlantUML has it
 WRONG = " #FFB3AB"
 REACHED = " #AFE3BD"
-BESIDE = 38  # characters of a line in a note beside one lane
+BESIDE = 46  # characters of a line in a note beside one lane
 ACROSS = 24  # characters for each lane in a note across all
 HARMLESS = ".-_=:{}[]"
 OURS = "·→−×…✓✗✕★☆⚡✚↻▼"
