@@ -87,12 +87,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A switch of the configuration; `key` and `note` say what it is in the real system."""
+    """A switch of the configuration; `key` and `note` say what it is in the real system.
+
+    `needed` is what becomes of the run with another value; empty where that is not known.
+    """
 
     name: str
     value: str
     key: str
     note: str
+    needed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,9 @@ def _run(item: Item, number: int) -> Run:
     if trace is None:
         raise ValueError("an item without a trace is no run")
     drawn = picture(trace, explanation=item.explanation)
-    plain = replace(drawn, title="", caption="", bounds="")  # the page says these in words of its own
+    plain = replace(
+        drawn, title="", caption="", bounds="", needs=""
+    )  # the page says these in words of its own
     explained = item.explanation
     summary = explained.summary if explained is not None else (drawn.caption,) if drawn.caption else ()
     return Run(
@@ -214,7 +220,7 @@ def _run(item: Item, number: int) -> Run:
         summary,
         tuple(ending(Machine(trace.model, trace.scope), trace, WIDTH)),
         tuple(_bounds(trace, item.budget)),
-        tuple(_settings(trace)),
+        tuple(_settings(trace, explained)),
     )
 
 
@@ -240,7 +246,9 @@ def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "faults", (budget,)
 
 
-def _settings(trace: Trace) -> Iterator[Setting]:
+def _settings(trace: Trace, explained: Explanation | None) -> Iterator[Setting]:
+    found = () if explained is None else explained.settings
+    needed = {each.name: f"with {each.name} = {each.other}, {each.without}" for each in found}
     for entry in trace.model.configs:
         value = shown(entry.type, trace.scope.config[entry.name], trace.scope)
-        yield Setting(entry.name, value, entry.key or "", entry.note or "")
+        yield Setting(entry.name, value, entry.key or "", entry.note or "", needed.get(entry.name, ""))

@@ -13,7 +13,7 @@ from modelcheck.review.basis import basis, warnings
 from modelcheck.review.questions import ANY, GUARANTEES
 from modelcheck.review.report import limits, remedies, subject
 from modelcheck.review.review import Review
-from modelcheck.review.told import CELLS, cell, mark, sentence
+from modelcheck.review.told import cell, legend, mark, sentence
 
 WIDTH = 96
 MOST_RUNS = 8  # each is several printed pages
@@ -21,13 +21,22 @@ MOST_RUNS = 8  # each is several printed pages
 
 def review_page(review: Review, command: str) -> str:
     """The page; the same review gives the same page, however long it took."""
-    shown = _shown(review)
+    lost = _lost(review)
+    shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
-    return page(items, title=subject(review), cards=[_card(review, places, command)])
+    return page(items, title=subject(review), cards=[_card(review, places, _about(lost), command)])
 
 
-def _shown(review: Review) -> list[list[Answer]]:
+def _about(lost: list[list[Answer]]) -> str:
+    """How to get from the table to the runs, and that there are more, where there are."""
+    if not lost:
+        return ""
+    more = f"; {MOST_RUNS} of {len(lost)} runs are on this page" if len(lost) > MOST_RUNS else ""
+    return f"what is underlined leads to a run that breaks it{more}"
+
+
+def _lost(review: Review) -> list[list[Answer]]:
     """The answers with a loss, by the run that they show: the first loss, then those to any faults."""
     lost = [answer for answer in review.answers if answer.loss is not None]
     order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
@@ -36,7 +45,7 @@ def _shown(review: Review) -> list[list[Answer]]:
     for answer in lost:
         if answer.loss is not None:
             runs.setdefault((answer.loss.model.name, answer.loss.steps), []).append(answer)
-    return list(runs.values())[:MOST_RUNS]
+    return list(runs.values())
 
 
 def _item(review: Review, answer: Answer, command: str) -> Item:
@@ -52,7 +61,7 @@ def _loss(answer: Answer) -> Trace:
     return answer.loss
 
 
-def _card(review: Review, places: Mapping[int, int], command: str) -> Card:
+def _card(review: Review, places: Mapping[int, int], runs: str, command: str) -> Card:
     settings = review.settings
     first = review.answer(GUARANTEES[0].name)
     words, role = ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
@@ -63,7 +72,7 @@ def _card(review: Review, places: Mapping[int, int], command: str) -> Card:
         role,
         about="guarantee",
         verdicts=tuple(_verdicts(review, places)),
-        tables=(_table(review, places),),
+        tables=(_table(review, places, runs),),
         remarks=tuple(_required(review)),
         texts=tuple(
             (heading, tuple(lines))
@@ -84,7 +93,7 @@ def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
             yield Verdict(guarantee.name, sentence(answer), mark(answer)[1], places.get(id(answer.loss)))
 
 
-def _table(review: Review, places: Mapping[int, int]) -> Table:
+def _table(review: Review, places: Mapping[int, int], runs: str) -> Table:
     names = [guarantee.name for guarantee in GUARANTEES]
     rows = []
     used: set[str] = set()
@@ -97,11 +106,9 @@ def _table(review: Review, places: Mapping[int, int]) -> Table:
             for answer, (text, role) in zip(answers, told, strict=True)
         )
         rows.append((f"{kind}: {title}", cells))
-    note = "; ".join(text for sign, text in CELLS.items() if any(sign in each for each in used)).replace(
-        "`", ""
-    )
-    title = "How many faults of each kind are survived"
-    return Table(title, tuple(names), tuple(rows), note.replace("`", ""))
+    signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
+    note = "; ".join(filter(None, (*signs, runs)))
+    return Table("How many faults of each kind are survived", tuple(names), tuple(rows), note)
 
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -12,7 +12,7 @@ from modelcheck.review.questions import ANY, GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review
 from modelcheck.review.story import story
-from modelcheck.review.told import CELLS, cell, mark, sentence
+from modelcheck.review.told import cell, legend, mark, sentence
 from spec.semantics import Machine
 
 SHOWN = 5  # remedies in the report
@@ -83,15 +83,9 @@ def _table(review: Review, width: int) -> Iterator[Line]:
             f"  {kind:<{first}}  ", *(Piece(f"{text:<{size}}", role) for (text, role), size in cells)
         )
         yield from wrapped(label, title, max(width, 90), Role.DIM)
-    used = {cell(review.answer(name, kind))[0] for name in names for kind in rows}
-    told = [text for sign, text in CELLS.items() if any(_has(used_, sign) for used_ in used)]
-    if told:
+    if told := legend(cell(review.answer(name, kind))[0] for name in names for kind in rows):
         yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
     yield ()
-
-
-def _has(text: str, sign: str) -> bool:
-    return text.endswith("+") if sign == "+" else sign in text
 
 
 # ------------------------------------------------------------------ the story

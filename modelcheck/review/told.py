@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
@@ -30,6 +32,16 @@ def cell(answer: Answer | None) -> tuple[str, Role]:
     if not answer.complete:
         return (f"{answer.survived}+?" if answer.survived >= 0 else "?"), Role.UNSURE
     return f"{answer.survived}+", Role.GOOD
+
+
+def legend(cells: Iterable[str]) -> list[str]:
+    """What the marks in the cells mean, of those that are there."""
+    used = set(cells)
+    return [text for sign, text in CELLS.items() if any(_has(each, sign) for each in used)]
+
+
+def _has(text: str, sign: str) -> bool:
+    return text.endswith("+") if sign == "+" else sign in text
 
 
 def _worth(answer: Answer) -> Role:
