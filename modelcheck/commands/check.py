@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from secrets import randbelow
 
+import modelcheck.commands.amounts as amounts
 from counterexamples.itf.write import write
 from counterexamples.lines import Piece, Role, count, line
 from counterexamples.text import story
@@ -17,7 +18,6 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
-from modelcheck.commands import amounts
 from modelcheck.engine import CannotResume, Keep, Limits
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate

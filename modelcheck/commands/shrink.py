@@ -7,12 +7,12 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import modelcheck.commands.trace_file as trace_file
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.itf.read import HINT, Document
 from counterexamples.itf.write import write
 from counterexamples.text import story
 from counterexamples.trace import Stops, Trace
-from modelcheck.commands import trace_file
 from modelcheck.commands.amounts import seconds
 from modelcheck.exits import Exit
 from modelcheck.files import save_text

@@ -393,6 +393,7 @@ def test_the_readme_shows_what_the_command_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("COLUMNS", raising=False)
     text = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
     block = next(part for part in text.split("```console\n")[1:] if "modelcheck shrink " in part).partition(
         "```"
