@@ -199,7 +199,7 @@ def walk(
     """A random run, the asserts that each step breaks, and the error at its end if it comes to one."""
     try:
         states, steps, broken = [chance.choice(machine.initial())], list[Step](), list[tuple[str, ...]]()
-    except ModelError:
+    except (ModelError, IndexError):  # it cannot start
         return (), (), (), None
     error = None
     while len(steps) < length:
