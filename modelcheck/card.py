@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
+from modelcheck.matrix import proof_words, reach_words, switch_words
 from modelcheck.result import Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.standing import is_expected, standing, surprises
 from modelcheck.version import version
@@ -100,22 +101,28 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
     Without what was `measured`, the seconds and bytes, the same search tells the same.
     """
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
-    yield "within", scope_words(check.scope)
-    yield "config", config_words(model, check)
+    proof = outcome.findings.proof
+    yield "within", scope_words(check.scope) if proof is None else reach_words(model)
+    yield "config", config_words(model, check) if proof is None else switch_words(outcome)
     if any(action.kind is Kind.FAULT for action in model.actions):
         yield "faults", [_asked(outcome, check.budget)]
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
     renamed = outcome.findings.symmetry
     alike = [f"up to renaming {' and '.join(renamed)}"] if renamed else []
     sample = outcome.findings.sample
-    if sample is None:
+    if proof is not None:
+        yield "proof", proof_words(proof)
+    elif outcome.findings.depth is not None:
+        yield "searched", [f"runs of up to {count(outcome.findings.depth, 'step')}", "by a solver"]
+    elif sample is None:
         yield "searched", [*searched, count(stats.levels, "level"), *alike]
     else:
         walked = [count(sample.runs, "random run"), count(stats.transitions, "step")]
         yield "walked", [*walked, f"{stats.levels - 1:,} in the longest"]
     if len(stats.layers) > 1:
         yield "by faults", _layers(stats.layers)
-    yield "cut", _cut(outcome)
+    if outcome.findings.depth is None:
+        yield "cut", [] if proof is not None else _cut(outcome)
     how = [outcome.findings.engine, "exact" if sample is None else "random"]
     if measured:
         how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= WORTH_TELLING else []

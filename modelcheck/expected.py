@@ -14,14 +14,24 @@ from spec.ir import Check, Expect, ExpectCount, ExpectTaken, ExpectVerdict
 def mismatches(check: Check, findings: Findings) -> tuple[Mismatch, ...]:
     """Every expectation that was not met; and every violation that nothing in the check expects.
 
-    Random runs can only go against a verdict, not against how many faults and steps it takes.
+    Random runs, and those of a solver, can only go against a verdict; against how many
+    faults and steps it takes only where they are the fewest.
     """
-    if findings.sample is not None:
-        decided = {r.property for r in findings.results if not isinstance(r.verdict, Unknown)}
-        expect = (e for e in check.expect if isinstance(e, ExpectVerdict) and e.property in decided)
-        plain = (replace(e, faults=None, steps=None, any_faults=False) for e in expect)
-        check = replace(check, expect=tuple(plain))
+    if findings.sample is not None or findings.depth is not None or findings.proof is not None:
+        verdicts = {r.property: r.verdict for r in findings.results if not isinstance(r.verdict, Unknown)}
+        expect = (e for e in check.expect if isinstance(e, ExpectVerdict) and e.property in verdicts)
+        told = (e if _is_fewest(verdicts[e.property]) else _plain(e) for e in expect)
+        check = replace(check, expect=tuple(told))
     return tuple(found for found in _all(check, findings) if found is not None)
+
+
+def _is_fewest(verdict: Verdict) -> bool:
+    return not isinstance(verdict, Violated) or verdict.fewest
+
+
+def _plain(expected: ExpectVerdict) -> ExpectVerdict:
+    """The verdict alone."""
+    return replace(expected, faults=None, steps=None, any_faults=False)
 
 
 def _all(check: Check, findings: Findings) -> Iterator[Mismatch | None]:

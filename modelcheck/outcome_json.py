@@ -55,6 +55,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "stats": _stats(outcome),
         }
         | _sample(findings.sample)
+        | ({} if findings.depth is None else {"depth": findings.depth})
         | _why(findings.error, explained)
     )
 

@@ -7,13 +7,15 @@ from importlib import import_module
 from modelcheck.engine import Engine
 
 ENGINES = {
+    "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
     "explicit": "modelcheck.explicit.engine:ExplicitEngine",
+    "prove": "modelcheck.symbolic.unbounded.engine:Prover",
     "reference": "modelcheck.reference:ReferenceEngine",
 }
 
 
-def engine(name: str) -> Engine:
-    """The engine of that name, loaded now. Raises KeyError when there is none."""
+def engine(name: str, **options: object) -> Engine:
+    """The engine of that name with its own options, loaded now. Raises KeyError when there is none."""
     module, _, attribute = ENGINES[name].partition(":")
-    made: Engine = getattr(import_module(module), attribute)()
+    made: Engine = getattr(import_module(module), attribute)(**options)
     return made

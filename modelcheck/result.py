@@ -8,6 +8,7 @@ from enum import Enum
 from importlib import import_module
 
 from counterexamples.trace import Trace
+from modelcheck.proof import Proof
 from spec.ir import Check, Model, PropertyKind, Scope
 
 
@@ -15,11 +16,12 @@ from spec.ir import Check, Model, PropertyKind, Scope
 class Extent:
     """What a verdict is for: the scope, and how many faults a run may have; `faults` of None: any number.
 
+    `scope` of None: every scope, whatever the number of members and the bounds.
     `kinds`, when not None, are the only faults that were allowed and the most
     of each; then `faults` counts them together.
     """
 
-    scope: Scope
+    scope: Scope | None
     faults: int | None
     kinds: Mapping[str, int | None] | None = None
 
@@ -119,11 +121,12 @@ class End(Enum):
     SECONDS = "the limit of time is reached"
     MEMORY = "the limit of memory is reached"
     SAMPLED = "random runs see a part only"
+    DEPTH = "only runs of so many steps were looked at"
 
     @property
     def partial(self) -> bool:
         """Whether more could have been found with more patience."""
-        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY, End.SAMPLED}
+        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY, End.SAMPLED, End.DEPTH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,9 @@ class Findings:
 
     With `symmetry`, states that differ by a renaming of members of those sorts
     were counted as one.  With `sample`, only random runs were looked at, and
-    their states are counted as often as they were met.
+    their states are counted as often as they were met.  With `depth`, a solver
+    looked at the runs of up to so many steps, and no states were counted.  With
+    `proof`, no runs were looked at: it is what was proved of every scope.
     """
 
     engine: str
@@ -151,6 +156,8 @@ class Findings:
     error: Trace | None = None
     symmetry: tuple[str, ...] = ()
     sample: Sample | None = None
+    depth: int | None = None
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)

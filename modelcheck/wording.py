@@ -46,7 +46,7 @@ def _violated(violated: Violated) -> str:
     steps = count(len(trace.steps), "step")
     if not violated.fewest:
         faults = count(trace.faults, "fault") if trace.faults else "no fault"
-        return f"violated by a random run with {faults}, in {steps}"
+        return f"violated by a run with {faults}, in {steps}"
     if trace.faults == 0:
         return f"violated without any fault, in {steps}"
     kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in trace.fault_counts().items())
@@ -65,6 +65,12 @@ def _survives(faults: int) -> str:
 
 
 def _extent(model: Model, extent: Extent) -> str:
+    """For which scopes and how many faults: nothing for the one that was asked about, and a model without any."""
+    anywhere = "in every scope" if extent.scope is None else ""
+    return ", ".join(filter(None, (anywhere, _faults(model, extent))))
+
+
+def _faults(model: Model, extent: Extent) -> str:
     """For how many faults: nothing for a model without any."""
     if not any(action.kind.value == "fault" for action in model.actions):
         return ""

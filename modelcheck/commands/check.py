@@ -18,7 +18,7 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
-from modelcheck.engine import CannotResume, Keep, Limits
+from modelcheck.engine import CannotResume, Engine, Keep, Limits
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
 from modelcheck.exits import Exit
@@ -29,7 +29,7 @@ from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
 from modelcheck.overrides import Overrides, apply, free_check
 from modelcheck.progress import ProgressLine
-from modelcheck.registry import ENGINES
+from modelcheck.registry import ENGINES, engine
 from modelcheck.result import End, Holds, Outcome, Violated
 from modelcheck.shrinking.outcome import smaller
 from modelcheck.shrinking.shrink import Shrunk, shrink
@@ -79,9 +79,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="how many states to expect, by smaller scopes; decides nothing",
     )
+    how.add_argument(
+        "--seconds",
+        type=amounts.seconds,
+        metavar="T",
+        help="with --engine prove: for each question to the solver (10s)",
+    )
     how.add_argument("--seed", type=int, metavar="S", help="the same random runs again (drawn, and told)")
     how.add_argument(
-        "--depth", type=amounts.count, metavar="D", help=f"of up to so many steps each ({DEPTH})"
+        "--depth",
+        type=amounts.count,
+        metavar="D",
+        help=f"runs of up to so many steps: random ones ({DEPTH}), or all with --engine bmc (20)",
+    )
+    how.add_argument(
+        "--fewest-faults",
+        action="store_true",
+        help="with --engine bmc: first the fewest faults, then the fewest steps",
     )
     how.add_argument(
         "--shrink",
@@ -244,7 +258,7 @@ def _estimate(args: argparse.Namespace, output: Output, questions: list[tuple[Mo
 def _random_runs(args: argparse.Namespace) -> RandomRuns | None:
     """The random runs to take instead of a search, if any; without a seed one is drawn."""
     if args.simulate is None:
-        if args.seed is not None or args.depth is not None or args.shrink:
+        if args.seed is not None or args.shrink or (args.depth is not None and args.engine != "bmc"):
             args.refuse("--seed, --depth and --shrink are of random runs: say how many with --simulate N")
         return None
     seed = randbelow(SEEDS) if args.seed is None else args.seed
@@ -262,7 +276,7 @@ def _ask(
         return run_check(
             model,
             check,
-            engine=runs or args.engine,
+            engine=runs or _engine(args),
             limits=limits,
             reporter=progress,
             symmetry=args.symmetry,
@@ -279,6 +293,21 @@ def _ask(
         raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
     finally:
         progress.clear()
+
+
+def _engine(args: argparse.Namespace) -> str | Engine | None:
+    """The engine that is asked for, if any, with its options."""
+    if args.certificate is not None and args.engine != "prove":
+        args.refuse("--certificate is of a proof: give --engine prove")
+    if args.engine == "prove":
+        return engine("prove", **({} if args.seconds is None else {"seconds": args.seconds}))
+    if args.engine != "bmc":
+        if args.fewest_faults:
+            args.refuse("--fewest-faults is an order for --engine bmc; the others always go by it")
+        name: str | None = args.engine
+        return name
+    options = {} if args.depth is None else {"depth": args.depth}
+    return engine("bmc", fewest_faults=args.fewest_faults, **options)
 
 
 def _smaller(args: argparse.Namespace, output: Output, outcome: Outcome) -> tuple[Outcome, list[Shrunk]]:

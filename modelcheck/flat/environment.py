@@ -54,11 +54,13 @@ class Env:
         return replace(self, path=terms.both(self.path, test))
 
     def error(self, terms: Terms, test: Term) -> None:
-        """Note that it is an error of the model to get here when the test is true."""
+        """Note that it is an error to get here when the test is true, and nothing ended before."""
         if test.constant != 0:
-            self.ends.error = terms.any((self.ends.error, terms.both(self.path, test)))
+            first = terms.all((self.path, test, terms.no(self.ends.cut)))
+            self.ends.error = terms.any((self.ends.error, first))
 
     def cut(self, terms: Terms, test: Term) -> None:
-        """Note that a step leaves the scope when it gets here and the test is true."""
+        """Note that a step leaves the scope when it gets here, the test is true, and nothing ended before."""
         if test.constant != 0:
-            self.ends.cut = terms.any((self.ends.cut, terms.both(self.path, test)))
+            first = terms.all((self.path, test, terms.no(self.ends.error)))
+            self.ends.cut = terms.any((self.ends.cut, first))

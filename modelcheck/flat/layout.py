@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import spec.types as t
 from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
-from modelcheck.flat.terms import Term
+from modelcheck.flat.terms import Sign, Term
 from spec.values import members
 
 MOST_MEMBERS = 256  # of one set that is stored
@@ -24,10 +24,11 @@ class Flat:
 class Layout:
     """Where the state stands: the flat variables, in order, and the shapes made of them."""
 
-    def __init__(self, shapes: Shapes, named: Callable[[str], str]) -> None:
+    def __init__(self, shapes: Shapes, named: Callable[[str], str], *, signed: bool = False) -> None:
         self.flats: list[Flat] = []
         self._shapes = shapes
         self._named = named
+        self._signed = signed  # whether numbers below 0 are stored too, by their distance from the least
 
     def variable(self, name: str, most: int | None) -> Term:
         """A new variable; what can only be 0 needs none."""
@@ -43,11 +44,13 @@ class Layout:
             case t.Bool():
                 return self.variable(name, None)
             case t.Range() | t.Nat() | t.Enum() | t.Sort():
-                return self.variable(name, self._greatest(of))
+                least, most = self._ends(of)
+                return terms.add(self.variable(name, most - least), terms.number(least))
             case t.Option(t.Range() | t.Nat() | t.Enum() | t.Sort() as inner):
-                coded = self.variable(name, 1 + self._greatest(inner))
+                least, most = self._ends(inner)
+                coded = self.variable(name, 1 + most - least)
                 has = terms.no(terms.eq(coded, terms.number(0)))
-                return Maybe(has, terms.add(coded, terms.number(-1)))
+                return Maybe(has, terms.add(coded, terms.number(least - 1)))
             case t.Option(inner):
                 return Maybe(self.variable(f"{name}_some", None), self.shape(inner, name))
             case t.Record(_, fields):
@@ -72,11 +75,13 @@ class Layout:
             case _:
                 raise Unsayable(f"a variable of type {of}")
 
-    def _greatest(self, of: t.Type) -> int:
+    def _ends(self, of: t.Type) -> tuple[int, int]:
+        """The least number that is stored, 0 or below, and the greatest."""
         known = members(of, self._shapes.scope)
-        if known and known[0] < 0:
+        least = min(0, int(known[0])) if known else 0
+        if least < 0 and not self._signed:
             raise Unsayable(f"a variable that holds numbers below 0, of type {of}")
-        return int(known[-1]) if known else 0
+        return least, int(known[-1]) if known else 0
 
     def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
         size = self._shapes.size(inner)
@@ -108,15 +113,17 @@ class Layout:
     def _stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:  # noqa: C901 - by shape
         terms, shapes = self._shapes.terms, self._shapes
         match to, value:
+            case Term(sign=Sign.ADD), Term():
+                yield to.args[0], terms.sub(value, to.args[1])
             case Term(), Term():
                 yield to, value
-            case Maybe(has, Term()), _ if has.args:
+            case Maybe(has, Term() as inner), _ if has.args:
                 some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
                 coded = has.args[0].args[0]
                 if not isinstance(some.value, Term):
                     yield coded, terms.number(0)
                     return
-                code = terms.add(some.value, terms.number(1))
+                code = terms.sub(some.value, inner.args[1])
                 yield coded, terms.ite(some.has, code, terms.number(0))
             case Maybe(has, inner), _ if inner is not None:
                 some = value if isinstance(value, Maybe) else Maybe(terms.true, value)

@@ -24,6 +24,7 @@ from modelcheck.refused import NotExportable, Refused
 
 MOST_SIZE = 20_000  # of one condition, written out
 STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
+EXAMPLES = {ir.PropertyKind.REACHABLE}
 STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
 TOTAL = (
     "the budget is for all faults together, so how many there were is part of the state here, and there are "
@@ -35,7 +36,8 @@ TOTAL = (
 class Machine:
     """All of a check: variables, where they start, the steps, and what must hold in each state.
 
-    `broken` names the invariants that a first state breaks.
+    `broken` names the invariants that a first state breaks; `goals` are what a
+    `reachable` asks for.  `stored` are the model's variables on top of the flat ones.
     """
 
     name: str
@@ -44,26 +46,36 @@ class Machine:
     rules: tuple[Rule, ...]
     invariants: tuple[tuple[str, Term], ...]
     broken: tuple[str, ...]
+    goals: tuple[tuple[str, Term], ...]
+    stored: tuple[Shape, ...]
     terms: Terms
     notes: tuple[str, ...]
 
 
-def machine(model: ir.Model, check: ir.Check, keywords: frozenset[str]) -> Machine:
-    """The check over flat variables, none of them named like a keyword. Raises NotExportable."""
-    return _Lowering(model, check, keywords).machine()
+def machine(
+    model: ir.Model, check: ir.Check, keywords: frozenset[str] = frozenset(), *, for_solver: bool = False
+) -> Machine:
+    """The check over flat variables, none of them named like a keyword. Raises NotExportable.
+
+    What is made for a solver has numbers below 0, and steps of any size: it is never written out.
+    """
+    return _Lowering(model, check, keywords, for_solver=for_solver).machine()
 
 
 class _Lowering:
     """One machine in the making."""
 
-    def __init__(self, model: ir.Model, check: ir.Check, keywords: frozenset[str]) -> None:
+    def __init__(
+        self, model: ir.Model, check: ir.Check, keywords: frozenset[str], *, for_solver: bool
+    ) -> None:
         self._model = model
         self._check = check
         self._terms = Terms()
         self._shapes = Shapes(self._terms, check.scope)
         self._e = Expressions(self._shapes)
         self._steps = Steps(self._e, model)
-        self._layout = Layout(self._shapes, _namer(keywords))
+        self._layout = Layout(self._shapes, _namer(keywords), signed=for_solver)
+        self._most_size = None if for_solver else MOST_SIZE
         self._counted = counted(model, check.budget)
         self._refused: list[Refused] = []
 
@@ -77,7 +89,7 @@ class _Lowering:
         notes += [
             f"{prop.name} is left out: `{prop.kind.value}` asks for more than each state and step"
             for prop in looked_at
-            if prop.kind not in STATES | STEPS
+            if prop.kind not in STATES | STEPS | (EXAMPLES if self._most_size is None else set())
         ]
         if self._refused:
             raise NotExportable(self._refused)
@@ -103,6 +115,8 @@ class _Lowering:
             tuple(rules),
             tuple(invariants),
             tuple(dict.fromkeys(broken)),
+            tuple(self._invariants([p for p in looked_at if p.kind in EXAMPLES], stored)),
+            tuple(stored),
             self._terms,
             tuple(notes),
         )
@@ -199,7 +213,7 @@ class _Lowering:
             except Unsayable as reason:
                 self._refused.append(Refused(str(reason), action.span))
         if not made and not self._refused:
-            yield Rule("nothing", terms.false, terms.false, (), ())
+            yield Rule("nothing", "", terms.false, terms.false, (), ())
 
     def _paid(self, rule: Rule, name: str, counters: dict[str, Term]) -> Rule:
         """The same step where the budget allows another fault, which it counts."""
@@ -231,7 +245,7 @@ class _Lowering:
         return claims
 
     def _sized(self, term: Term, of: ir.Action | ir.Property) -> Term:
-        if term.size > MOST_SIZE:
+        if self._most_size is not None and term.size > self._most_size:
             raise Stop(f"`{of.name}`, which comes to {term.size} operations in one condition,", of.span)
         return term
 

@@ -24,6 +24,7 @@ class Rule:
     """One step: when it is possible, when it is an error, what must hold of it, what the variables become."""
 
     name: str
+    action: str
     guard: Term
     error: Term
     claims: tuple[tuple[str, Term], ...]
@@ -269,4 +270,4 @@ def finished(
     told = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
     asserted = [(name, holds) for name, holds in (*told, *claims(env)) if holds.constant != 1]
     name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
-    return Rule(name, goes, frame.ends.error, tuple(asserted), tuple(changes))
+    return Rule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes))

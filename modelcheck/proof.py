@@ -1,0 +1,55 @@
+"""A proof for every scope, or how far it got: for each claim and each action, whether the step keeps the claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from counterexamples.trace import Trace
+
+
+class Kept(Enum):
+    """What is known of one obligation."""
+
+    PROVED = "proved"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One obligation: that a claim is true at the start (no action), or after an action that started from all claims.
+
+    `shown` is a step from a state where all claims are true to one where this is
+    not; such a state need not be reachable.  `smt` is the text that was put to the
+    solver, and `named` which of its two forms; `decidable` whether a solver is sure
+    to decide it, given time.
+    """
+
+    claim: str
+    action: str | None
+    kept: Kept
+    seconds: float
+    why: str = ""
+    shown: Trace | None = None
+    smt: str = ""
+    named: bool = False
+    decidable: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where it is to be proved, in words."""
+        return "at the start" if self.action is None else f"after {self.action}"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """All obligations of the claims that were proved together; each was assumed for all the others.
+
+    `dropped` are those of claims that could not be proved, so the rest did without.
+    """
+
+    claims: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    dropped: tuple[Cell, ...]
+    solver: str

@@ -1,0 +1,1 @@
+"""The symbolic engines: a solver instead of a search."""

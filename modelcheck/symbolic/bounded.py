@@ -1,0 +1,327 @@
+"""Bounded model checking: a solver looks for a run of so many steps that breaks something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import ClassVar
+
+from counterexamples.lines import count
+from counterexamples.trace import Erred, Trace
+from modelcheck.claims import OF_RUNS, Claims, Discovery, Place
+from modelcheck.engine import Refusal, Task
+from modelcheck.flat.budget import counted
+from modelcheck.flat.decode import decoded
+from modelcheck.flat.machine import Machine as Flat
+from modelcheck.flat.machine import machine as flattened
+from modelcheck.flat.terms import Term
+from modelcheck.memory import resident
+from modelcheck.refused import NotExportable
+from modelcheck.report import Found as Told
+from modelcheck.report import Progress, Reporter
+from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.symbolic.solver import Answer, Formula, Found, Unrolling
+from spec.ir import Budget, Check, Kind, Property, PropertyKind
+from spec.semantics import Machine, State, Step, Taken
+from spec.values import ModelError
+
+DEPTH = 20  # steps where nobody says how many
+ENDS = {
+    Answer.INTERRUPTED: End.INTERRUPTED,
+    Answer.NO_MEMORY: End.MEMORY,
+    Answer.GAVE_UP: End.SECONDS,
+}
+GOOD = {PropertyKind.REACHABLE}
+
+
+@dataclass(slots=True)
+class BoundedSearch:
+    """An engine that decides all runs of up to `depth` steps, without listing their states.
+
+    The first run it shows has the fewest steps, and of these one of the fewest
+    faults; with `fewest_faults` it has the fewest faults that any run of up to
+    `depth` steps needs, and of these the fewest steps.  That something holds it says
+    only where no run is longer.  `seconds` are for each question to the solver.
+    """
+
+    name: ClassVar[str] = "bmc"
+
+    depth: int = DEPTH
+    fewest_faults: bool = False
+    seconds: float | None = None
+    _flat: list[tuple[Task, Flat]] = field(default_factory=list, repr=False)  # the last that was made
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
+        of_runs = OF_RUNS | {PropertyKind.DEADLOCK_FREE}
+        refused = [
+            Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in of_runs
+        ]
+        if task.symmetry:
+            refused.append(Refusal("symmetry", "explicit"))
+        if task.keep is not None:
+            refused.append(Refusal("checkpoints", "explicit"))
+        if not refused:
+            try:
+                self.flat(task)
+            except NotExportable as problem:
+                refused += [Refusal(each.what, "explicit") for each in problem.refused]
+        return tuple(refused)
+
+    def flat(self, task: Task) -> Flat:
+        """The model over plain variables, made once for a task. Raises NotExportable."""
+        if not self._flat or self._flat[0][0] is not task:
+            self._flat[:] = [(task, flattened(task.model, _uncounted(task), for_solver=True))]
+        return self._flat[0][1]
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
+        return _Bounded(self, task, reporter).findings()
+
+
+def _uncounted(task: Task) -> Check:
+    """The check with the faults that its budget allows, of which the solver counts the steps."""
+    names = {a.name for a in counted(task.model, task.budget).actions if a.kind is Kind.FAULT}
+    only = tuple(prop.name for prop in task.properties)
+    budget = Budget(None, dict.fromkeys(sorted(names)))
+    return Check("", task.scope, budget, only, (), None, span=task.model.actions[0].span)
+
+
+class _Over(Exception):  # noqa: N818 - an answer
+    """The search ends here."""
+
+    def __init__(self, end: End) -> None:
+        self.end = end
+
+
+class _Bounded:
+    """One search: how deep it is, and what was found."""
+
+    def __init__(self, wish: BoundedSearch, task: Task, reporter: Reporter) -> None:
+        self._wish, self._task, self._reporter = wish, task, reporter
+        self._started = monotonic()
+        self._flat = wish.flat(task)
+        self._machine = Machine(task.model, task.scope)
+        self._runs = Unrolling(self._flat, task.limits.memory)
+        self._ready = monotonic() - self._started
+        self._faults = {
+            name: [n for n, rule in enumerate(self._flat.rules) if rule.action == name]
+            for name in (a.name for a in task.model.actions if a.kind is Kind.FAULT)
+        }
+        self._open = {prop.name: prop for prop in task.properties}
+        self._shown: dict[str, Trace] = {}
+        self._error: Trace | None = None
+        self._questions = 0
+        self._is_exhausted = False
+
+    # ------------------------------------------------------------------------ the search
+
+    def _search(self) -> End:
+        try:
+            if self._wish.fewest_faults:
+                return self._by_faults()
+            return self._by_steps(None)
+        except _Over as over:
+            return over.end
+        except KeyboardInterrupt:
+            return End.INTERRUPTED
+
+    def _by_faults(self) -> End:
+        """All depths with no fault, then with one, and so on: the first run found has the fewest."""
+        end = End.DEPTH
+        for most in range(self._most_faults() + 1):
+            self._runs = Unrolling(self._flat, self._task.limits.memory)
+            end = self._by_steps(most)
+            if end is not End.DEPTH and end is not End.COMPLETE:
+                return end
+        return end
+
+    def _most_faults(self) -> int:
+        """More faults than these no run of the depth can have."""
+        total = self._task.budget.total
+        most = self._wish.depth if total is None else min(total, self._wish.depth)
+        return most if any(self._faults.values()) else 0
+
+    def _by_steps(self, faults: int | None) -> End:
+        """Runs of no step, one step, and so on, with no more faults than that."""
+        while True:
+            self._tell(faults or 0)
+            self._look(faults)
+            if self._error is not None:
+                return End.ERROR
+            if not self._open:
+                return End.DECIDED
+            if self._runs.depth == self._wish.depth:
+                return End.DEPTH
+            self._runs.grow()
+            self._runs.assume(self._within(faults))
+            if not self._asks():
+                self._is_exhausted = True
+                return End.COMPLETE
+
+    def _look(self, faults: int | None) -> None:
+        """Ask about the runs of the present depth: whether the model makes an error, then each property."""
+        for name, formula in self._bad():
+            if name and name not in self._open:
+                continue
+            if not self._asks(formula):
+                self._runs.refute(formula)
+                continue
+            run = self._runs.found()
+            if faults is None:
+                run = self._with_fewer_faults(run, formula)
+            self._show(name, run)
+            if self._error is not None:
+                return
+
+    def _bad(self) -> Iterator[tuple[str, Formula]]:
+        """What is wrong with the last state, or the last step, by property; "" for an error of the model."""
+        runs, flat = self._runs, self._flat
+        errors = [runs.holds(rule.error) for rule in flat.rules if rule.error.constant != 0]
+        if errors:
+            yield "", runs.either(errors)
+        for name, term in flat.invariants:
+            if term.constant != 1:
+                yield name, runs.holds(flat.terms.no(term))
+        for name, term in flat.goals:
+            yield name, runs.holds(term)
+        if runs.depth:
+            claims: dict[str, dict[int, Term]] = {}
+            for number, rule in enumerate(flat.rules):
+                for name, term in rule.claims:
+                    claims.setdefault(name, {})[number] = flat.terms.no(term)
+            for name, tests in claims.items():
+                yield name, runs.stepped(tests)
+
+    def _with_fewer_faults(self, run: Found, formula: Formula) -> Found:
+        """The same in as many steps, with as few faults as that takes."""
+        every = [n for numbers in self._faults.values() for n in numbers]
+        faulty = {id(self._flat.rules[n]) for n in every}
+        while fewer := sum(id(rule) in faulty for rule in run.rules):
+            if not self._asks(formula, self._runs.at_most(every, fewer - 1)):
+                break
+            run = self._runs.found()
+        return run
+
+    def _within(self, faults: int | None) -> Formula:
+        """That a run keeps to the budget, and to so many faults."""
+        budget = self._task.budget
+        every = [n for numbers in self._faults.values() for n in numbers]
+        totals = [most for most in (budget.total, faults) if most is not None]
+        limits = [self._runs.at_most(every, most) for most in totals]
+        for name, most in (budget.kinds or {}).items():
+            if most is not None:
+                limits.append(self._runs.at_most(self._faults[name], most))
+        return self._runs.all(limits)
+
+    def _asks(self, *formulas: Formula) -> bool:
+        """Whether there is such a run. Raises _Over where nobody can tell."""
+        self._questions += 1
+        limits = self._task.limits
+        left = None if limits.seconds is None else limits.seconds - (monotonic() - self._started)
+        if left is not None and left <= 0:
+            raise _Over(End.SECONDS)
+        times = [each for each in (left, self._wish.seconds) if each is not None]
+        answer = self._runs.ask(*formulas, seconds=min(times, default=None))
+        if answer in ENDS:
+            raise _Over(ENDS[answer])
+        return answer is Answer.YES
+
+    # ------------------------------------------------------------------------ what is shown
+
+    def _show(self, name: str, run: Found) -> None:
+        """Take a run for what it shows, once the model's own meaning agrees."""
+        trace = self._trace(name, run)
+        if isinstance(trace.ending, Erred):
+            self._error = trace
+            return
+        self._shown[name] = trace
+        del self._open[name]
+        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+
+    def _trace(self, name: str, run: Found) -> Trace:
+        """The run as one of the model: the same states, by steps that lead from one to the next."""
+        states = [self._state(values) for values in run.states]
+        steps: list[Step] = []
+        found: list[Discovery] = []
+        wanted = [self._open[name]] if name else []
+        claims = Claims(self._machine, wanted, found.append)
+        for number, rule in enumerate(run.rules):
+            taken = self._taken(states[number], rule.action, states[number + 1], claims)
+            steps.append(taken.step)
+        claims.see_state(states[-1], self._place(states))
+        if not found and claims.error is None:
+            self._enumerate(states[-1], claims, self._place(states))
+        discovery = found[0] if found else claims.error
+        if discovery is None:
+            raise AssertionError(f"the run found for {name or 'an error'} shows nothing")
+        task, ending, broken = self._task, discovery.ending, discovery.name
+        return Trace(task.model, task.scope, tuple(states), tuple(steps), ending, broken, task.check)
+
+    def _taken(self, before: State, action: str, after: State, claims: Claims) -> Taken:
+        """A step of that action from one state to the other, seen by the claims."""
+        for taken in self._machine.steps(before, actions=(action,)):
+            if isinstance(taken, Taken) and taken.state == after:
+                claims.see_step(before, taken, Place(0, 0, 0))
+                return taken
+        raise AssertionError(f"no step of {action} leads to the state that the solver gave")
+
+    def _enumerate(self, state: State, claims: Claims, place: Place) -> None:
+        """Take all steps of a state, for the error that one of them makes."""
+        try:
+            for _ in self._machine.steps(state):
+                pass
+        except ModelError as error:
+            claims.erred(error, place)
+
+    @staticmethod
+    def _place(states: list[State]) -> Place:
+        return Place(0, len(states) - 1, 0)
+
+    def _state(self, values: tuple[int, ...]) -> State:
+        pairs = zip(self._task.model.variables, self._flat.stored, strict=True)
+        return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
+
+    def _tell(self, faults: int) -> None:
+        seconds = monotonic() - self._started
+        self._reporter.tell(Progress(faults, self._runs.depth, 0, 0, self._questions, seconds, resident()))
+
+    # ------------------------------------------------------------------------ findings
+
+    def findings(self) -> Findings:
+        """The search, and what is known of each property after it."""
+        end = self._search()
+        stats = Stats(
+            states=0,
+            transitions=0,
+            levels=self._runs.depth + 1,
+            layers=(),
+            taken={},
+            cut={},
+            unused=(),
+            unrefused=(),
+            seconds=monotonic() - self._started - self._ready,
+            memory=resident(),
+            ready=self._ready,
+        )
+        results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
+        return Findings(self._wish.name, end, results, stats, self._error, depth=self._runs.depth)
+
+    def _verdict(self, prop: Property, end: End) -> Verdict:
+        task, good = self._task, prop.kind in GOOD
+        trace = self._shown.get(prop.name)
+        extent = Extent(task.scope, task.budget.total, task.budget.kinds)
+        if trace is not None:
+            reached = replace(extent, faults=trace.faults)
+            if good:
+                return Holds(reached, example=trace)
+            return Violated(reached, trace, fewest=False)  # longer runs may need fewer faults
+        if self._is_exhausted and end is End.COMPLETE:
+            return Violated(extent, None) if good else Holds(extent)
+        asked = self._runs.depth - (end is not End.DEPTH)
+        what = "not reached" if good else "no violation"
+        if asked < 0:
+            return Unknown(end.value)
+        why = "" if end is End.DEPTH else f"{end.value}; "
+        return Unknown(f"{why}{what} in runs of up to {count(asked, 'step')}")

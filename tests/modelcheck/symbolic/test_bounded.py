@@ -1,0 +1,310 @@
+"""Bounded search finds what a plain breadth-first search finds, in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from counterexamples.trace import Trace
+from modelcheck import cli
+from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.engine import Limits
+from modelcheck.overrides import Overrides, apply
+from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.symbolic.bounded import BoundedSearch
+from spec.ir import Budget, Check, Kind, Model, PropertyKind
+from spec.load import loads
+from spec.semantics import Machine, State, Taken
+from spec.values import ModelError
+from tests.model_texts import model_text
+from tests.modelcheck.test_agreement import files, models_of
+from tests.stories import named
+
+ASKED = {
+    PropertyKind.INVARIANT,
+    PropertyKind.LEMMA,
+    PropertyKind.STEP,
+    PropertyKind.ASSERT,
+    PropertyKind.REACHABLE,
+}
+DEPTH = 4
+SHALLOW = {"kafka_log": 3}  # whose steps are large formulas
+TOO_LARGE = {"raft"}  # its network of many possible messages makes formulas of minutes
+MOST = 1500  # states of a plain search
+MODELS = 30
+Cost = tuple[int, int]
+
+
+def asked(model: Model, question: Check) -> Check:
+    """The check of what a bounded search looks at."""
+    names = [p.name for p in model.properties if question.only is None or p.name in question.only]
+    return replace(question, only=tuple(n for n in names if model.property(n).kind in ASKED), expect=())
+
+
+@dataclass
+class Plain:
+    """What every run of up to so many steps shows: the costs at which a name shows, "" for an error."""
+
+    model: Model
+    question: Check
+    depth: int
+
+    def __post_init__(self) -> None:
+        self.shown: dict[str, set[Cost]] = {}  # (steps, faults)
+        self.machine = Machine(self.model, self.question.scope)
+        self.names = self.question.only or ()
+        kinds = self.question.budget.kinds
+        self.kinds = tuple(a.name for a in self.model.actions if a.kind is Kind.FAULT)
+        self.limits = {k: None if kinds is None else kinds.get(k, 0) for k in self.kinds}
+
+    def search(self) -> bool:
+        """Look at all of it; whether it was small enough."""
+        level = {(state, (0,) * len(self.kinds)) for state in self.machine.initial()}
+        seen = 0
+        for depth in range(self.depth + 1):
+            seen += len(level)
+            if seen > MOST:
+                return False
+            after: set[tuple[State, tuple[int, ...]]] = set()
+            for state, spent in level:
+                self._state(state, (depth, sum(spent)))
+                after |= set(self._steps(state, spent, depth))
+            level = after
+        return True
+
+    def _state(self, state: State, cost: Cost) -> None:
+        for name in self.names:
+            prop = self.model.property(name)
+            if prop.kind in {PropertyKind.STEP, PropertyKind.ASSERT}:
+                continue
+            try:
+                if self.machine.holds(prop, state) is (prop.kind is PropertyKind.REACHABLE):
+                    self._show(name, cost)
+            except ModelError:
+                self._show("", cost)
+
+    def _steps(
+        self, state: State, spent: tuple[int, ...], depth: int
+    ) -> Iterator[tuple[State, tuple[int, ...]]]:
+        try:
+            able = [
+                t
+                for t in self.machine.steps(state, actions=tuple(self._affordable(spent)))
+                if isinstance(t, Taken)
+            ]
+        except ModelError:
+            self._show("", (depth, sum(spent)))
+            return
+        for taken in able:
+            paid = tuple(n + (kind == taken.step.action) for kind, n in zip(self.kinds, spent, strict=True))
+            if depth < self.depth:
+                cost = depth + 1, sum(paid)
+                for name in taken.broken:
+                    self._show(name, cost)
+                for name in self.names:
+                    prop = self.model.property(name)
+                    if prop.kind is PropertyKind.STEP:
+                        try:
+                            if not self.machine.step_holds(prop, state, taken.step, taken.state):
+                                self._show(name, cost)
+                        except ModelError:
+                            self._show("", cost)
+                yield taken.state, paid
+
+    def _affordable(self, spent: tuple[int, ...]) -> Iterator[str]:
+        total = self.question.budget.total
+        for action in self.model.actions:
+            if action.kind is not Kind.FAULT:
+                yield action.name
+            elif total is None or sum(spent) < total:
+                most = self.limits[action.name]
+                if most is None or spent[self.kinds.index(action.name)] < most:
+                    yield action.name
+
+    def _show(self, name: str, cost: Cost) -> None:
+        self.shown.setdefault(name, set()).add(cost)
+
+
+def shown(findings: Findings) -> dict[str, Trace]:
+    """The runs that a search showed, by property."""
+    found = {}
+    for result in findings.results:
+        match result.verdict:
+            case Violated(trace=trace) | Holds(example=trace) if trace is not None:
+                found[result.property] = trace
+            case _:
+                pass
+    return found
+
+
+def agree(model: Model, question: Check, depth: int = DEPTH) -> bool:
+    """Compare both orders with a plain search; whether there was something to compare."""
+    question = asked(model, question)
+    if not question.only:
+        return False
+    plain = Plain(model, question, depth)
+    try:
+        if not plain.search():
+            return False
+        steps = check(model, question, engine=BoundedSearch(depth)).findings
+        faults = check(model, question, engine=BoundedSearch(depth, fewest_faults=True)).findings
+    except (Unsupported, Unmet, ModelError, IndexError):
+        return False
+    if "" in plain.shown:  # where it errs, what else is true there depends on the order of looking
+        first, fewest = min(plain.shown[""]), min((f, s) for s, f in plain.shown[""])
+        assert steps.error is not None
+        assert (len(steps.error.steps), steps.error.faults) == first
+        assert faults.error is not None
+        assert (faults.error.faults, len(faults.error.steps)) == fewest
+        return True
+    expected = {name: min(costs) for name, costs in plain.shown.items()}
+    assert {name: (len(t.steps), t.faults) for name, t in shown(steps).items()} == expected
+    cheapest = {name: min((f, s) for s, f in costs) for name, costs in plain.shown.items()}
+    assert {name: (t.faults, len(t.steps)) for name, t in shown(faults).items()} == cheapest
+    return True
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
+)
+def test_both_orders_agree_with_a_plain_search(path: Path) -> None:
+    for model in models_of(path):
+        for question in model.checks:
+            if not question.name.endswith("_large"):
+                agree(model, question, SHALLOW.get(path.stem, DEPTH))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_both_orders_agree_on_random_models(part: int) -> None:
+    compared = 0
+    for seed in range(part * MODELS, (part + 1) * MODELS):
+        (model,) = loads(model_text(Random(f"bounded {seed}").randrange))  # noqa: S311 - no secret
+        compared += agree(model, replace(model.checks[0], budget=Budget(seed % 3)), 3)
+
+    assert compared > MODELS // 6
+
+
+# -------------------------------------------------------------------------- answers
+
+
+COUNTER = """
+protocol counter
+nat N
+state { n: N = 0 }
+action up { n := n + 1 }
+fault slip { require n > 0
+  n := n - 1 }
+invariant low: n < 3
+reachable two: n == 2
+step slow: n <= old(n) + 1
+check it { scope N = 5
+  faults any }
+"""
+
+
+def counter(depth: int, extra: str = "", *, fewest_faults: bool = False) -> Findings:
+    model = loads(COUNTER + extra)[0]
+    return check(model, model.checks[0], engine=BoundedSearch(depth, fewest_faults=fewest_faults)).findings
+
+
+def test_what_no_run_of_the_depth_shows_is_unknown() -> None:
+    found = counter(2)
+
+    assert (found.end, found.depth) == (End.DEPTH, 2)
+    assert {r.property: type(r.verdict) for r in found.results} == {
+        "low": Unknown,
+        "two": Holds,
+        "slow": Unknown,
+    }
+    verdict = next(r.verdict for r in found.results if r.property == "low")
+    assert isinstance(verdict, Unknown)
+    assert verdict.reason == "no violation in runs of up to 2 steps"
+
+
+def test_a_depth_of_none_is_the_start_alone() -> None:
+    found = counter(0)
+
+    assert (found.end, found.depth) == (End.DEPTH, 0)
+
+
+def test_where_no_run_is_longer_it_holds() -> None:
+    text = "protocol p\nnat N\nstate { n: N = 0 }\naction up { require n < 2\n  n := n + 1 }\n"
+    model = loads(text + "invariant low: n < 3\ncheck it { scope N = 5 }")[0]
+    found = check(model, model.checks[0], engine=BoundedSearch(20)).findings
+
+    assert (found.end, found.depth) == (End.COMPLETE, 3)
+    assert isinstance(found.results[0].verdict, Holds)
+
+
+def test_the_fewest_faults_may_take_more_steps() -> None:
+    text = """
+protocol p
+nat N
+state { n: N = 0 }
+action up { n := n + 1 }
+fault jump { n := 3 }
+invariant low: n < 3
+check it { scope N = 4
+  faults any }
+"""
+    model = loads(text)[0]
+    costs = []
+    for fewest in (False, True):
+        found = check(model, model.checks[0], engine=BoundedSearch(5, fewest_faults=fewest)).findings
+        trace = shown(found)["low"]
+        costs.append((len(trace.steps), trace.faults))
+
+    assert costs == [(1, 1), (3, 0)]
+
+
+def test_an_error_of_the_model_is_found_with_the_run_to_it() -> None:
+    text = "protocol p\nstate { n: 0..2 = 0 }\naction up { n := n + 1 }\ninvariant low: n < 9\ncheck it { }"
+    model = loads(text)[0]
+    found = check(model, model.checks[0], engine=BoundedSearch(5)).findings
+
+    assert found.end is End.ERROR
+    assert found.error is not None
+    assert len(found.error.steps) == 2
+
+
+def test_no_time_is_no_answer_and_no_wrong_one() -> None:
+    model = loads(COUNTER)[0]
+    limits = Limits(seconds=0.0)
+    found = check(model, model.checks[0], engine=BoundedSearch(5), limits=limits).findings
+
+    assert found.end is End.SECONDS
+    assert all(isinstance(result.verdict, Unknown) for result in found.results)
+
+
+@pytest.mark.slow
+def test_it_finds_the_loss_of_kip_101_with_five_replicas() -> None:
+    model, question = named("kafka", "kip101")
+    wider = apply(model, question, Overrides(("Broker=5",), ())).scope
+    asked_ = replace(question, scope=wider, expect=(), only=("acknowledged_survive",))
+    trace = shown(check(model, asked_, engine=BoundedSearch(12)).findings)["acknowledged_survive"]
+
+    assert (len(trace.steps), trace.faults) == (10, 2)
+
+
+def test_the_command_line_says_how_deep_it_looked(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(Path(__file__).parents[3] / "spec/protocols/kafka.rsm")
+
+    code = cli.main(
+        ["check", file, "--check", "jepsen", "--engine", "bmc", "--depth", "6", "--fewest-faults"]
+    )
+
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "runs of up to 5 steps · by a solver" in out
+    assert "violated by a run with 2 faults, in 5 steps" in out
+
+
+def test_an_order_without_its_engine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(Path(__file__).parents[3] / "spec/protocols/kisr.rsm")
+
+    assert cli.main(["check", file, "--check", "xs", "--fewest-faults"]) == 2
+    assert "--engine bmc" in capsys.readouterr().err
