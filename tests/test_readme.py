@@ -94,3 +94,18 @@ def test_linked_files_are_there() -> None:
 
     assert [link for link in links if not (ROOT / link).exists()] == []
     assert links
+
+
+@pytest.mark.slow
+def test_the_pictures_are_what_their_command_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    drawn = re.findall(r"^<!-- pictures -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"!\[.*?\]\((.*?)\)", README)
+    (*words, folder) = shlex.split(drawn[0])
+
+    assert len(drawn) == 1
+    assert main([*words[1:], str(tmp_path)]) == Exit.EXPECTED
+    assert {Path(path).parent.as_posix() for path in shown} == {folder}
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_bytes() for path in (ROOT / folder).iterdir()}
+    assert {Path(path).name for path in shown} <= made.keys()

@@ -38,7 +38,7 @@ from counterexamples.pictures.words import heading, ids
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.ir import Kind
 from tests.counterexamples.runs import divergence, walk
-from tests.counterexamples.stories import STORIES, found
+from tests.stories import STORIES, story
 
 PARSER = Path(__file__).parents[1] / "mermaid" / "parse.mjs"
 Parser = Callable[[str], dict[str, Any]]
@@ -100,7 +100,7 @@ NASTY = (
 
 
 def drawn(name: str) -> Picture:
-    return picture(found(name))
+    return picture(story(name))
 
 
 def lasso() -> Trace:
@@ -350,7 +350,7 @@ def test_compact_text_is_as_reviewed(name: str, golden: Callable[[str, str], Non
     golden(f"pictures/{name}.txt", plain(compact(picture_of(name))))
 
 
-@pytest.mark.parametrize("name", ["last-replica", "lasso"])
+@pytest.mark.parametrize("name", ["last_replica_standing", "lasso"])
 def test_compact_text_has_an_ascii_form(name: str, golden: Callable[[str, str], None]) -> None:
     told = plain(compact(picture_of(name), ascii_only=True), ascii_only=True)
 
