@@ -231,7 +231,7 @@ class _Board:
                 )
             left = x + BAND
             yield words(left, y + 18, name, "strong")
-            first = lines(badge(standing), room - width_of_bold(name) - 12, 10.5)[0].rstrip(" ·")
+            first = lines(badge(standing), room - width_of_bold(name) - 12, 11.5)[0].rstrip(" ·")
             kind = "flash" if not standing.up else "dim"
             yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
             if standing.log is not None:
