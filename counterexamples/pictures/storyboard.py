@@ -25,6 +25,7 @@ from counterexamples.pictures.drawing import (
     rect,
     stroke,
     verdict_lines,
+    width_of,
     width_of_bold,
     words,
 )
@@ -231,7 +232,7 @@ class _Board:
                 )
             left = x + BAND
             yield words(left, y + 18, name, "strong")
-            first = lines(badge(standing), room - width_of_bold(name) - 12, 11.5)[0].rstrip(" ·")
+            first = _short(badge(standing), room - width_of_bold(name) - 12)
             kind = "flash" if not standing.up else "dim"
             yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
             if standing.log is not None:
@@ -282,3 +283,11 @@ class _Board:
         if any(standing.member for row in self._picture.rows for standing in row.standing.values()):
             told.append(f"blue side: in {self._picture.membership}")
         return " · ".join(told)
+
+
+def _short(told: str, room: float) -> str:
+    """What a replica is, without the last of it where there is no room."""
+    parts = told.split(" · ")
+    while len(parts) > 1 and width_of(" · ".join(parts), 11) > room:
+        parts.pop()
+    return " · ".join(parts)
