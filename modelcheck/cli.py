@@ -27,6 +27,7 @@ COMMANDS = {
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
     "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),
     "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.shrink"),
+    "certify": ("check a proof in a file again, by other means", "modelcheck.commands.certify"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),

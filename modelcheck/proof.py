@@ -1,4 +1,4 @@
-"""A proof for every scope, or how far it got: for each claim and each action, whether the step keeps the claim."""
+"""A proof for every scope, or how far it got: for each claim and action, whether steps keep the claim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Kept(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One obligation: that a claim is true at the start (no action), or after an action that started from all claims.
+    """One obligation: that a claim is true at the start (no action), or after a step from where all are.
 
     `shown` is a step from a state where all claims are true to one where this is
     not; such a state need not be reachable.  `smt` is the text that was put to the

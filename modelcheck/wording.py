@@ -65,7 +65,7 @@ def _survives(faults: int) -> str:
 
 
 def _extent(model: Model, extent: Extent) -> str:
-    """For which scopes and how many faults: nothing for the one that was asked about, and a model without any."""
+    """For which scopes and how many faults: nothing for the scope asked about, and without any fault."""
     anywhere = "in every scope" if extent.scope is None else ""
     return ", ".join(filter(None, (anywhere, _faults(model, extent))))
 

@@ -18,12 +18,13 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
-from modelcheck.engine import CannotResume, Engine, Keep, Limits
+from modelcheck.engine import CannotResume, Engine, Keep, Limits, Task
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import why
 from modelcheck.files import save_text
+from modelcheck.matrix import matrix, obstacles
 from modelcheck.models import pick_checks, pick_model, pick_property
 from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
@@ -36,6 +37,8 @@ from modelcheck.shrinking.shrink import Shrunk, shrink
 from modelcheck.shrinking.told import told
 from modelcheck.simulate import DEPTH, RandomRuns
 from modelcheck.standing import standing, surprises
+from modelcheck.symbolic.unbounded.certificate import written
+from modelcheck.symbolic.unbounded.engine import asked_of
 from modelcheck.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Config, ExpectVerdict, Model
@@ -143,6 +146,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--json", action="store_true", help="everything as JSON")
     out.add_argument(
         "--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder"
+    )
+    out.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="with --engine prove: write the proof, for `modelcheck certify`",
     )
     out.add_argument(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
@@ -382,6 +391,9 @@ def _tell(
         output.write("\n")
     remarks = [UNFORETOLD] if _is_changed(found) else []
     output.lines(card(found, width=output.width, strict=args.strict, remarks=remarks))
+    if args.trace or args.explain:
+        output.lines(matrix(found, output.width))
+    output.lines(obstacles(found, output.width))
     _tell_again(args, output, found)
     for trace in _shown(outcome, everything=args.trace or args.explain):
         output.write("\n")
@@ -453,10 +465,26 @@ def _write_files(args: argparse.Namespace, outcomes: list[Outcome], output: Outp
     """The files that are asked for besides."""
     if args.itf is not None:
         _save(args.itf, outcomes, output)
+    if args.certificate is not None:
+        _save_proof(args, outcomes, output)
     if args.html is not None:
         _save_page(args, outcomes, output)
     if args.draw:
         _draw(args, outcomes, output)
+
+
+def _save_proof(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:
+    """Write the proof down, when all that was asked about is proved."""
+    if len(outcomes) != 1 or args.property or args.scope or args.config or args.faults or args.of:
+        args.refuse("a certificate is of one check as it stands in the file: name it with --check alone")
+    (outcome,) = outcomes
+    model, check, proof = outcome.model, outcome.check, outcome.findings.proof
+    if proof is None or not all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
+        output.tell("modelcheck: not everything is proved, so there is no certificate")
+        return
+    asked = asked_of(Task(model, check.scope, check.budget, ()))
+    save_text(args.certificate, written(model, check.name, asked, proof))
+    output.tell(f"modelcheck: wrote {args.certificate}")
 
 
 def _save(path: Path, outcomes: list[Outcome], output: Output) -> None:

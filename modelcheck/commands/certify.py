@@ -1,0 +1,131 @@
+"""`modelcheck certify CERTIFICATE`: whether a proof in a file is one, by other means than made it."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import modelcheck.commands.amounts as amounts
+from counterexamples.lines import Piece, Role, count, line
+from modelcheck.api import check as run_check
+from modelcheck.engine import Task
+from modelcheck.exits import Exit
+from modelcheck.files import read_text
+from modelcheck.models import pick_check, pick_model
+from modelcheck.output import Output
+from modelcheck.result import Holds
+from modelcheck.symbolic.process import Answer, NoSolver, programs
+from modelcheck.symbolic.unbounded.certificate import (
+    Certificate,
+    Unreadable,
+    answers,
+    differences,
+    read,
+)
+from modelcheck.symbolic.unbounded.engine import asked_of
+from spec.diagnostics import Diagnostic, SpecError
+from spec.ir import Check, Model
+from spec.load import load
+from spec.source import Source
+
+MARKS = {
+    Exit.EXPECTED: ("✓", Role.GOOD),
+    Exit.VIOLATED: ("✗", Role.BAD),
+    Exit.UNKNOWN: ("?", Role.UNSURE),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add = parser.add_argument
+    add("certificate", metavar="CERTIFICATE", help="what `check --engine prove --certificate` has written")
+    add("file", nargs="?", metavar="FILE", help="the model file (beside the certificate, by its name)")
+    add(
+        "--seconds",
+        type=amounts.seconds,
+        default=30,
+        metavar="T",
+        help="for each question to a solver (30s)",
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Check each part of a certificate and say which of them stand."""
+    certificate = _read(args.certificate)
+    model, check = _meant(certificate, args.file or str(Path(args.certificate).parent / certificate.file))
+    task = Task(model, check.scope, check.budget, ())
+    wrong = list(differences(certificate, model, asked_of(task)))
+    _tell(
+        output,
+        Exit.VIOLATED if wrong else Exit.EXPECTED,
+        f"{count(len(certificate.obligations), 'obligation')} as {model.name} asks for them",
+    )
+    for each in wrong:
+        output.tell(f"    {each}")
+    if wrong:
+        return Exit.VIOLATED
+    codes = {_solved(certificate, args.seconds, output), _reached(certificate, model, check, output)}
+    return next(code for code in (Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED) if code in codes)
+
+
+def _read(name: str) -> Certificate:
+    text = read_text(name, largest=200_000_000)
+    try:
+        return read(text)
+    except Unreadable as reason:
+        raise SpecError(
+            [Diagnostic("R0911", Source(name, ""), None, f"this is no certificate: {reason}")]
+        ) from None
+
+
+def _meant(certificate: Certificate, file: str) -> tuple[Model, Check]:
+    model = pick_model(load(file), certificate.model)
+    return model, pick_check(model, certificate.check)
+
+
+def _tell(output: Output, exit_: Exit, words: str) -> None:
+    """A line of the answer, with the mark of what it comes to."""
+    mark, role = MARKS[exit_]
+    output.lines([line("  ", Piece(f"{mark} ", role), words)])
+
+
+def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
+    """Each obligation by each solver there is: one has to prove it, and none may say otherwise."""
+    solvers = programs()
+    if not solvers:
+        _tell(output, Exit.UNKNOWN, str(NoSolver()))
+        return Exit.UNKNOWN
+    proved, denied = set[str](), set[str]()
+    for program in solvers:
+        said = [*answers(program, certificate.obligations, seconds)]
+        own = {str(each.question) for each, answer in said if answer is Answer.UNSAT}
+        denied |= {str(each.question) for each, answer in said if answer is Answer.SAT}
+        proved |= own
+        every = len(own) == len(said)
+        _tell(
+            output,
+            Exit.EXPECTED if every else Exit.UNKNOWN,
+            f"{len(own)} of {len(said)} proved by {program.version()}",
+        )
+    for each in sorted(denied):
+        output.tell(f"    does not follow: {each}")
+    if denied:
+        return Exit.VIOLATED
+    left = [str(each.question) for each in certificate.obligations if str(each.question) not in proved]
+    for each in left:
+        output.tell(f"    not proved again: {each}")
+    return Exit.UNKNOWN if left else Exit.EXPECTED
+
+
+def _reached(certificate: Certificate, model: Model, check: Check, output: Output) -> Exit:
+    """The claims in every state that is reached in the scope of the check."""
+    outcome = run_check(model, replace(check, only=certificate.claims, expect=()), engine="explicit")
+    broken = [each.property for each in outcome.findings.results if not isinstance(each.verdict, Holds)]
+    states = count(outcome.findings.stats.states, "state")
+    if broken:
+        _tell(output, Exit.VIOLATED, f"false in a state of the scope of {check.name}: {', '.join(broken)}")
+        return Exit.VIOLATED
+    claims = count(len(certificate.claims), "claim")
+    _tell(output, Exit.EXPECTED, f"{claims} hold in the {states} of the scope of {check.name}")
+    return Exit.EXPECTED

@@ -1,0 +1,98 @@
+"""What a prover did, in words: for which scopes, how much of it is proved, and where it is stuck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import spec.types as t
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.text import bounds, story
+from modelcheck.proof import Cell, Kept, Proof
+from modelcheck.result import Outcome
+from modelcheck.wording import config_words, seconds_words
+from spec.ir import Model
+
+MARKS = {Kept.PROVED: "✓", Kept.FAILED: "✗", Kept.UNKNOWN: "?"}
+MOST_SHOWN = 3  # steps that break a claim
+
+
+def reach_words(model: Model) -> list[str]:
+    """The scopes that a proof is for."""
+    sorts = [f"any number of {sort.name}" for sort in model.sorts]
+    nats = [f"{nat.name} without bound" for nat in model.nats]
+    numbers = [f"any {entry.name} that the model allows" for entry in model.configs if _is_number(entry.type)]
+    return [*sorts, *nats, *numbers]
+
+
+def switch_words(outcome: Outcome) -> list[str]:
+    """The switches that a proof is for: those that are no numbers."""
+    numbers = {entry.name for entry in outcome.model.configs if _is_number(entry.type)}
+    words = config_words(outcome.model, outcome.check)
+    return [each for each in words if each.partition(" = ")[0] not in numbers]
+
+
+def _is_number(of: t.Type) -> bool:
+    return isinstance(of, t.Range)
+
+
+def proof_words(proof: Proof) -> list[str]:
+    """How much is proved, of what, and whether that was sure to be decided."""
+    cells = [*proof.cells, *proof.dropped]
+    proved = sum(cell.kept is Kept.PROVED for cell in cells)
+    sure = sum(cell.decidable for cell in proof.cells)
+    words = [f"{proved} of {count(len(cells), 'obligation')} proved", proof.solver]
+    if proof.cells:
+        outside = "all" if not sure else f"{len(proof.cells) - sure}"
+        words.append(f"{outside} outside the decidable fragment" if sure < len(proof.cells) else "decidable")
+    return words
+
+
+def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
+    """For each claim and each step whether it is kept: a row for each claim, and a mark for each action."""
+    proof = outcome.findings.proof
+    if proof is None:
+        return
+    cells = [*proof.cells, *proof.dropped]
+    claims = [*dict.fromkeys(cell.claim for cell in cells)]
+    actions = [*dict.fromkeys(cell.action for cell in cells if cell.action is not None)]
+    longest = max(map(len, claims), default=0)
+    found = {(cell.claim, cell.action): cell for cell in cells}
+    yield line(Piece("proved for each claim at the start ✓, then after each of:", Role.DIM))
+    yield from wrapped(line("  "), ", ".join(actions), width, Role.DIM)
+    for claim in claims:
+        row = [found.get((claim, action)) for action in (None, *actions)]
+        marks = "".join(" " if cell is None else MARKS[cell.kept] for cell in row)
+        spent = sum(cell.seconds for cell in row if cell is not None)
+        yield line(
+            "  ",
+            Piece(f"{claim:<{longest}}  ", Role.STRONG),
+            marks,
+            Piece(f"  {seconds_words(spent)}", Role.DIM),
+        )
+
+
+def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
+    """What is not proved, and the smallest steps that show why, from states that need not be reachable."""
+    proof = outcome.findings.proof
+    stuck = [] if proof is None else [cell for cell in proof.dropped if cell.kept is not Kept.PROVED]
+    for cell in stuck:
+        if cell.shown is None:
+            yield from wrapped(
+                line(Piece("? ", Role.UNSURE)), f"{cell.claim} {cell.place}: {cell.why}", width
+            )
+    for cell in [cell for cell in stuck if cell.shown is not None][:MOST_SHOWN]:
+        yield ()
+        yield from _obstacle(cell, width)
+
+
+def _obstacle(cell: Cell, width: int) -> Iterator[Line]:
+    assert cell.shown is not None
+    said = (
+        f"{cell.claim} is not inductive: if all claims are true in the state below, then {cell.place}"
+        " it is not. Whether any run comes to that state is not known: this is no counterexample."
+        " Where none does, a lemma that excludes it will help."
+    )
+    yield from wrapped(line(Piece("✗ ", Role.UNSURE)), said, width)
+    yield from bounds(cell.shown, width)
+    lines = [*story(cell.shown, width=width, bounds_told=True)]
+    yield from lines[lines.index(()) :]

@@ -1,0 +1,142 @@
+"""A solver as a process of its own: SMT-LIB 2 text in, an answer out, never a hang."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from enum import Enum
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+
+GRACE = 5.0  # seconds that a solver has to keep its own limit of time before it is ended
+READ_BY_CVC5 = """
+import sys, cvc5
+solver = cvc5.Solver()
+parser = cvc5.InputParser(solver)
+parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, sys.stdin.read(), "obligation")
+symbols = parser.getSymbolManager()
+while (command := parser.nextCommand()) and not command.isNull():
+    print(command.invoke(solver, symbols), end="")
+"""  # cvc5's package has no program, so Python reads the text for it
+
+
+class Answer(Enum):
+    """What a solver says; `GAVE_UP` and what follows it are reasons not to know."""
+
+    SAT = "sat"
+    UNSAT = "unsat"
+    UNKNOWN = "the solver does not know"
+    GAVE_UP = "the solver had no time left"
+    NO_MEMORY = "the solver had no memory left"
+    FAILED = "the solver did not understand the question"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is an answer."""
+        return self in {Answer.SAT, Answer.UNSAT}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A solver's answer, all that it wrote, and how long it took."""
+
+    answer: Answer
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A solver that is installed: its name, and how it is called."""
+
+    name: str
+    command: tuple[str, ...]
+
+    def version(self) -> str:
+        """What it says of itself, in a line."""
+        is_python = self.command[0] == sys.executable
+        asked = ["-c", "import cvc5; print('cvc5', cvc5.__version__)"] if is_python else ["--version"]
+        said = subprocess.run(  # noqa: S603 - ours
+            [self.command[0], *asked], capture_output=True, text=True, check=False, timeout=30
+        )
+        return next(iter(said.stdout.splitlines()), self.name)
+
+
+class NoSolver(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """There is no solver on this machine."""
+
+    def __init__(self) -> None:
+        super().__init__("no solver is installed; `pip install z3-solver` brings one")
+
+
+def programs() -> tuple[Program, ...]:
+    """The solvers there are, z3 first; beside Python as well as on the path."""
+    found = [Program(name, (path,)) for name in ("z3", "cvc5") if (path := _path(name)) is not None]
+    if find_spec("cvc5") is not None and all(each.name != "cvc5" for each in found):
+        found.append(Program("cvc5 (Python)", (sys.executable, "-c", READ_BY_CVC5)))
+    return tuple(found)
+
+
+def _path(name: str) -> str | None:
+    """Where a program is: in the environment that Python runs in, else on the path."""
+    for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent)):
+        if (here := shutil.which(name, path=folder)) is not None:
+            return here
+    return shutil.which(name)
+
+
+def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000) -> Said:
+    """What a fresh process of a solver says of a text; it is ended when time is up, and on Ctrl-C."""
+    command = [*program.command, *_limits(program, seconds, megabytes)]
+    start = monotonic()
+    try:
+        child = subprocess.Popen(  # noqa: S603 - no shell, and the commands are ours
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+    except OSError as error:
+        return Said(Answer.FAILED, str(error), 0.0)
+    with child:
+        try:
+            said, _ = child.communicate(text, timeout=seconds + GRACE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return Said(Answer.GAVE_UP, "", monotonic() - start)
+        except BaseException:
+            child.kill()
+            raise
+    spent, answer = monotonic() - start, _answer(said, child.returncode)
+    if answer is Answer.UNKNOWN and spent >= seconds:  # which z3 calls the same
+        answer = Answer.GAVE_UP
+    return Said(answer, said, spent)
+
+
+def _limits(program: Program, seconds: float, megabytes: int) -> tuple[str, ...]:
+    match program.name:
+        case "z3":
+            return (f"-t:{round(1000 * seconds)}", f"-memory:{megabytes}", "-in", "-smt2")
+        case "cvc5":
+            return (f"--tlimit={round(1000 * seconds)}", "--lang=smt2", "-")
+        case _:
+            return ()
+
+
+def _answer(said: str, code: int) -> Answer:
+    """What a solver's output means; an error before the answer makes it none."""
+    plain = {each.value: each for each in (Answer.SAT, Answer.UNSAT)} | {
+        "unknown": Answer.UNKNOWN,
+        "timeout": Answer.GAVE_UP,
+    }
+    for line in map(str.strip, said.splitlines()):
+        if line in plain:
+            return plain[line]
+        if "memory" in line:
+            return Answer.NO_MEMORY
+        if "interrupted by timeout" in line:
+            return Answer.GAVE_UP
+        if line.startswith("(error") or "Error" in line:
+            return Answer.FAILED
+    return Answer.GAVE_UP if code < 0 else Answer.FAILED

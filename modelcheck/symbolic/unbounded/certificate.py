@@ -1,0 +1,142 @@
+"""A proof as a file that anybody can check again: the claims, what they are claimed of, and every obligation.
+
+NOTE(certificate): checking it trusts the solver and that the obligations are those
+of the model.  So each is written anew from the model and has to be the same text,
+none may be missing, a fresh solver has to find each unsatisfiable, and the claims
+have to hold in all states that the explicit engine reaches in a small scope.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import spec.ir as ir
+from counterexamples.itf.write import digest
+from modelcheck.proof import Kept, Proof
+from modelcheck.symbolic.process import Answer, Program, ask
+from modelcheck.symbolic.unbounded.obligations import Asked, Question
+
+FORMAT = "modelcheck certificate 1"
+OF = (
+    "every number of members of each sort, every bound of each nat, runs of every length, any number of the"
+    " faults that are among the actions, and every number among the settings that the model allows;"
+    " not whether the model makes an error"
+)
+
+
+class Unreadable(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """A text is no certificate; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """One obligation as it stands in a certificate."""
+
+    claim: str
+    action: str | None
+    named: bool
+    smt: str
+
+    @property
+    def question(self) -> Question:
+        """What it asks."""
+        return Question(self.claim, self.action)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is claimed of which text, and why it is so."""
+
+    file: str
+    text: str  # the digest of the model's text
+    model: str
+    check: str
+    actions: tuple[str, ...]
+    claims: tuple[str, ...]
+    obligations: tuple[Obligation, ...]
+
+
+def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
+    """The certificate of a proof."""
+    claims = [
+        {"name": p.name, "kind": p.kind.value, "text": " ".join(model.source.at(p.span).split())}
+        for p in model.properties
+        if p.name in proof.claims
+    ]
+    obligations = [
+        {"claim": cell.claim, "action": cell.action, "named": cell.named, "smt": cell.smt}
+        for cell in proof.cells
+        if cell.kept is Kept.PROVED
+    ]
+    told = {
+        "format": FORMAT,
+        "file": model.source.name.rpartition("/")[2],
+        "text": digest(model.source),
+        "model": model.name,
+        "check": check,
+        "of": OF,
+        "actions": [action.name for action in asked.actions],
+        "claims": claims,
+        "solver": proof.solver,
+        "obligations": obligations,
+    }
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
+def read(text: str) -> Certificate:
+    """The certificate in a text. Raises Unreadable."""
+    try:
+        told: Any = json.loads(text)
+        if told["format"] != FORMAT:
+            raise Unreadable(f"its format is `{told['format']}` and not `{FORMAT}`")
+        obligations = tuple(
+            Obligation(str(o["claim"]), o["action"], bool(o["named"]), str(o["smt"]))
+            for o in told["obligations"]
+        )
+        claims = tuple(str(each["name"]) for each in told["claims"])
+        return Certificate(
+            file=str(told["file"]),
+            text=str(told["text"]),
+            model=str(told["model"]),
+            check=str(told["check"]),
+            actions=tuple(map(str, told["actions"])),
+            claims=claims,
+            obligations=obligations,
+        )
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"it is no JSON: {error.msg} in line {error.lineno}") from None
+    except (KeyError, TypeError) as error:
+        raise Unreadable(f"something is missing or not as it should be: {error}") from None
+
+
+def differences(certificate: Certificate, model: ir.Model, asked: Asked) -> Iterator[str]:
+    """Where a certificate is not what the model asks to be proved, if anywhere. Costs every formula."""
+    if certificate.text != digest(model.source):
+        yield f"it is of another text: {certificate.text}, and this is {digest(model.source)}"
+    if certificate.actions != tuple(action.name for action in asked.actions):
+        yield "it is not about the steps that this check allows"
+    known = {prop.name: prop for prop in model.properties}
+    if unknown := [name for name in certificate.claims if name not in known]:
+        yield f"the model has no claim {', '.join(unknown)}"
+        return
+    claims = [known[name] for name in certificate.claims]
+    found = {each.question: each for each in certificate.obligations}
+    for question in asked.questions(claims):
+        obligation = found.pop(question, None)
+        if obligation is None:
+            yield f"missing: {question}"
+        elif obligation.smt != asked.formula(question, claims, named=obligation.named).text():
+            yield f"not what the model asks: {question}"
+    for question in found:
+        yield f"not asked by the model: {question}"
+
+
+def answers(
+    program: Program, obligations: Sequence[Obligation], seconds: float
+) -> Iterator[tuple[Obligation, Answer]]:
+    """What a fresh process of a solver says of each obligation."""
+    for each in obligations:
+        yield each, ask(program, each.smt, seconds=seconds).answer

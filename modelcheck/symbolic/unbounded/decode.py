@@ -1,0 +1,169 @@
+"""From a solver's model of a small scope to a state: what to ask it for, and what its answer means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.symbolic.unbounded.shapes import (
+    Counted,
+    Flat,
+    Many,
+    Parts,
+    Row,
+    Shape,
+    Shapes,
+    Table,
+    Unsayable,
+)
+from modelcheck.symbolic.unbounded.terms import Term, number
+from modelcheck.symbolic.unbounded.theory import Small
+
+MOST_ASKED = 8000  # values of one state
+
+Told = str | list["Told"]
+Look = Callable[[Term, t.Type], ir.Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads values out of a small scope, each by looking at some terms."""
+
+    shapes: Shapes
+    small: Small
+
+    def asked(self, shape: Shape) -> list[Term]:
+        """The terms that `value` may look at."""
+        found: dict[Term, None] = {}
+
+        def look(term: Term, _: t.Type) -> ir.Value:
+            found[term] = None
+            if len(found) > MOST_ASKED:
+                raise Unsayable("so many values")
+            return None
+
+        self.value(shape, look)
+        return [*found]
+
+    def value(self, shape: Shape, look: Look) -> ir.Value:
+        """What a shape is worth."""
+        match shape:
+            case Flat(term, of):
+                return look(term, of)
+            case Row(length, at, t.Seq(_, limit)):
+                found, most = look(length, t.INT), self._most(limit)
+                count = most if found is None else found
+                return tuple([self.value(at(number(i)), look) for i in range(min(count, most))])
+            case Many(has, t.Set(inner)):
+                each = [(value, look(has(term), t.BOOL)) for value, term in self.domain(inner)]
+                return frozenset(value for value, inside in each if inside)
+            case Counted(count, t.Bag(inner)):
+                counts = [(value, look(count(term), t.INT)) for value, term in self.domain(inner)]
+                return frozenset((value, n) for value, n in counts if n)
+            case Table(get, t.Map(key, _)):
+                return tuple([self.value(get(term), look) for _, term in self.domain(key)])
+            case Parts(parts):
+                return tuple([self.value(part, look) for part in parts])
+            case _:
+                raise Unsayable("a value of this shape")
+
+    def _most(self, limit: t.Limit | None) -> int:
+        if limit is None:
+            return 0
+        return limit.of if isinstance(limit.of, int) else self.small.nats.get(limit.of, 2)
+
+    def domain(self, of: t.Type) -> Iterator[tuple[ir.Value, Term]]:
+        """All values of a flat type, each with its term."""
+        whole = self.shapes.types.whole(of)
+        for value in self._values(whole):
+            shape = self.shapes.constant(whole, value)
+            assert isinstance(shape, Flat)
+            yield value, shape.term
+
+    def _values(self, of: t.Type) -> Iterator[ir.Value]:
+        match of:
+            case t.Sort(name):
+                yield from range(self.small.sorts[name])
+            case t.Nat(name):
+                yield from range(self.small.nats[name] + 1)
+            case t.Range(lo, hi):
+                yield from range(lo, hi + 1)
+            case t.Bool():
+                yield from (False, True)
+            case t.Enum(_, names):
+                yield from range(len(names))
+            case t.Option(inner):
+                yield None
+                yield from self._values(self.shapes.types.whole(inner))
+            case t.Record(_, fields) | t.Case(_, _, fields):
+                yield from product(*(list(self._values(self.shapes.types.whole(f.type))) for f in fields))
+            case t.Tuple(items):
+                yield from product(*(list(self._values(self.shapes.types.whole(i))) for i in items))
+            case t.Union(_, cases):
+                for at, case in enumerate(cases):
+                    yield from ((at, *values) for values in self._values(_record(case)))
+            case _:
+                raise Unsayable(f"all values of {of}")
+
+
+def _record(case: t.Case) -> t.Record:
+    return t.Record(case.name, case.fields)
+
+
+# ---------------------------------------------------------------- what a solver writes
+
+
+def looked_up(shapes: Shapes, terms: Sequence[Term], text: str) -> Look:
+    """What each term is worth, after the answer to `get-value` of them all."""
+    after = text[text.index("sat") + len("sat") :]
+    pairs = _parsed(after)
+    values: Mapping[Term, Told] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}
+    return lambda term, of: _value(shapes, values[term], of)
+
+
+def _parsed(text: str) -> list[Told]:
+    """The first list in a text."""
+    stack: list[list[Told]] = [[]]
+    for word in re.findall(r'\(|\)|\|[^|]*\||"[^"]*"|[^\s()|"]+', text):
+        if word == "(":
+            stack.append([])
+        elif word == ")":
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(word.strip("|"))
+    first = stack[0][0]
+    assert isinstance(first, list)
+    return first
+
+
+def _value(shapes: Shapes, told: Told, of: t.Type) -> ir.Value:
+    """A value from what a solver writes."""
+    whole = shapes.types.whole(of)
+    name, parts = (told, []) if isinstance(told, str) else (told[0], told[1:])
+    assert isinstance(name, str) or name == ["as"]
+    match whole:
+        case t.Bool():
+            return name == "true"
+        case t.Int() | t.Nat() | t.Range():
+            return -int(str(parts[0])) if name == "-" else int(str(name))
+        case t.Sort():
+            return int(str(name).rpartition("!")[2])
+        case t.Enum(enum, members):
+            return [f"{enum}.{member}" for member in members].index(str(name))
+        case t.Option(inner):
+            return None if str(name).startswith("none ") else _value(shapes, parts[0], inner)
+        case t.Record(_, fields):
+            return tuple(_value(shapes, part, f.type) for part, f in zip(parts, fields, strict=True))
+        case t.Tuple(items):
+            return tuple(_value(shapes, part, item) for part, item in zip(parts, items, strict=True))
+        case t.Union(union, cases):
+            at = [f"{union}.{case.name}" for case in cases].index(str(name))
+            fields = cases[at].fields
+            return (at, *(_value(shapes, part, f.type) for part, f in zip(parts, fields, strict=True)))
+        case _:
+            raise Unsayable(f"a value of {of}")

@@ -1,0 +1,191 @@
+"""The prover: that claims hold in every scope, by induction over the steps; it proves, and never refutes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import monotonic
+from typing import ClassVar
+
+import spec.ir as ir
+from counterexamples.trace import Trace
+from modelcheck.engine import Refusal, Task
+from modelcheck.memory import resident
+from modelcheck.proof import Cell, Kept, Proof
+from modelcheck.report import Reporter
+from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict
+from modelcheck.symbolic.process import Answer, Program, Said, ask, programs
+from modelcheck.symbolic.unbounded.expressions import Stop
+from modelcheck.symbolic.unbounded.induction import broken_step
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Asked, Question
+
+SECONDS = 10.0  # for each question to the solver, where nobody says how many
+FIRST = 2.0  # for the shorter form of a question, before the longer one is tried
+NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
+
+
+@dataclass(frozen=True, slots=True)
+class Prover:
+    """An engine that proves claims for every scope, any number of steps and of faults that a check allows.
+
+    Lemmas of the model are proved with the properties that are asked about, each
+    from all others; what cannot be proved is left out and the rest is proved
+    again without it.  A claim that it cannot prove may still hold: it says
+    `Unknown`, with a step that shows why if there is one in a small scope.
+    """
+
+    name: ClassVar[str] = "prove"
+
+    seconds: float = SECONDS
+    program: Program | None = None  # None: the first that is installed
+    explain: bool = True  # look for a small step that shows why a claim is not proved
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """What is not about states or steps, or cannot be said to a solver. Costs every formula once."""
+        wrong = [
+            Refusal(f"{p.kind.value} {p.name}", "explicit")
+            for p in task.properties
+            if p.kind not in OF_STATES | OF_STEPS
+        ]
+        if task.symmetry:
+            wrong.append(Refusal("symmetry: nothing is counted"))
+        if task.keep is not None:
+            wrong.append(Refusal("checkpoints", "explicit"))
+        return tuple(wrong) or tuple(_unsayable(task))
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:  # noqa: ARG002 - it is quick, or each question is
+        """The findings: `Holds` without a scope where all obligations are proved, else `Unknown`."""
+        started = monotonic()
+        program = self.program or next(iter(programs()), None)
+        if program is None:
+            results = tuple(Result(p.name, p.kind, Unknown(NO_SOLVER)) for p in task.properties)
+            return Findings(self.name, End.COMPLETE, results, _stats(0.0))
+        threads = task.threads or os.cpu_count() or 1
+        attempt = Attempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
+        end, proof = End.COMPLETE, None
+        try:
+            proof = attempt.proof(claims_of(task))
+        except KeyboardInterrupt:
+            end = End.INTERRUPTED
+        results = tuple(Result(p.name, p.kind, _verdict(p, task, proof)) for p in task.properties)
+        return Findings(self.name, end, results, _stats(monotonic() - started), proof=proof)
+
+
+def asked_of(task: Task) -> Asked:
+    """What is to be proved of a task's model: by all actions and repairs, and the faults that are allowed."""
+    return Asked(task.model, tuple(task.scope.config.items()), tuple(_actions(task.model, task.budget)))
+
+
+def claims_of(task: Task) -> tuple[ir.Property, ...]:
+    """The properties asked about, and every lemma of the model, in the order of the model."""
+    asked = {prop.name for prop in task.properties}
+    return tuple(p for p in task.model.properties if p.name in asked or p.kind is ir.PropertyKind.LEMMA)
+
+
+def _actions(model: ir.Model, budget: ir.Budget) -> Iterator[ir.Action]:
+    for action in model.actions:
+        allowed = 1 if budget.kinds is None else budget.kinds.get(action.name, 0)
+        if action.kind is not ir.Kind.FAULT or (budget.total != 0 and allowed != 0):
+            yield action
+
+
+def _unsayable(task: Task) -> Iterator[Refusal]:
+    """Every construct that cannot be said, once, with its place."""
+    asked, claims = asked_of(task), claims_of(task)
+    seen = set[str]()
+    for question in asked.questions(claims):
+        own = tuple(claim for claim in claims if claim.name == question.claim)
+        try:
+            asked.formula(question, own)
+        except Stop as stop:
+            line, column = task.model.source.position(stop.refused.span.start)
+            what = f"{stop.refused.what} ({task.model.source.name}:{line}:{column})"
+            if what not in seen:
+                seen.add(what)
+                yield Refusal(what, "explicit")
+
+
+def _stats(seconds: float) -> Stats:
+    return Stats(0, 0, 0, (), {}, {}, (), (), seconds, resident())
+
+
+def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
+    if proof is None:
+        return Unknown(End.INTERRUPTED.value)
+    if prop.name in proof.claims:
+        kinds = task.budget.kinds
+        some = None if kinds is None else {name: None for name, most in kinds.items() if most != 0}
+        return Holds(Extent(None, 0 if task.budget.total == 0 else None, some))
+    cells = [cell for cell in proof.dropped if cell.claim == prop.name]
+    failed = [cell for cell in cells if cell.kept is Kept.FAILED]
+    if failed:
+        return Unknown(f"not inductive: {failed[0].place} it need not be true any more")
+    return Unknown(f"not proved {cells[0].place}: {cells[0].why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A proof being looked for."""
+
+    asked: Asked
+    program: Program
+    seconds: float
+    threads: int
+    explain: bool
+
+    def proof(self, claims: Sequence[ir.Property]) -> Proof:
+        """The largest set of claims that prove each other; the rest with what stood in their way."""
+        left, dropped = tuple(claims), list[Cell]()
+        while True:
+            cells = self._cells(left)
+            lost = {cell.claim for cell in cells if cell.kept is not Kept.PROVED}
+            if not lost:
+                names = tuple(claim.name for claim in left)
+                return Proof(names, tuple(cells), tuple(dropped), self.program.version())
+            dropped += [cell for cell in cells if cell.kept is not Kept.PROVED]
+            left = tuple(claim for claim in left if claim.name not in lost)
+
+    def _cells(self, claims: Sequence[ir.Property]) -> list[Cell]:
+        """Every obligation, tried; as many at once as there are threads."""
+        with ThreadPoolExecutor(self.threads) as pool:
+            futures = [pool.submit(self._cell, each, claims) for each in self.asked.questions(claims)]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _cell(self, question: Question, claims: Sequence[ir.Property]) -> Cell:
+        start = monotonic()
+        for named, seconds in ((False, min(FIRST, self.seconds)), (True, self.seconds)):
+            formula = self.asked.formula(question, claims, named=named)
+            text = formula.text()
+            said = ask(self.program, text, seconds=seconds)
+            if said.answer is Answer.UNSAT:
+                return Cell(
+                    question.claim,
+                    question.action,
+                    Kept.PROVED,
+                    monotonic() - start,
+                    smt=text,
+                    named=named,
+                    decidable=formula.is_effectively_propositional,
+                )
+        shown = self._shown(question, claims)
+        kept = Kept.UNKNOWN if shown is None else Kept.FAILED
+        return Cell(question.claim, question.action, kept, monotonic() - start, _why(said), shown)
+
+    def _shown(self, question: Question, claims: Sequence[ir.Property]) -> Trace | None:
+        if not self.explain:
+            return None
+        return broken_step(self.program, self.asked, question, claims, self.seconds)
+
+
+def _why(said: Said) -> str:
+    if said.answer is Answer.SAT:
+        return "it does not follow, but in no small scope was a step found that shows it"
+    if said.answer is Answer.FAILED:
+        return f"{said.answer.value}: {' '.join(said.text.split())[:120]}"
+    return str(said.answer.value)

@@ -1,0 +1,581 @@
+"""What expressions are in first-order logic: quantifiers stay, sets are what is said of their members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.refused import Refused
+from modelcheck.symbolic.unbounded.shapes import (
+    Counted,
+    Flat,
+    Many,
+    Nowhere,
+    Parts,
+    Row,
+    Shape,
+    Shapes,
+    Subsets,
+    Table,
+    Unsayable,
+)
+from modelcheck.symbolic.unbounded.terms import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Term,
+    add,
+    apply,
+    at_most,
+    choice,
+    conjunction,
+    disjunction,
+    equality,
+    implication,
+    less,
+    negation,
+    number,
+    quantified,
+    subtract,
+    value_of,
+)
+from modelcheck.symbolic.unbounded.theory import Theory
+from spec.source import Span
+
+EXTREMES = {
+    ir.Quantifier.MAX,
+    ir.Quantifier.MIN,
+    ir.Quantifier.ARGMAX,
+    ir.Quantifier.ARGMIN,
+}
+
+
+Namer = Callable[[str], Term]  # a new name of a sort
+
+
+class Stop(Exception):  # noqa: N818 - becomes a refusal
+    """A construct that cannot be said: what it is, and where it stands."""
+
+    def __init__(self, refused: Refused) -> None:
+        self.refused = refused
+        super().__init__(refused.what)
+
+
+@contextmanager
+def placed(span: Span) -> Iterator[None]:
+    """Where something is said; what cannot be is refused in that place."""
+    try:
+        yield
+    except Unsayable as reason:
+        raise Stop(Refused(str(reason), span)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """Where an expression is evaluated: the state, the names bound, and the step if there is one."""
+
+    state: tuple[Shape, ...]
+    locals: Mapping[int, Shape]
+    old: tuple[Shape, ...] = ()
+    step: tuple[str, tuple[Shape, ...]] | None = None
+
+    def bind(self, slot: int, value: Shape) -> Env:
+        """With one more name."""
+        return replace(self, locals={**self.locals, slot: value})
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Any member of a domain: the names it is made of, when it is one, and what it is."""
+
+    names: tuple[Term, ...]
+    inside: Term
+    value: Shape
+
+
+class Expressions:
+    """The values of expressions."""
+
+    def __init__(self, shapes: Shapes, theory: Theory, config: Mapping[str, Shape]) -> None:
+        self.shapes = shapes
+        self.types = shapes.types
+        self.theory = theory
+        self._config = config
+
+    def of(self, expr: ir.Expr, env: Env) -> Shape:
+        """The value of an expression. Raises Stop where it cannot be said."""
+        with placed(expr.span):
+            return self._of(expr, env)
+
+    def truth(self, expr: ir.Expr, env: Env) -> Term:
+        """The value of a condition. Raises Stop where it cannot be said."""
+        with placed(expr.span):
+            return self._term(expr, env)
+
+    def _term(self, expr: ir.Expr, env: Env) -> Term:
+        found = self.of(expr, env)
+        if not isinstance(found, Flat):
+            raise Unsayable(f"{expr.type} as one value")
+        return found.term
+
+    def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901 - a dispatch over a union
+        match expr:
+            case ir.Const(value=value):
+                return self.shapes.constant(expr.type, value)
+            case ir.Config(name=name):
+                return self._config[name]
+            case ir.Var(index=index):
+                return env.state[index]
+            case ir.Local(slot=slot):
+                return env.locals[slot]
+            case ir.Apply():
+                return self._apply(expr, env)
+            case ir.And(parts=parts):
+                return self._flat(conjunction([self.truth(part, env) for part in parts]))
+            case ir.Or(parts=parts):
+                return self._flat(disjunction([self.truth(part, env) for part in parts]))
+            case ir.Implies(left=left, right=right):
+                return self._flat(implication(self.truth(left, env), self.truth(right, env)))
+            case ir.If():
+                then, other = (
+                    self.shapes.fitted(self.of(part, env), expr.type) for part in (expr.then, expr.other)
+                )
+                return self.shapes.merged(self.truth(expr.test, env), then, other)
+            case ir.Let(slot=slot):
+                return self.of(expr.body, env.bind(slot, self.of(expr.value, env)))
+            case ir.Members(of=of):
+                return self._members(of)
+            case ir.Bind():
+                return self._bind(expr, env)
+            case ir.MapOf():
+                return self._map_of(expr, env)
+            case ir.Make():
+                return self._make(expr, env)
+            case ir.Part():
+                return self._part(expr, env)
+            case ir.Is(of=of, case=case):
+                return self._flat(self.types.case_test(self._union(of, env), case))
+            case ir.Fit(of=of):
+                return self.shapes.fitted(self.of(of, env), expr.type)
+            case ir.Old(of=of):
+                return self.of(of, replace(env, state=env.old))
+            case ir.Did():
+                return self._flat(self._did(expr, env))
+            case _:
+                assert_never(expr)
+
+    def _members(self, of: t.Type) -> Many:
+        return Many(lambda x: self.shapes.within_flat(x, of), t.Set(of))
+
+    def _flat(self, term: Term) -> Flat:
+        return Flat(term, t.BOOL if term.sort == BOOL else t.INT)
+
+    # ---------------------------------------------------------------- quantifiers
+
+    def item(self, domain: ir.Expr, case: int | None, env: Env, name: Namer | None = None) -> Item:
+        """Any member of a domain, of a union only of that case; `name` makes what it is made of."""
+        found = self._item(domain, env, name or self.shapes.bind)
+        if case is None:
+            return found
+        if not isinstance(found.value, Flat):
+            raise Unsayable(f"cases of {domain.type}")
+        return replace(found, inside=conjunction([found.inside, self.types.case_test(found.value, case)]))
+
+    def _item(self, domain: ir.Expr, env: Env, name_of: Namer) -> Item:
+        if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
+            lo, hi = (self._term(arg, env) for arg in domain.args)
+            at = name_of(INT)
+            return Item((at,), conjunction([at_most(lo, at), at_most(at, hi)]), Flat(at, t.INT))
+        whole = self.of(domain, env)
+        match whole:
+            case Many(has, t.Set(inner)):
+                name = name_of(self._sort(inner))
+                return Item((name,), has(name), Flat(name, self.types.whole(inner)))
+            case Counted(count, t.Bag(inner)):
+                name = name_of(self._sort(inner))
+                return Item((name,), less(number(0), count(name)), Flat(name, self.types.whole(inner)))
+            case Row(length, at_, _):
+                index = name_of(INT)
+                inside = conjunction([at_most(number(0), index), less(index, length)])
+                return Item((index,), inside, at_(index))
+            case Flat(type=t.Option(inner)) if not isinstance(inner, t.Unknown):
+                return Item((), self.types.is_some(whole), self.types.the(whole))
+            case _:
+                raise Unsayable(f"each of {domain.type}")
+
+    def _name(self, of: t.Type) -> Term:
+        return self.shapes.bind(self._sort(of))
+
+    def _sort(self, of: t.Type) -> str:
+        return BOOL if isinstance(of, t.Unknown) else self.types.sort(of)
+
+    def _where(self, expr: ir.Bind, env: Env) -> tuple[Item, Env]:
+        """Any member that a quantifier looks at, and the names as they are then."""
+        found = self.item(expr.domain, expr.case, env)
+        inner = env.bind(expr.slot, found.value)
+        if expr.where is None:
+            return found, inner
+        inside = conjunction([found.inside, self.truth(expr.where, inner)])
+        return replace(found, inside=inside), inner
+
+    def _bind(self, expr: ir.Bind, env: Env) -> Shape:
+        match expr.quantifier:
+            case ir.Quantifier.FORALL:
+                item, inner = self._where(expr, env)
+                says = implication(item.inside, self.truth(expr.body, inner))
+                return self._flat(quantified("forall", item.names, says))
+            case ir.Quantifier.EXISTS:
+                item, inner = self._where(expr, env)
+                says = conjunction([item.inside, self.truth(expr.body, inner)])
+                return self._flat(quantified("exists", item.names, says))
+            case ir.Quantifier.SET:
+                return self._set(expr, env)
+            case ir.Quantifier.SUM:
+                raise Unsayable("a sum")
+            case _:
+                return self._extreme(expr, env)
+
+    def _set(self, expr: ir.Bind, env: Env) -> Many:
+        """A set by what is said of its members, or of what they are made from."""
+        assert isinstance(expr.type, t.Set)
+        inner_type = expr.type.of
+        own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
+
+        def has(value: Term) -> Term:
+            if own and isinstance(domain := self.of(expr.domain, env), Many | Counted | Flat):
+                return self._keeps(expr, domain, Flat(value, self.types.whole(inner_type)), env)
+            item, inner = self._where(expr, env)
+            same = equality(self.shapes.element(self.of(expr.body, inner), inner_type), value)
+            return quantified("exists", item.names, conjunction([item.inside, same]))
+
+        has(self._name(inner_type))  # what cannot be said is refused here, in its place
+        return Many(has, expr.type)
+
+    def _keeps(self, expr: ir.Bind, domain: Shape, value: Flat, env: Env) -> Term:
+        """Whether a value is a member that a comprehension keeps as it is."""
+        parts = [self.is_in(value, domain)]
+        if expr.case is not None:
+            parts.append(self.types.case_test(value, expr.case))
+        if expr.where is not None:
+            parts.append(self.truth(expr.where, env.bind(expr.slot, value)))
+        return conjunction(parts)
+
+    def _extreme(self, expr: ir.Bind, env: Env) -> Shape:
+        """The greatest or least body, or the member that has it; any value where there is no member."""
+        least = expr.quantifier in {ir.Quantifier.MIN, ir.Quantifier.ARGMIN}
+        itself = expr.quantifier in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}
+
+        def says(it: Flat) -> Term:
+            item, inner = self._where(expr, env)
+            own = self.shapes.equal(item.value, it) if itself else TRUE
+            body = self.of(expr.body, inner)
+            other, others = self._where(expr, env)
+            rival = self.of(expr.body, others)
+            best = body if itself else it
+            pair = (best, rival) if least else (rival, best)
+            first = quantified(
+                "forall", other.names, implication(other.inside, self.shapes.below(*pair, or_equal=True))
+            )
+            if not itself:
+                own = self.shapes.equal(body, it)
+            some = quantified("exists", other.names, other.inside)
+            found = quantified("exists", item.names, conjunction([item.inside, own, first]))
+            return implication(some, found)
+
+        return self.theory.chosen(self.types.whole(expr.type), says)
+
+    def _map_of(self, expr: ir.MapOf, env: Env) -> Table:
+        assert isinstance(expr.type, t.Map)
+        key, inner = expr.type.key, expr.type.value
+
+        def get(at: Term) -> Shape:
+            return self.shapes.fitted(self.of(expr.body, env.bind(expr.slot, Flat(at, key))), inner)
+
+        get(self._name(key))  # what cannot be said is refused here, in its place
+        return Table(get, expr.type)
+
+    # ------------------------------------------------------------ parts and wholes
+
+    def _make(self, expr: ir.Make, env: Env) -> Shape:
+        parts = [self.of(part, env) for part in expr.parts]
+        whole = self.types.whole(expr.type)
+        match whole:
+            case t.Union(_, cases):
+                assert expr.case is not None
+                kinds: Sequence[t.Type] = [field.type for field in cases[expr.case].fields]
+            case t.Record(_, fields):
+                kinds = [field.type for field in fields]
+            case t.Tuple(items):
+                kinds = items
+            case t.Seq(inner):
+                return self.shapes.row([self.shapes.fitted(part, inner) for part in parts], whole)
+            case t.Set():
+                return self.shapes.many(parts, whole)
+            case t.Bag():
+                return self.shapes.counted(parts, whole)
+            case _:
+                raise Unsayable(f"a value of {whole}")
+        fitted = [self.shapes.fitted(part, kind) for part, kind in zip(parts, kinds, strict=True)]
+        return self.shapes.together(fitted, whole, expr.case)
+
+    def _part(self, expr: ir.Part, env: Env) -> Shape:
+        whole = self.of(expr.of, env)
+        match whole:
+            case Parts(parts):
+                return parts[expr.index]
+            case Flat():
+                return self.types.part(whole, expr.index, self._case(expr))
+            case Nowhere():
+                return whole
+            case _:
+                raise Unsayable(f"a part of {expr.of.type}")
+
+    def _case(self, expr: ir.Part) -> int | None:
+        """Of which case a part is, also where the type alone says so."""
+        of = expr.of.type
+        if expr.case is None and isinstance(of, t.Case):
+            union = self.types.whole(of)
+            assert isinstance(union, t.Union)
+            return [case.name for case in union.cases].index(of.name)
+        return expr.case
+
+    def _union(self, expr: ir.Expr, env: Env) -> Flat:
+        found = self.of(expr, env)
+        if not isinstance(found, Flat):
+            raise Unsayable(f"cases of {expr.type}")
+        return found
+
+    def _did(self, expr: ir.Did, env: Env) -> Term:
+        if env.step is None or env.step[0] != expr.action:
+            return FALSE
+        pairs = zip(expr.args, env.step[1], strict=False)
+        return conjunction([self.shapes.equal(self.of(arg, env), given) for arg, given in pairs])
+
+    # ----------------------------------------------------------------- operations
+
+    def _apply(self, expr: ir.Apply, env: Env) -> Shape:
+        if expr.op in ARITHMETIC:
+            return self._flat(ARITHMETIC[expr.op](*(self._term(arg, env) for arg in expr.args)))
+        args = [self.of(arg, env) for arg in expr.args]
+        match args:
+            case [only]:
+                return self._unary(expr, only)
+            case [left, right]:
+                return self._binary(expr, left, right)
+            case _:
+                raise Unsayable(expr.op.value)
+
+    def _unary(self, expr: ir.Apply, of: Shape) -> Shape:
+        match expr.op, of:
+            case ir.Op.SIZE, _:
+                return self._flat(self._size(expr.args[0], of))
+            case ir.Op.LAST, Row(length, at, _):
+                return at(subtract(length, number(1)))
+            case ir.Op.THE, Flat(type=t.Option()):
+                return self.types.the(of)
+            case ir.Op.THE, Many(has, t.Set(inner)):
+                return self.theory.chosen(inner, lambda it: self._only(it, has, inner))
+            case ir.Op.LEAST | ir.Op.GREATEST, Many(has, t.Set(inner)):
+                least = expr.op is ir.Op.LEAST
+                return self.theory.chosen(inner, lambda it: self._first(it, has, inner, least=least))
+            case ir.Op.ELEMENTS, _:
+                return self._elements(of, expr)
+            case ir.Op.SUBSETS, Many():
+                return Subsets(of, t.Set(of.type))
+            case _:
+                raise Unsayable(f"`{expr.op.value}` of {expr.args[0].type}")
+
+    def _only(self, it: Flat, has: Callable[[Term], Term], inner: t.Type) -> Term:
+        some = self.shapes.bind(self.types.sort(inner))
+        return implication(quantified("exists", [some], has(some)), has(it.term))
+
+    def _first(self, it: Flat, has: Callable[[Term], Term], inner: t.Type, *, least: bool) -> Term:
+        other = self.shapes.bind(self.types.sort(inner))
+        pair = (it, Flat(other, inner)) if least else (Flat(other, inner), it)
+        before = self.shapes.below(*pair, or_equal=True)
+        first = quantified("forall", [other], implication(has(other), before))
+        some = self.shapes.bind(self.types.sort(inner))
+        return implication(quantified("exists", [some], has(some)), conjunction([has(it.term), first]))
+
+    def _size(self, expr: ir.Expr, of: Shape) -> Term:
+        match expr, of:
+            case ir.Members(of=t.Sort(name)), _:
+                return self.theory.all_of(name)
+            case _, Row(length):
+                return length
+            case _, Flat(type=t.Option(inner)):
+                return number(0) if isinstance(inner, t.Unknown) else _one_if(self.types.is_some(of))
+            case ir.Make(), Many():
+                return self._size_of_listed(expr, of)
+            case _, Many():
+                return self.theory.size(of)
+            case _:
+                raise Unsayable(f"the size of {expr.type}")
+
+    def _size_of_listed(self, expr: ir.Make, of: Many) -> Term:
+        """The size of a set that is written out, when that is known."""
+        return number(len(expr.parts)) if len(expr.parts) < 2 else self.theory.size(of)
+
+    def _elements(self, of: Shape, expr: ir.Apply) -> Many:
+        assert isinstance(expr.type, t.Set)
+        set_, inner = expr.type, expr.type.of
+        match of:
+            case Many(has, _):
+                return Many(has, set_)
+            case Counted(count, _):
+                return Many(lambda x: less(number(0), count(x)), set_)
+            case Row() | Flat():
+                return Many(lambda x: self.is_in(Flat(x, self.types.whole(inner)), of), set_)
+            case _:
+                raise Unsayable(f"the elements of {expr.args[0].type}")
+
+    def _binary(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+        shapes = self.shapes
+        match expr.op:
+            case ir.Op.EQ:
+                return self._flat(shapes.equal(left, right))
+            case ir.Op.NE:
+                return self._flat(negation(shapes.equal(left, right)))
+            case ir.Op.RANGE if isinstance(left, Flat) and isinstance(right, Flat):
+                lo, hi = left.term, right.term
+                return Many(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
+            case ir.Op.LT | ir.Op.LE:
+                return self._flat(shapes.below(left, right, or_equal=expr.op is ir.Op.LE))
+            case ir.Op.MIN2 | ir.Op.MAX2:
+                test = shapes.below(left, right, or_equal=True)
+                pair = (left, right) if expr.op is ir.Op.MIN2 else (right, left)
+                return shapes.merged(test, *pair)
+            case ir.Op.IN:
+                return self._flat(self.is_in(left, right))
+            case ir.Op.COUNT if isinstance(right, Counted):
+                return self._flat(right.count(shapes.element(left, right.type.of)))
+            case ir.Op.SUBSET | ir.Op.UNION | ir.Op.MINUS | ir.Op.INTERSECT:
+                return self._of_members(expr, left, right)
+            case ir.Op.LOOKUP if isinstance(left, Table):
+                return left.get(shapes.element(right, left.type.key))
+            case _:
+                return self._of_rows(expr, left, right)
+
+    def is_in(self, value: Shape, whole: Shape) -> Term:
+        """Whether a value is in a collection."""
+        match whole:
+            case Many(has, t.Set(inner)):
+                return FALSE if isinstance(inner, t.Unknown) else has(self.shapes.element(value, inner))
+            case Counted(count, t.Bag(inner)):
+                if isinstance(inner, t.Unknown):
+                    return FALSE
+                return less(number(0), count(self.shapes.element(value, inner)))
+            case Row(length, at, _):
+                index = self.shapes.bind(INT)
+                inside = conjunction([at_most(number(0), index), less(index, length)])
+                same = self.shapes.equal(value, at(index))
+                return quantified("exists", [index], conjunction([inside, same]))
+            case Flat(type=t.Option(inner)):
+                if isinstance(inner, t.Unknown):
+                    return FALSE
+                same = self.shapes.equal(value, self.types.the(whole))
+                return conjunction([self.types.is_some(whole), same])
+            case Subsets(of):
+                if not isinstance(value, Many):
+                    raise Unsayable("a member of subsets that is no set")
+                return self._inside(value, of)
+            case _:
+                raise Unsayable("`in` of this")
+
+    def _inside(self, left: Many, right: Many) -> Term:
+        if isinstance(left.type.of, t.Unknown):
+            return TRUE
+        inner = left.type.of
+        return self.shapes.each_element(inner, lambda x: implication(left.has(x), right.has(x)))
+
+    def _of_members(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+        left, right = self.shapes.fitted(left, right.type), self.shapes.fitted(right, left.type)
+        match expr.op, left, right:
+            case ir.Op.SUBSET, Many(), Many():
+                return self._flat(self._inside(left, right))
+            case ir.Op.UNION, Many(a, of), Many(b, _):
+                return Many(lambda x: disjunction([a(x), b(x)]), of)
+            case ir.Op.INTERSECT, Many(a, of), Many(b, _):
+                return Many(lambda x: conjunction([a(x), b(x)]), of)
+            case ir.Op.MINUS, Many(a, of), Many(b, _):
+                return Many(lambda x: conjunction([a(x), negation(b(x))]), of)
+            case ir.Op.UNION, Counted(a, of), Counted(b, _):
+                return Counted(lambda x: add(a(x), b(x)), of)
+            case ir.Op.MINUS, Counted(a, of), Counted(b, _):
+                return Counted(lambda x: _not_below_zero(subtract(a(x), b(x))), of)
+            case _:
+                raise Unsayable(f"`{expr.op.value}` of {expr.args[0].type}")
+
+    def _of_rows(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+        match expr.op, left, right:
+            case ir.Op.INDEX, Row(_, at, _), Flat(index):
+                return at(index)
+            case ir.Op.AT, Row(length, at, t.Seq(inner)), Flat(index):
+                option = t.Option(inner)
+                inside = conjunction([at_most(number(0), index), less(index, length)])
+                return self.shapes.merged(
+                    inside, self.shapes.fitted(at(index), option), self.types.none(option)
+                )
+            case ir.Op.TAKE, Row(length, at, of), Flat(many):
+                return Row(_least(_not_below_zero(many), length), at, of)
+            case ir.Op.DROP, Row(length, at, of), Flat(many):
+                skip = _not_below_zero(many)
+                rest = _not_below_zero(subtract(length, skip))
+                return Row(rest, lambda i: at(add(i, skip)), of)
+            case ir.Op.CONCAT, Row(first, at, of), Row(second, other, _):
+                return Row(
+                    add(first, second),
+                    lambda i: self.shapes.merged(less(i, first), at(i), other(subtract(i, first))),
+                    of,
+                )
+            case ir.Op.STARTS, Row(length, at, _), Row(start, other, _):
+                same = self.shapes.each_index(start, lambda i: self.shapes.equal(at(i), other(i)))
+                return self._flat(conjunction([at_most(start, length), same]))
+            case ir.Op.COMMON, Row(length, at, _), Row(second, other, _):
+                return self.theory.common(at, other, _least(length, second))
+            case _:
+                raise Unsayable(f"`{expr.op.value}` of {expr.args[0].type}")
+
+
+# ------------------------------------------------------------------------ numbers
+
+
+def _one_if(test: Term) -> Term:
+    return choice(test, number(1), number(0))
+
+
+def _not_below_zero(value: Term) -> Term:
+    known = value_of(value)
+    return number(max(known, 0)) if known is not None else choice(less(value, number(0)), number(0), value)
+
+
+def _least(a: Term, b: Term) -> Term:
+    return choice(at_most(a, b), a, b)
+
+
+def _divided(word: str) -> Callable[[Term, Term], Term]:
+    """Division, by a known positive number: there SMT-LIB rounds as we do."""
+
+    def divided(a: Term, b: Term) -> Term:
+        known = value_of(b)
+        if known is None or known <= 0:
+            raise Unsayable("division by what may be below one")
+        return apply(word, (a, b), INT)
+
+    return divided
+
+
+ARITHMETIC: Mapping[ir.Op, Callable[..., Term]] = {
+    ir.Op.NOT: negation,
+    ir.Op.ADD: add,
+    ir.Op.SUB: subtract,
+    ir.Op.MUL: lambda a, b: apply("*", (a, b), INT),
+    ir.Op.DIV: _divided("div"),
+    ir.Op.MOD: _divided("mod"),
+    ir.Op.NEG: lambda a: subtract(number(0), a),
+}

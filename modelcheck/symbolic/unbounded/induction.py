@@ -1,0 +1,102 @@
+"""Why a claim is not proved: a small state where all claims are true, and a step to one where it is not.
+
+The solver finds the state in a small scope; whether it is one, and the step, is for
+the semantics of the model to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import spec.ir as ir
+from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
+from modelcheck.symbolic.process import Answer, Program, ask
+from modelcheck.symbolic.unbounded.decode import Reader, looked_up
+from modelcheck.symbolic.unbounded.expressions import Stop
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, Asked, Question, Writer
+from modelcheck.symbolic.unbounded.shapes import Flat, Unsayable
+from modelcheck.symbolic.unbounded.theory import Small
+from spec.semantics import CutOff, Machine, State, Taken
+from spec.values import ModelError
+
+SIZES = ((1, 1), (2, 1), (2, 2), (3, 2), (2, 4), (4, 2))  # of sorts and of nats, the smallest first
+UNDER_WAY = 99  # messages in a network: more than a small scope ever has
+
+
+def broken_step(
+    program: Program, asked: Asked, question: Question, claims: Sequence[ir.Property], seconds: float
+) -> Trace | None:
+    """The smallest step found that starts with all claims true and ends with one false, if any."""
+    if question.action is None:
+        return None
+    for members, most in SIZES:
+        small = Small(
+            {sort.name: members for sort in asked.model.sorts}, {nat.name: most for nat in asked.model.nats}
+        )
+        try:
+            found = _within(program, asked, question, claims, small, seconds)
+        except (Stop, Unsayable, ModelError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _within(
+    program: Program,
+    asked: Asked,
+    question: Question,
+    claims: Sequence[ir.Property],
+    small: Small,
+    seconds: float,
+) -> Trace | None:
+    writer = Writer(asked, small, named=False)
+    formula = writer.formula(question, claims)
+    reader = Reader(writer.shapes, small)
+    numbers = {n: value.term for n, value in writer.config.items() if isinstance(value, Flat)}
+    terms = [term for shape in writer.before for term in reader.asked(shape)]
+    terms = [*dict.fromkeys([*terms, *numbers.values()])]
+    text = formula.text(after=[f"(get-value ({' '.join(map(str, terms))}))"], about=terms)
+    said = ask(program, text, seconds=seconds)
+    if said.answer is not Answer.SAT:
+        return None
+    look = looked_up(writer.shapes, terms, said.text)
+    state = tuple(reader.value(shape, look) for shape in writer.before)
+    types = {entry.name: entry.type for entry in asked.model.configs}
+    config = {name: look(term, types[name]) for name, term in numbers.items()}
+    return _step(asked, question, claims, state, _scope(asked, small, config))
+
+
+def _scope(asked: Asked, small: Small, config: dict[str, ir.Value]) -> ir.Scope:
+    networks = {v.name: UNDER_WAY for v in asked.model.variables if v.network is not None}
+    sorts = {name: tuple(f"{name[0].lower()}{at + 1}" for at in range(n)) for name, n in small.sorts.items()}
+    return ir.Scope(sorts, dict(small.nats), networks, dict(asked.config) | config)
+
+
+def _step(
+    asked: Asked, question: Question, claims: Sequence[ir.Property], before: State, scope: ir.Scope
+) -> Trace | None:
+    """A step from that state that breaks the claim, by the semantics of the model."""
+    machine = Machine(asked.model, scope)
+    of_states = [claim for claim in claims if claim.kind in OF_STATES]
+    if machine.assumption_failures() or not all(machine.holds(claim, before) for claim in of_states):
+        return None
+    for taken in machine.steps(before, actions={question.action or ""}):
+        if isinstance(taken, CutOff):
+            continue
+        for ending in _broken(machine, asked.model.property(question.claim), before, taken):
+            return Trace(asked.model, scope, (before, taken.state), (taken.step,), ending, question.claim)
+    return None
+
+
+def _broken(machine: Machine, claim: ir.Property, before: State, taken: Taken) -> Iterator[Ending]:
+    match claim.kind:
+        case ir.PropertyKind.ASSERT:
+            if claim.name in taken.broken:
+                yield BadAssert()
+        case ir.PropertyKind.STEP:
+            if not machine.step_holds(claim, before, taken.step, taken.state):
+                yield BadStep()
+        case _:
+            if not machine.holds(claim, taken.state):
+                yield BadState()

@@ -1,0 +1,325 @@
+"""What has to be proved of a model for every scope: each obligation as a text in SMT-LIB 2.
+
+A claim holds in every state of every run when it is true at the start and every
+step leads from states where all claims are true to states where it is.  The
+claims are proved together, each from all of them.
+
+NOTE(scopes): A scope is part of the formulas, as symbols: how many members a
+sort has, how far a nat goes (`|most Epoch|`), and so what a proof shows it
+shows of every scope.  That a variable keeps to its type within the scope is
+assumed before and after a step, since what does not is cut or an error of the
+model.  A bound on how many messages are under way is left out: without it there
+are more steps, and what is proved of these holds for fewer.  Switches are as the
+check sets them, numbers among them any from their least on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
+from modelcheck.symbolic.unbounded.shapes import Flat, Nowhere, Shape, Shapes, Types
+from modelcheck.symbolic.unbounded.statements import Statements
+from modelcheck.symbolic.unbounded.terms import (
+    BOOL,
+    INT,
+    Term,
+    apply,
+    at_most,
+    conjunction,
+    free_names,
+    ground,
+    negation,
+    number,
+    opened,
+    split,
+    symbols,
+    value_of,
+)
+from modelcheck.symbolic.unbounded.theory import Small, Theory, sizes_of
+
+BEFORE = "before"
+OF_STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
+OF_STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
+LOGIC = {"and", "or", "not", "=>", "=", "ite", "forall", "exists", "true", "false", "!"}
+NUMBERS = {"+", "-", "*", "<=", "<", "div", "mod"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An obligation: that a claim is true at the start, or after any step of an action from the claims."""
+
+    claim: str
+    action: str | None  # None: at the start
+
+    def __str__(self) -> str:
+        return f"{self.claim} {'at the start' if self.action is None else f'after {self.action}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What is assumed and what is to follow, named by what each is; with the datatypes that they need."""
+
+    sorts: tuple[str, ...]
+    datatypes: tuple[str, ...]
+    assumed: tuple[tuple[str, Term], ...]
+    goal: Term
+    makers: frozenset[str]
+
+    def text(self, *, after: Sequence[str] = (), about: Sequence[Term] = ()) -> str:
+        """It as SMT-LIB 2: what is assumed and that the goal is false, which has to be unsatisfiable.
+
+        `after` is asked behind it, `about` some terms.
+        """
+        terms = [*(term for _, term in self.assumed), negation(self.goal), *about]
+        lines = ["(set-logic ALL)", *self.sorts, *self.datatypes, *self._declared(terms)]
+        for name, term in self.assumed:
+            lines += [f"; {name}", f"(assert {term})"]
+        lines += ["; and yet not", f"(assert {negation(self.goal)})", "(check-sat)", *after]
+        return "\n".join(lines) + "\n"
+
+    def _declared(self, terms: Sequence[Term]) -> Iterator[str]:
+        """Every symbol that is not declared elsewhere."""
+        seen: set[str] = set()
+        for term in terms:
+            for name in free_names(term):
+                if name.op not in seen:
+                    seen.add(name.op)
+                    yield f"(declare-const {name.op} {name.sort})"
+            for part in symbols(term):
+                if self._is_own(part) and part.op not in seen:
+                    seen.add(part.op)
+                    yield f"(declare-fun {part.op} ({' '.join(arg.sort for arg in part.args)}) {part.sort})"
+
+    def _is_own(self, part: Term) -> bool:
+        if part.is_bound or part.is_made or part.op in LOGIC | NUMBERS or part.op.isdigit():
+            return False
+        return part.op not in self.makers and not part.op.startswith("(_ is")
+
+    @property
+    def is_effectively_propositional(self) -> bool:
+        """Whether it is in a decidable fragment: no numbers, and no symbol leads from a sort back to it."""
+        edges: set[tuple[str, str]] = set()
+        for _, term in (*self.assumed, ("goal", negation(self.goal))):
+            if any(part.sort == INT for part in symbols(term)):
+                return False
+            edges |= {
+                (arg.sort, p.sort)
+                for p in symbols(term)
+                if p.op[0] == "|"
+                for arg in p.args
+                if p.sort != "Bool"
+            }
+            edges |= set(_alternations(term, positive=True, outer=()))
+        return not _has_circle(edges)
+
+
+def _alternations(term: Term, *, positive: bool, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """From which sorts to which a quantifier inside others leads, once these are functions."""
+    match term.op:
+        case "forall" | "exists":
+            sorts = tuple(sort for _, sort in term.binds)
+            if (term.op == "forall") == positive:
+                outer = (*outer, *sorts)
+            else:
+                yield from ((a, b) for a in outer for b in sorts)
+            yield from _alternations(term.args[0], positive=positive, outer=outer)
+        case "not":
+            yield from _alternations(term.args[0], positive=not positive, outer=outer)
+        case "=>":
+            yield from _alternations(term.args[0], positive=not positive, outer=outer)
+            yield from _alternations(term.args[1], positive=positive, outer=outer)
+        case "=" | "ite":
+            for arg in term.args:
+                for sign in (True, False):
+                    yield from _alternations(arg, positive=sign, outer=outer)
+        case _:
+            for arg in term.args:
+                yield from _alternations(arg, positive=positive, outer=outer)
+
+
+def _has_circle(edges: set[tuple[str, str]]) -> bool:
+    left = set(edges)
+    while left:
+        ends = {a for a, _ in left}
+        kept = {(a, b) for a, b in left if b in ends}
+        if kept == left:
+            return True
+        left = kept
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be proved of a model: with which switches, of which claims, by which steps."""
+
+    model: ir.Model
+    config: tuple[tuple[str, ir.Value], ...]
+    actions: tuple[ir.Action, ...]
+
+    def questions(self, claims: Sequence[ir.Property]) -> tuple[Question, ...]:
+        """Every obligation of some claims."""
+        found = []
+        for claim in claims:
+            if claim.kind in OF_STATES:
+                found.append(Question(claim.name, None))
+            found += [Question(claim.name, action.name) for action in self.actions]
+        return tuple(found)
+
+    def formula(
+        self,
+        question: Question,
+        claims: Sequence[ir.Property],
+        *,
+        small: Small | None = None,
+        named: bool = False,
+    ) -> Formula:
+        """An obligation, in which all claims are assumed. Raises Stop for what cannot be said.
+
+        With `named` it mentions the sizes of more sets: some proofs are found with it and some without.
+        """
+        return Writer(self, small, named=named).formula(question, claims)
+
+
+class Writer:
+    """Writes one formula; then `before` and `after` are the states around the step, `config` the switches."""
+
+    def __init__(self, asked: Asked, small: Small | None, *, named: bool) -> None:
+        self.named = named
+        self.asked = asked
+        self.model = asked.model
+        self.types = Types(asked.model)
+        self.shapes = Shapes(self.types)
+        self.theory = Theory(self.shapes, small)
+        self.small = small
+        self._assumed: list[tuple[str, Term]] = []
+        self.before: tuple[Shape, ...] = ()
+        self.after: tuple[Shape, ...] = ()
+        self.config = self._config()
+        self.expressions = Expressions(self.shapes, self.theory, self.config)
+
+    def formula(self, question: Question, claims: Sequence[ir.Property]) -> Formula:
+        """An obligation, in which all claims are assumed. Raises Stop for what cannot be said."""
+        self._assume_scope()
+        claim = self.model.property(question.claim)
+        goal = self._start(claim) if question.action is None else self._step(question.action, claim, claims)
+        assumed, goal = opened(goal, self.shapes.one)
+        self._assumed += [("and given that", term) for term in assumed]
+        for axiom in self.theory.axioms(self._about(goal) if self.named else ()):
+            self._assumed.append(("sizes and chosen values", axiom))
+        return Formula(
+            tuple(self._sorts()),
+            self.types.declarations(),
+            tuple((name, term) for name, term in self._assumed if str(term) != "true"),
+            goal,
+            self.types.selectors(),
+        )
+
+    def _about(self, goal: Term) -> list[Term]:
+        """The single values that a formula speaks of: simple ones first."""
+        said = [*(term for _, term in self._assumed), goal]
+        found = dict.fromkeys(part for term in said for part in ground(term))
+        values = (part for part in found if part.sort != BOOL and value_of(part) is None and not part.is_made)
+        return sorted(values, key=lambda part: len(str(part)))
+
+    # ------------------------------------------------------------------- the scope
+
+    def _sorts(self) -> Iterator[str]:
+        for sort in self.model.sorts:
+            if self.small is None:
+                yield f"(declare-sort |{sort.name}| 0)"
+            else:
+                members = " ".join(f"(|{name}|)" for name in self.small.members(sort.name))
+                yield f"(declare-datatypes ((|{sort.name}| 0)) (({members})))"
+
+    def _config(self) -> dict[str, Shape]:
+        """Switches as they are set; of numbers, any from the least that the model allows."""
+        given, found = dict(self.asked.config), dict[str, Shape]()
+        for entry in self.model.configs:
+            if isinstance(entry.type, t.Range):
+                any_ = apply(f"|config {entry.name}|", (), INT)
+                found[entry.name] = Flat(any_, entry.type)
+                self._assumed.append((f"the least {entry.name}", at_most(number(entry.type.lo), any_)))
+                if self.small is not None:
+                    self._assumed.append((f"the most {entry.name}", at_most(any_, number(entry.type.hi))))
+            else:
+                found[entry.name] = self.shapes.constant(entry.type, given[entry.name])
+        return found
+
+    def _assume_scope(self) -> None:
+        for term in sizes_of(self.model.sorts, self.model.nats, self.small):
+            self._assumed.append(("the scope", term))
+        for assume in self.model.assumes:
+            says = self.expressions.truth(assume.test, Env((), {}))
+            self._assumed.append((f"assumption {assume.name}", says))
+
+    def _assume_typed(self, when: str, state: Sequence[Shape], but: Sequence[Shape] = ()) -> None:
+        for variable, value in zip(self.model.variables, state, strict=True):
+            if all(value is not same for same in but):
+                with placed(variable.span):
+                    within = self.shapes.within(value)
+                self._assumed.append((f"{variable.name} is within the scope {when}", within))
+
+    # -------------------------------------------------------------------- the start
+
+    def _start(self, claim: ir.Property) -> Term:
+        env = Env(tuple(Nowhere(variable.type) for variable in self.model.variables), {})
+        statements = Statements(self.expressions, self.model.variables)
+        state = list(env.state)
+        for index, variable in enumerate(self.model.variables):
+            value = self.expressions.of(variable.init, Env(tuple(state), {}))
+            with placed(variable.span):
+                state[index] = self.shapes.fitted(value, variable.type)
+        env = statements.run(self.model.init, Env(tuple(state), {}))
+        self._assumed += [("the choices of the start", term) for term in statements.assumed]
+        self._assume_typed("at the start", env.state)
+        return self._says(claim, Env(env.state, {}))
+
+    # --------------------------------------------------------------------- a step
+
+    def _step(self, name: str, claim: ir.Property, claims: Sequence[ir.Property]) -> Term:
+        action = self.model.action(name)
+        before = tuple(map(self._any, self.model.variables))
+        self.before = before
+        self._assume_typed(BEFORE, before)
+        for each in claims:
+            if each.kind in OF_STATES:
+                says = self._says(each, Env(before, {}))
+                self._assumed += [(f"{each.name} {BEFORE}", part) for part in split(says)]
+        statements = Statements(self.expressions, self.model.variables)
+        env, args = self._ready(action, Env(before, {}), statements)
+        env = statements.run(action.body, env)
+        self._assumed += [(f"a choice of {name}", term) for term in statements.assumed]
+        self.after = env.state
+        self._assume_typed("after", env.state, before)
+        if claim.kind is ir.PropertyKind.ASSERT:
+            return conjunction([each.says for each in statements.asserted if each.name == claim.name])
+        return self._says(claim, Env(env.state, {}, before, (name, args)))
+
+    def _any(self, variable: ir.Variable) -> Shape:
+        with placed(variable.span):
+            return self.shapes.unknown(variable.type, variable.name)
+
+    def _ready(self, action: ir.Action, env: Env, statements: Statements) -> tuple[Env, tuple[Shape, ...]]:
+        """The parameters, any that there may be, and what the guards ask of them."""
+        args: list[Shape] = []
+        for param in action.params:
+            with placed(param.span):
+                inside, value = statements.choose(param.name, param.domain, param.case, env)
+            self._assumed.append((f"{param.name} of {action.name}", inside))
+            args.append(value)
+            env = env.bind(param.slot, value)
+        for part in action.head:
+            if isinstance(part, ir.Bound):
+                env = env.bind(part.slot, self.expressions.of(part.value, env))
+            else:
+                says = self.expressions.truth(part.test, env)
+                self._assumed.append((f"guard {part.name or ''} of {action.name}", says))
+        return env, tuple(args)
+
+    def _says(self, claim: ir.Property, env: Env) -> Term:
+        assert claim.expr is not None
+        return self.expressions.truth(claim.expr, env)

@@ -1,0 +1,660 @@
+"""Values of the language as terms and functions to terms.
+
+What has one term (numbers, members, options, records and unions of such) is
+`Flat`; a sequence is its length and a function from an index, a set a function
+from a value to whether it is in it, a bag to how often, a map to what is there.
+So a changed map is a function that asks the old one, and no theory of arrays or
+sets is needed: every formula is about numbers, members, and symbols on them.
+
+What the language leaves to an error of the model (the entry behind the end of a
+sequence, the value of `none`) is some value, nobody knows which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.symbolic.unbounded.terms import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Term,
+    add,
+    apply,
+    at_most,
+    bound,
+    choice,
+    conjunction,
+    disjunction,
+    equality,
+    implication,
+    less,
+    made,
+    negation,
+    number,
+    quantified,
+    selected,
+    tested,
+)
+
+
+class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
+    """Something cannot be said in these terms; the message names it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flat:
+    """A value that is one term."""
+
+    term: Term
+    type: t.Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """A sequence: its length, and the entry at each index below it."""
+
+    length: Term
+    at: Callable[[Term], Shape]
+    type: t.Seq
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Many:
+    """A set: whether a value is in it."""
+
+    has: Callable[[Term], Term]
+    type: t.Set
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """A bag: how often a value is in it."""
+
+    count: Callable[[Term], Term]
+    type: t.Bag
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A map: what is at each key."""
+
+    get: Callable[[Term], Shape]
+    type: t.Map
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """A record or tuple with parts that are not flat."""
+
+    parts: tuple[Shape, ...]
+    type: t.Record | t.Tuple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subsets:
+    """All subsets of a set: where a set may be chosen from, and nothing else."""
+
+    of: Many
+    type: t.Set
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nowhere:
+    """A value where there is none, as an entry of the empty sequence."""
+
+    type: t.Type = t.UNKNOWN
+
+
+Shape = Flat | Row | Many | Counted | Table | Parts | Subsets | Nowhere
+
+
+class Types:
+    """The sorts of flat types, and the datatypes that they need, as a model declares them."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._unions = {union.name: union for union in model.unions}
+        self._datatypes: dict[str, str] = {}  # by name, in the order in which they may be declared
+        self._selectors: set[str] = set()
+
+    def declarations(self) -> tuple[str, ...]:
+        """What SMT-LIB must be told of the datatypes used so far."""
+        return tuple(self._datatypes.values())
+
+    def selectors(self) -> frozenset[str]:
+        """The symbols that take parts out of datatypes."""
+        return frozenset(self._selectors)
+
+    def whole(self, of: t.Type) -> t.Type:
+        """The union of a case; any other type as it is."""
+        return self._unions[of.union] if isinstance(of, t.Case) else of
+
+    def is_flat(self, of: t.Type) -> bool:
+        """Whether a value of the type is one term."""
+        match self.whole(of):
+            case t.Bool() | t.Int() | t.Range() | t.Nat() | t.Enum() | t.Sort():
+                return True
+            case t.Option(inner):
+                return isinstance(inner, t.Unknown) or self.is_flat(inner)
+            case t.Record(_, fields):
+                return all(self.is_flat(field.type) for field in fields)
+            case t.Tuple(items):
+                return all(map(self.is_flat, items))
+            case t.Union(_, cases):
+                return all(self.is_flat(field.type) for case in cases for field in case.fields)
+            case _:
+                return False
+
+    def sort(self, of: t.Type) -> str:
+        """The sort of a flat type's terms; its datatype is declared if it is new."""
+        match self.whole(of):
+            case t.Bool():
+                return BOOL
+            case t.Int() | t.Range() | t.Nat():
+                return INT
+            case t.Sort(name):
+                return f"|{name}|"
+            case t.Enum(name, members):
+                return self._declared(name, [(self.member(name, each), []) for each in members])
+            case t.Option(inner) if not isinstance(inner, t.Unknown):
+                sort = self.sort(inner)
+                name = f"{sort.strip('|')}?"
+                return self._declared(name, [(f"none {name}", []), (f"some {name}", [("the " + name, sort)])])
+            case t.Record(name, fields):
+                return self._declared(
+                    name, [(name, [(f"{name}.{f.name}", self.sort(f.type)) for f in fields])]
+                )
+            case t.Tuple(items):
+                sorts = [self.sort(item) for item in items]
+                name = f"({' '.join(sort.strip('|') for sort in sorts)})"
+                return self._declared(name, [(name, [(f"{name}.{i}", s) for i, s in enumerate(sorts)])])
+            case t.Union(name, cases):
+                parts = [
+                    (f"{name}.{c.name}", [(f"{name}.{c.name}.{f.name}", self.sort(f.type)) for f in c.fields])
+                    for c in cases
+                ]
+                return self._declared(name, parts)
+            case _:
+                raise Unsayable(f"{of} inside a set, bag, option or message")
+
+    def _declared(self, name: str, cases: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+        if name not in self._datatypes:
+            each = [
+                f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
+            ]
+            self._selectors |= {f"|{part}|" for _, parts in cases for part, _ in parts}
+            self._datatypes[name] = f"(declare-datatypes ((|{name}| 0)) (({' '.join(each)})))"
+        return f"|{name}|"
+
+    @staticmethod
+    def member(enum: str, name: str) -> str:
+        """The constructor of an enum's member."""
+        return f"{enum}.{name}"
+
+    # ------------------------------------------------------------------- values
+
+    def some(self, value: Flat, of: t.Option) -> Flat:
+        """An option with a value."""
+        sort = self.sort(of)
+        return Flat(made(f"some {sort.strip('|')}", (value.term,), sort), of)
+
+    def none(self, of: t.Option) -> Flat:
+        """An option without one."""
+        sort = self.sort(of)
+        return Flat(made(f"none {sort.strip('|')}", (), sort), of)
+
+    def is_some(self, option: Flat) -> Term:
+        """Whether an option has a value."""
+        name = self.sort(option.type).strip("|")
+        return tested(option.term, f"some {name}")
+
+    def the(self, option: Flat) -> Flat:
+        """The value of an option that has one."""
+        assert isinstance(option.type, t.Option)
+        name = self.sort(option.type).strip("|")
+        inner = option.type.of
+        return Flat(selected(option.term, f"some {name}", f"the {name}", 0, self.sort(inner)), inner)
+
+    def case_test(self, of: Flat, case: int) -> Term:
+        """Whether a union's value is a case."""
+        union = self.whole(of.type)
+        assert isinstance(union, t.Union)
+        self.sort(union)
+        return tested(of.term, f"{union.name}.{union.cases[case].name}")
+
+    def part(self, of: Flat, index: int, case: int | None) -> Flat:
+        """A field of a record, an item of a tuple, a field of a union's case (of any, for None)."""
+        whole = self.whole(of.type)
+        sort = self.sort(whole)
+        match whole:
+            case t.Record(name, fields):
+                field = fields[index]
+                term = selected(of.term, name, f"{name}.{field.name}", index, self.sort(field.type))
+                return Flat(term, field.type)
+            case t.Tuple(items):
+                name = sort.strip("|")
+                return Flat(
+                    selected(of.term, name, f"{name}.{index}", index, self.sort(items[index])), items[index]
+                )
+            case t.Union():
+                return self._of_case(of, whole, index, case)
+            case _:
+                raise Unsayable(f"a part of {whole}")
+
+    def _of_case(self, of: Flat, union: t.Union, index: int, case: int | None) -> Flat:
+        if case is None:
+            first, *others = [self._of_case(of, union, index, i) for i in reversed(range(len(union.cases)))]
+            term = first.term
+            for at, other in zip(reversed(range(len(union.cases) - 1)), others, strict=True):
+                term = choice(self.case_test(of, at), other.term, term)
+            return Flat(term, first.type)
+        found = union.cases[case]
+        field = found.fields[index]
+        maker = f"{union.name}.{found.name}"
+        term = selected(of.term, maker, f"{maker}.{field.name}", index, self.sort(field.type))
+        return Flat(term, field.type)
+
+    def made(self, parts: Sequence[Flat], of: t.Type, case: int | None) -> Flat:
+        """A record, tuple or case of a union from flat parts."""
+        whole = self.whole(of)
+        sort = self.sort(whole)
+        name = sort.strip("|")
+        if isinstance(whole, t.Union):
+            assert case is not None
+            name = f"{whole.name}.{whole.cases[case].name}"
+        return Flat(made(name, [part.term for part in parts], sort), whole)
+
+
+class Shapes:
+    """Builds, compares and merges values."""
+
+    def __init__(self, types: Types) -> None:
+        self.types = types
+        self._bound = 0
+
+    # ---------------------------------------------------------------- quantifiers
+
+    def bind(self, sort: str) -> Term:
+        """A new name for a quantifier to bind."""
+        self._bound += 1
+        return bound(f"{'xyz'[self._bound % 3]}{self._bound}", sort)
+
+    def one(self, sort: str) -> Term:
+        """A new symbol for one value, the same wherever it stands."""
+        self._bound += 1
+        return apply(f"|one {self._bound}|", (), sort)
+
+    def each_index(self, length: Term, body: Callable[[Term], Term]) -> Term:
+        """Whether a body is true for each index below a length."""
+        at = self.bind(INT)
+        inside = conjunction([at_most(number(0), at), less(at, length)])
+        return quantified("forall", [at], implication(inside, body(at)))
+
+    def each_element(self, of: t.Type, body: Callable[[Term], Term]) -> Term:
+        """Whether a body is true for each term of a flat type."""
+        value = self.bind(self.types.sort(of))
+        return quantified("forall", [value], body(value))
+
+    def each_member(self, of: t.Type, body: Callable[[Term], Term]) -> Term:
+        """Whether a body is true for each value of a scalar type that is in the scope."""
+        value = self.bind(self.types.sort(of))
+        return quantified("forall", [value], implication(self.within_flat(value, of), body(value)))
+
+    # ---------------------------------------------------------------- comparisons
+
+    def element(self, value: Shape, of: t.Type) -> Term:
+        """The term of a value that is in a set, a bag, or a key of a map."""
+        fitting = self.fitted(value, of)
+        if not isinstance(fitting, Flat):
+            raise Unsayable(f"{of} inside a set, bag, option or message")
+        return fitting.term
+
+    def fitted(self, value: Shape, of: t.Type) -> Shape:  # noqa: C901 - by type
+        """A value as one of a type that it fits: as an option, or `[]`, `{}` and `none` of anything."""
+        of = self.types.whole(of)
+        match value, of:
+            case _, t.Unknown():
+                return value
+            case Nowhere(), _:
+                return self.unknown(of, f"nothing in {of}")
+            case Flat(_, t.Option(t.Unknown())), t.Option():
+                return self.types.none(of)
+            case Flat(_, t.Option(inner)), t.Option(wanted) if self.types.whole(inner) != wanted:
+                if self.types.sort(inner) != self.types.sort(wanted):
+                    raise Unsayable(f"{value.type} where {of} is wanted")
+                return Flat(value.term, of)
+            case Flat(type=t.Option()), t.Option():
+                return value
+            case Flat(), t.Option(inner):
+                fitting = self.fitted(value, inner)
+                assert isinstance(fitting, Flat)
+                return self.types.some(fitting, of)
+            case Flat(type=t.Tuple() | t.Record()), _ if self.types.whole(value.type) != of:
+                return self._refitted(value, of)
+            case Flat(term), t.Int() | t.Nat() | t.Range():
+                return Flat(term, of)
+            case Row(length, at), t.Seq(inner):
+                return Row(length, lambda i: self.fitted(at(i), inner), of)
+            case (Many(), t.Set()) | (Counted(), t.Bag()):
+                return self._of_members(value, of)
+            case Parts(parts), t.Record(_, fields):
+                return self.together(
+                    [self.fitted(p, f.type) for p, f in zip(parts, fields, strict=True)], of, None
+                )
+            case Parts(parts), t.Tuple(items):
+                return self.together([self.fitted(p, i) for p, i in zip(parts, items, strict=True)], of, None)
+            case Table(get, _), t.Map(_, inner):
+                return Table(lambda k: self.fitted(get(k), inner), of)
+            case _:
+                return value
+
+    def _refitted(self, value: Flat, of: t.Type) -> Shape:
+        """A tuple whose items are options where others are values, and the like."""
+        match of:
+            case t.Tuple(items):
+                kinds: Sequence[t.Type] = items
+            case t.Record(_, fields):
+                kinds = [f.type for f in fields]
+            case _:
+                return value
+        parts = [self.fitted(self.types.part(value, i, None), kind) for i, kind in enumerate(kinds)]
+        return self.together(parts, of, None)
+
+    def _of_members(self, value: Shape, of: t.Type) -> Shape:
+        match value, of:
+            case Many(_, t.Set(t.Unknown())), t.Set():
+                return Many(lambda _: FALSE, of)
+            case Counted(_, t.Bag(t.Unknown())), t.Bag():
+                return Counted(lambda _: number(0), of)
+            case Many(has, t.Set(inner)), t.Set(wanted) if self._are_alike(inner, wanted):
+                return Many(has, of)
+            case Counted(count, t.Bag(inner)), t.Bag(wanted) if self._are_alike(inner, wanted):
+                return Counted(count, of)
+            case Many() | Counted(), _:
+                raise Unsayable(f"{value.type} where {of} is wanted")
+            case _:
+                return value
+
+    def _are_alike(self, one: t.Type, other: t.Type) -> bool:
+        return self.types.sort(one) == self.types.sort(other)
+
+    def together(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Shape:
+        """A record, tuple or case of a union."""
+        flat = [part for part in parts if isinstance(part, Flat)]
+        if len(flat) == len(parts) and self.types.is_flat(of):
+            return self.types.made(flat, of, case)
+        if isinstance(of, t.Record | t.Tuple):
+            return Parts(tuple(parts), of)
+        raise Unsayable(f"a collection inside {of}")
+
+    def equal(self, left: Shape, right: Shape) -> Term:
+        """Whether two values are the same."""
+        left, right = self.fitted(left, right.type), self.fitted(right, left.type)
+        match left, right:
+            case (Nowhere(), _) | (_, Nowhere()):
+                return TRUE
+            case Flat(), Flat():
+                return self._same(left, right)
+            case Row(), Row():
+                same = self.each_index(left.length, lambda i: self.equal(left.at(i), right.at(i)))
+                return conjunction([equality(left.length, right.length), same])
+            case Many(), Many():
+                return self.each_element(
+                    _inner(left.type, right.type), lambda x: equality(left.has(x), right.has(x))
+                )
+            case Counted(), Counted():
+                return self.each_element(
+                    _inner(left.type, right.type), lambda x: equality(left.count(x), right.count(x))
+                )
+            case Table(get, t.Map(key, _)), Table():
+                return self.each_member(key, lambda k: self.equal(get(k), right.get(k)))
+            case Parts(), Parts():
+                pairs = zip(left.parts, right.parts, strict=True)
+                return conjunction([self.equal(a, b) for a, b in pairs])
+            case _:
+                raise Unsayable(f"{left.type} compared with {right.type}")
+
+    def _same(self, left: Flat, right: Flat) -> Term:
+        """Equality of flat values, into the parts where they are written out."""
+        a, b = left.term, right.term
+        if a.sort != b.sort:
+            raise Unsayable(f"{left.type} compared with {right.type}")
+        return equality(a, b)
+
+    def merged(self, test: Term, then: Shape, other: Shape) -> Shape:
+        """The first value where the test is true, the second where it is not."""
+        if test in {TRUE, FALSE}:
+            return then if test == TRUE else other
+        then, other = self.fitted(then, other.type), self.fitted(other, then.type)
+        match then, other:
+            case Nowhere(), _:
+                return other
+            case _, Nowhere():
+                return then
+            case Flat(), Flat():
+                if then.term.sort != other.term.sort:
+                    raise Unsayable(f"{then.type} or {other.type}")
+                return Flat(choice(test, then.term, other.term), then.type)
+            case Row(), Row():
+                return Row(
+                    choice(test, then.length, other.length),
+                    lambda i: self.merged(test, then.at(i), other.at(i)),
+                    then.type,
+                )
+            case Many(), Many():
+                return Many(lambda x: choice(test, then.has(x), other.has(x)), then.type)
+            case Counted(), Counted():
+                return Counted(lambda x: choice(test, then.count(x), other.count(x)), then.type)
+            case Table(), Table():
+                return Table(lambda k: self.merged(test, then.get(k), other.get(k)), then.type)
+            case Parts(), Parts():
+                pairs = zip(then.parts, other.parts, strict=True)
+                return Parts(tuple(self.merged(test, a, b) for a, b in pairs), then.type)
+            case _:
+                raise Unsayable(f"{then.type} or {other.type}")
+
+    def below(self, left: Shape, right: Shape, *, or_equal: bool) -> Term:
+        """Whether one value is before another, in the order of its type."""
+        if not (isinstance(left, Flat) and isinstance(right, Flat)):
+            raise Unsayable(f"an order of {left.type}")
+        match self.types.whole(left.type):
+            case t.Int() | t.Nat() | t.Range():
+                return (at_most if or_equal else less)(left.term, right.term)
+            case t.Bool():
+                return (implication if or_equal else _below_bool)(left.term, right.term)
+            case t.Enum(name, members):
+                ranks = [self._rank(each, name, members) for each in (left, right)]
+                return (at_most if or_equal else less)(*ranks)
+            case t.Tuple(items):
+                return self._lexicographic(left, right, len(items), or_equal=or_equal)
+            case _:
+                raise Unsayable(f"an order of {left.type}")
+
+    def _rank(self, value: Flat, enum: str, members: Sequence[str]) -> Term:
+        rank = number(len(members) - 1)
+        for at, member in reversed(list(enumerate(members[:-1]))):
+            rank = choice(tested(value.term, self.types.member(enum, member)), number(at), rank)
+        return rank
+
+    def _lexicographic(self, left: Flat, right: Flat, count: int, *, or_equal: bool) -> Term:
+        found = TRUE if or_equal else FALSE
+        for at in reversed(range(count)):
+            a, b = self.types.part(left, at, None), self.types.part(right, at, None)
+            less_ = self.below(a, b, or_equal=False)
+            found = disjunction([less_, conjunction([self.equal(a, b), found])])
+        return found
+
+    # ------------------------------------------------------------------- values
+
+    def constant(self, of: t.Type, value: ir.Value) -> Shape:  # noqa: C901 - by type
+        """A value that is written in the text, or that a check gives to a switch."""
+        match self.types.whole(of):
+            case t.Bool():
+                return Flat(TRUE if value else FALSE, of)
+            case t.Int() | t.Nat() | t.Range():
+                return Flat(number(value), of)
+            case t.Sort(name):  # only a small scope has members with names
+                return Flat(made(f"{name}!{value}", (), self.types.sort(of)), of)
+            case t.Enum(name, members):
+                return Flat(made(self.types.member(name, members[value]), (), self.types.sort(of)), of)
+            case t.Option(inner) as option:
+                if value is None:
+                    return (
+                        Flat(apply("none", (), ""), option)
+                        if isinstance(inner, t.Unknown)
+                        else self.types.none(option)
+                    )
+                return self.fitted(self.constant(inner, value), option)
+            case t.Record(_, fields):
+                parts = [self.constant(f.type, v) for f, v in zip(fields, value, strict=True)]
+                return self.together(parts, of, None)
+            case t.Tuple(items):
+                return self.together(
+                    [self.constant(i, v) for i, v in zip(items, value, strict=True)], of, None
+                )
+            case t.Union(_, cases) as union:
+                fields = cases[value[0]].fields
+                parts = [self.constant(f.type, v) for f, v in zip(fields, value[1:], strict=True)]
+                return self.together(parts, union, value[0])
+            case t.Seq(inner) as seq:
+                return self.row([self.constant(inner, each) for each in value], seq)
+            case t.Set(inner) as set_:
+                return self.many([self.constant(inner, each) for each in value], set_)
+            case t.Bag(inner) as bag:
+                each = [self.constant(inner, v) for v, count in value for _ in range(count)]
+                return self.counted(each, bag)
+            case _:
+                raise Unsayable(f"a constant of {of}")
+
+    def row(self, entries: Sequence[Shape], of: t.Seq) -> Row:
+        """A sequence that is written out."""
+
+        def at(index: Term) -> Shape:
+            found: Shape = Nowhere()
+            for place, entry in reversed(list(enumerate(entries))):
+                found = self.merged(equality(index, number(place)), entry, found)
+            return found
+
+        return Row(number(len(entries)), at, of)
+
+    def many(self, members: Sequence[Shape], of: t.Set) -> Many:
+        """A set that is written out."""
+        terms = [self.element(each, of.of) for each in members]
+        return Many(lambda x: disjunction([equality(x, each) for each in terms]), of)
+
+    def counted(self, members: Sequence[Shape], of: t.Bag) -> Counted:
+        """A bag that is written out."""
+        terms = [self.element(each, of.of) for each in members]
+
+        def count(value: Term) -> Term:
+            found = number(0)
+            for each in terms:
+                found = add(found, choice(equality(value, each), number(1), number(0)))
+            return found
+
+        return Counted(count, of)
+
+    def unknown(self, of: t.Type, name: str, args: tuple[Term, ...] = ()) -> Shape:
+        """Any value of a type, as symbols of that name on some arguments."""
+        of = self.types.whole(of)
+        if self.types.is_flat(of):
+            return Flat(apply(f"|{name}|", args, self.types.sort(of)), of)
+        match of:
+            case t.Seq(inner):
+                length = apply(f"|{name} length|", args, INT)
+                return Row(length, lambda i: self.unknown(inner, f"{name} at", (*args, i)), of)
+            case t.Set(inner):
+                self.types.sort(inner)
+                return Many(lambda x: apply(f"|{name} has|", (*args, x), BOOL), of)
+            case t.Bag(inner):
+                self.types.sort(inner)
+                return Counted(lambda x: apply(f"|{name} count|", (*args, x), INT), of)
+            case t.Map(_, inner):
+                return Table(lambda k: self.unknown(inner, name, (*args, k)), of)
+            case t.Record(_, fields):
+                return Parts(tuple(self.unknown(f.type, f"{name}.{f.name}", args) for f in fields), of)
+            case t.Tuple(items):
+                return Parts(tuple(self.unknown(i, f"{name}.{n}", args) for n, i in enumerate(items)), of)
+            case _:
+                raise Unsayable(f"a variable of {of}")
+
+    def within(self, value: Shape) -> Term:
+        """What every value of the type that is in some scope keeps to: its numbers are in their ranges."""
+        match value:
+            case Flat(term, of):
+                return self.within_flat(term, of)
+            case Row(length, at, t.Seq(_, limit)):
+                inside = self.each_index(length, lambda i: self.within(at(i)))
+                bounds = [at_most(number(0), length)]
+                bounds += [] if limit is None else [at_most(length, limit_of(limit))]
+                return conjunction([*bounds, inside])
+            case Many(has, t.Set(inner)):
+                return self.each_element(inner, lambda x: implication(has(x), self.within_flat(x, inner)))
+            case Counted(count, t.Bag(inner)):
+                return self.each_element(
+                    inner,
+                    lambda x: conjunction(
+                        [
+                            at_most(number(0), count(x)),
+                            implication(less(number(0), count(x)), self.within_flat(x, inner)),
+                        ]
+                    ),
+                )
+            case Table(get, t.Map(key, _)):
+                return self.each_member(key, lambda k: self.within(get(k)))
+            case Parts(parts):
+                return conjunction([self.within(part) for part in parts])
+            case _:
+                return TRUE
+
+    def within_flat(self, term: Term, of: t.Type) -> Term:
+        """What every term of a flat type that is in some scope keeps to."""
+        whole = self.types.whole(of)
+        value = Flat(term, whole)
+        match whole:
+            case t.Nat(name):
+                return conjunction([at_most(number(0), term), at_most(term, bound_of(name))])
+            case t.Range(lo, hi):
+                return conjunction([at_most(number(lo), term), at_most(term, number(hi))])
+            case t.Option(inner):
+                inside = self.within_flat(self.types.the(value).term, inner)
+                return implication(self.types.is_some(value), inside)
+            case t.Record(_, parts) | t.Tuple(parts):
+                each = [self.types.part(value, i, None) for i in range(len(parts))]
+                return conjunction([self.within_flat(part.term, part.type) for part in each])
+            case t.Union(_, cases):
+                return conjunction(list(self._within_cases(value, cases)))
+            case _:
+                return TRUE
+
+    def _within_cases(self, value: Flat, cases: Sequence[t.Case]) -> Iterator[Term]:
+        for at, case in enumerate(cases):
+            parts = [self.types.part(value, i, at) for i in range(len(case.fields))]
+            inside = conjunction([self.within_flat(part.term, part.type) for part in parts])
+            yield implication(self.types.case_test(value, at), inside)
+
+
+def _below_bool(left: Term, right: Term) -> Term:
+    return conjunction([negation(left), right])
+
+
+def _inner(left: t.Type, right: t.Type) -> t.Type:
+    """What the members of two collections of one type are, from the one that says so."""
+    for each in (left, right):
+        if isinstance(each, t.Set | t.Bag) and not isinstance(each.of, t.Unknown):
+            return each.of
+    return t.BOOL  # both are empty
+
+
+def bound_of(name: str) -> Term:
+    """How far a nat goes: any number, the same in one run."""
+    return apply(f"|most {name}|", (), INT)
+
+
+def limit_of(limit: t.Limit) -> Term:
+    """How many elements a limit allows."""
+    return number(limit.of) if isinstance(limit.of, int) else bound_of(limit.of)

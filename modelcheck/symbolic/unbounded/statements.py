@@ -1,0 +1,197 @@
+"""What statements do to a state of symbols; a loop changes what belongs to each member at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.refused import Refused
+from modelcheck.symbolic.unbounded.expressions import Env, Expressions, Stop, placed
+from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table, Unsayable
+from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
+
+
+@dataclass(frozen=True, slots=True)
+class Asserted:
+    """A condition that an `assert` of that name makes of a step."""
+
+    name: str
+    says: Term
+
+
+class Statements:
+    """Runs statements; what a step needs beside its guards is in `assumed`, what it asserts in `asserted`."""
+
+    def __init__(self, expressions: Expressions, types: Sequence[ir.Variable]) -> None:
+        self.expressions = expressions
+        self._variables = types
+        self.assumed: list[Term] = []
+        self.asserted: list[Asserted] = []
+        self._choices = 0
+
+    def run(self, body: Sequence[ir.Stmt], env: Env, way: Term = TRUE) -> Env:
+        """The state and names after statements; `way` is when they are run at all."""
+        for statement in body:
+            env = self._one(statement, env, way)
+        return env
+
+    def choose(self, name: str, domain: ir.Expr, case: int | None, env: Env) -> tuple[Term, Shape]:
+        """A value from a domain, as symbols of its own, and that it is in there."""
+        whole = self.expressions.of(domain, env)
+        if isinstance(whole, Subsets):
+            self._choices += 1
+            chosen = self.expressions.shapes.unknown(whole.type.of, f"{name} {self._choices}")
+            return self.expressions.is_in(chosen, whole), chosen
+        item = self.expressions.item(domain, case, env, self.expressions.shapes.one)
+        return item.inside, item.value
+
+    def _one(self, statement: ir.Stmt, env: Env, way: Term) -> Env:
+        match statement:
+            case ir.Assign():
+                return self._assign(statement, env)
+            case ir.Bound(slot=slot):
+                return env.bind(slot, self.expressions.of(statement.value, env))
+            case ir.Branch():
+                return self._branch(statement, env, way)
+            case ir.Each():
+                return self._each(statement, env)
+            case ir.Choose():
+                with placed(statement.span):
+                    inside, value = self.choose(statement.name, statement.domain, statement.case, env)
+                env = env.bind(statement.slot, value)
+                where = TRUE if statement.where is None else self.expressions.truth(statement.where, env)
+                self.assumed.append(implication(way, conjunction([inside, where])))
+                return env
+            case ir.Assert():
+                says = implication(way, self.expressions.truth(statement.test, env))
+                self.asserted.append(Asserted(statement.name, says))
+                return env
+            case _:
+                assert_never(statement)
+
+    def _branch(self, statement: ir.Branch, env: Env, way: Term) -> Env:
+        test = self.expressions.truth(statement.test, env)
+        then = self.run(statement.then, env, conjunction([way, test]))
+        other = self.run(statement.other, env, conjunction([way, negation(test)]))
+        state = tuple(
+            a if a is b else self.expressions.shapes.merged(test, a, b)
+            for a, b in zip(then.state, other.state, strict=True)
+        )
+        return replace(env, state=state)
+
+    # ------------------------------------------------------------------ assignment
+
+    def _assign(self, statement: ir.Assign, env: Env) -> Env:
+        value = self.expressions.of(statement.value, env)
+        with placed(statement.span):
+            return self._assigned(statement, value, env)
+
+    def _assigned(self, statement: ir.Assign, value: Shape, env: Env) -> Env:
+        index = statement.var
+        fitting = self.expressions.shapes.fitted(value, statement.value.type)
+        changed = self._changed(env.state[index], statement.path, fitting, env)
+        whole = self.expressions.shapes.fitted(changed, self._variables[index].type)
+        return replace(env, state=(*env.state[:index], whole, *env.state[index + 1 :]))
+
+    def _changed(self, whole: Shape, path: Sequence[ir.Key | ir.At], value: Shape, env: Env) -> Shape:
+        """A value with another one at a path."""
+        if not path:
+            return value
+        shapes = self.expressions.shapes
+        match path[0], whole:
+            case ir.Key(key), Table(get, of):
+                place = shapes.element(self.expressions.of(key, env), of.key)
+                inner = shapes.fitted(self._changed(get(place), path[1:], value, env), of.value)
+                return Table(lambda k: shapes.merged(equality(k, place), inner, get(k)), of)
+            case ir.At(index), Parts(parts, of):
+                inner = self._changed(parts[index], path[1:], value, env)
+                return Parts((*parts[:index], inner, *parts[index + 1 :]), of)
+            case ir.At(index), Flat():
+                return self._changed_flat(whole, index, path[1:], value, env)
+            case _:
+                raise Unsayable("an assignment to this part")
+
+    def _changed_flat(
+        self, whole: Flat, index: int, path: Sequence[ir.Key | ir.At], value: Shape, env: Env
+    ) -> Shape:
+        """A record or tuple that is one term, with another value at a part."""
+        shapes, of = self.expressions.shapes, whole.type
+        assert isinstance(of, t.Record | t.Tuple)
+        kinds = [field.type for field in of.fields] if isinstance(of, t.Record) else [*of.items]
+        parts: list[Shape] = [shapes.types.part(whole, at, None) for at in range(len(kinds))]
+        parts[index] = shapes.fitted(self._changed(parts[index], path, value, env), kinds[index])
+        return shapes.together(parts, of, None)
+
+    # ----------------------------------------------------------------------- loops
+
+    def _each(self, statement: ir.Each, env: Env) -> Env:
+        """Each member's own entries changed at once; other loops are refused."""
+        changed = _own_entries(statement)
+        domain = self.expressions.of(statement.domain, env)
+        if statement.case is not None or not isinstance(domain, Many):
+            raise Stop(Refused("a loop over what is no set", statement.span))
+        name = self.expressions.shapes.bind(self.expressions.types.sort(domain.type.of))
+        self._entry(statement, env, name)  # what cannot be said is refused here, in its place
+        state = list(env.state)
+        for index in changed:
+            state[index] = self._looped(statement, env, domain, index)
+        return replace(env, state=tuple(state))
+
+    def _entry(self, statement: ir.Each, env: Env, member: Term) -> Env:
+        assert isinstance(statement.domain.type, t.Set)
+        return self.run(statement.body, env.bind(statement.slot, Flat(member, statement.domain.type.of)))
+
+    def _looped(self, statement: ir.Each, env: Env, domain: Many, index: int) -> Table:
+        """A map after a loop: at the members what the body makes of it, elsewhere what was there."""
+        before = env.state[index]
+        assert isinstance(before, Table)
+
+        def get(key: Term) -> Shape:
+            after = self._entry(statement, env, key).state[index]
+            assert isinstance(after, Table)
+            return self.expressions.shapes.merged(domain.has(key), after.get(key), before.get(key))
+
+        return Table(get, before.type)
+
+
+def _own_entries(loop: ir.Each) -> tuple[int, ...]:
+    """The maps that a loop changes, when it changes and reads of them only its member's own entries."""
+    changed = tuple(dict.fromkeys(_assigned(loop.body, loop.slot)))
+    for read in _reads(loop.body, loop.slot):
+        if read.index in changed:
+            raise Stop(Refused("a loop that reads what it changes for other members", read.span))
+    return changed
+
+
+def _assigned(body: Sequence[ir.Stmt], slot: int) -> Iterator[int]:
+    """The variables that a loop's body changes, in the order of the text."""
+    for statement in body:
+        match statement:
+            case ir.Assign(var=index, path=(ir.Key(ir.Local(slot=key)), *_)) if key == slot:
+                yield index
+            case ir.Branch():
+                yield from _assigned((*statement.then, *statement.other), slot)
+            case ir.Bound():
+                pass
+            case _:
+                raise Stop(Refused("a loop that changes more than its member's own entries", statement.span))
+
+
+def _reads(part: object, slot: int) -> Iterator[ir.Var]:
+    """Every variable that is read otherwise than at the loop's own member."""
+    match part:
+        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
+            return
+        case ir.Var():
+            yield part
+        case tuple():
+            for each in part:
+                yield from _reads(each, slot)
+        case _ if is_dataclass(part):
+            for field in fields(part):
+                yield from _reads(getattr(part, field.name), slot)
+        case _:
+            return

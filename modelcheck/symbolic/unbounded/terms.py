@@ -1,0 +1,339 @@
+"""Terms of first-order logic as SMT-LIB 2 writes them, simplified while they are built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+Binding = tuple[str, str]  # a name and its sort
+
+BOOL, INT = "Bool", "Int"
+QUANTIFIERS = ("forall", "exists")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A symbol applied to terms; a quantifier has the names that it binds in `binds`.
+
+    The names that quantifiers bind are all different, so nothing is ever captured.
+    """
+
+    op: str
+    args: tuple[Term, ...]
+    sort: str
+    binds: tuple[Binding, ...] = ()
+    is_bound: bool = False  # a name that some quantifier binds
+    is_made: bool = False  # a constructor of a datatype and its parts
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.op, self.args, self.sort, self.binds)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        inner = " ".join(map(str, self.args))
+        if self.op == "!":
+            return f"(! {self.args[0]} :pattern ({' '.join(map(str, self.args[1:]))}))"
+        if self.binds:
+            binds = " ".join(f"({name} {sort})" for name, sort in self.binds)
+            return f"({self.op} ({binds}) {inner})"
+        return f"({self.op} {inner})" if self.args else self.op
+
+
+TRUE, FALSE = Term("true", (), BOOL), Term("false", (), BOOL)
+
+
+def number(value: int) -> Term:
+    """A whole number."""
+    literal = Term(str(abs(value)), (), INT)
+    return literal if value >= 0 else Term("-", (literal,), INT)
+
+
+def value_of(term: Term) -> int | None:
+    """The number that a term is written as, if it is."""
+    if term.sort != INT:
+        return None
+    if not term.args and term.op.isdigit():
+        return int(term.op)
+    match term:
+        case Term(op="-", args=(Term(op=digits, args=()),)) if digits.isdigit():
+            return -int(digits)
+        case _:
+            return None
+
+
+def apply(op: str, args: Sequence[Term], sort: str) -> Term:
+    """A symbol applied to terms."""
+    return Term(op, tuple(args), sort)
+
+
+def made(maker: str, args: Sequence[Term], sort: str) -> Term:
+    """A constructor of a datatype applied to the parts."""
+    return Term(f"|{maker}|", tuple(args), sort, is_made=True)
+
+
+def tested(term: Term, maker: str) -> Term:
+    """Whether a term of a datatype was made by a constructor; known at once where it is written so."""
+    if term.is_made:
+        return TRUE if term.op == f"|{maker}|" else FALSE
+    if term.op == "ite" and any(arg.is_made for arg in term.args[1:]):
+        return choice(term.args[0], tested(term.args[1], maker), tested(term.args[2], maker))
+    return Term(f"(_ is |{maker}|)", (term,), BOOL)
+
+
+def selected(term: Term, maker: str, part: str, index: int, sort: str) -> Term:
+    """A part of a term of a datatype; taken out at once where it is written there."""
+    if term.op == f"|{maker}|":
+        return term.args[index]
+    if term.op == "ite" and any(arg.op == f"|{maker}|" for arg in term.args[1:]):
+        test, *branches = term.args
+        then, other = (selected(branch, maker, part, index, sort) for branch in branches)
+        return choice(test, then, other)
+    return Term(f"|{part}|", (term,), sort)
+
+
+def bound(name: str, sort: str) -> Term:
+    """A name for a quantifier to bind."""
+    return Term(name, (), sort, is_bound=True)
+
+
+# ----------------------------------------------------------------------- logic
+
+
+def conjunction(parts: Sequence[Term]) -> Term:
+    """True when all parts are."""
+    flat = [p for part in parts for p in (part.args if part.op == "and" else (part,)) if p != TRUE]
+    if FALSE in flat:
+        return FALSE
+    kept = tuple(dict.fromkeys(flat))
+    return TRUE if not kept else kept[0] if len(kept) == 1 else Term("and", kept, BOOL)
+
+
+def disjunction(parts: Sequence[Term]) -> Term:
+    """True when some part is."""
+    flat = [p for part in parts for p in (part.args if part.op == "or" else (part,)) if p != FALSE]
+    if TRUE in flat:
+        return TRUE
+    kept = tuple(dict.fromkeys(flat))
+    return FALSE if not kept else kept[0] if len(kept) == 1 else Term("or", kept, BOOL)
+
+
+def negation(part: Term) -> Term:
+    """True when the part is not."""
+    if part in {TRUE, FALSE}:
+        return FALSE if part == TRUE else TRUE
+    return part.args[0] if part.op == "not" else Term("not", (part,), BOOL)
+
+
+def implication(left: Term, right: Term) -> Term:
+    """False only when the left is true and the right is not."""
+    if TRUE in {left, right}:
+        return right
+    if left == FALSE:
+        return TRUE
+    return negation(left) if right == FALSE else Term("=>", (left, right), BOOL)
+
+
+def equality(left: Term, right: Term) -> Term:
+    """Whether two terms are equal; known at once for the same term and for different constants."""
+    if left == right:
+        return TRUE
+    if left.sort == BOOL:
+        for one, other in ((left, right), (right, left)):
+            if one in {TRUE, FALSE}:
+                return other if one == TRUE else negation(other)
+    if value_of(left) is not None and value_of(right) is not None:
+        return FALSE
+    if left.is_made and right.is_made:
+        if left.op != right.op:
+            return FALSE
+        return conjunction([equality(a, b) for a, b in zip(left.args, right.args, strict=True)])
+    return Term("=", (left, right), BOOL)
+
+
+def choice(test: Term, then: Term, other: Term) -> Term:
+    """One of two terms."""
+    if test in {TRUE, FALSE} or then == other:
+        return then if test != FALSE else other
+    if then.sort == BOOL:
+        if then == TRUE:
+            return disjunction([test, other])
+        if then == FALSE:
+            return conjunction([negation(test), other])
+        if other == FALSE:
+            return conjunction([test, then])
+        if other == TRUE:
+            return implication(test, then)
+    return Term("ite", (test, then, other), then.sort)
+
+
+def quantified(quantifier: str, binds: Sequence[Term], body: Term, triggers: Sequence[Term] = ()) -> Term:
+    """A body for all, or for some, values of the names that are in it.
+
+    Where all `triggers` stand somewhere a solver is to look at the body for their
+    values; this guides it and means nothing.
+    """
+    free = frozenset(free_names(body))
+    used = tuple((each.op, each.sort) for each in binds if each in free)
+    if not used:
+        return body
+    if triggers:
+        return Term(quantifier, (Term("!", (body, *triggers), BOOL),), BOOL, used)
+    if body.op == quantifier and body.args[0].op != "!":
+        return Term(quantifier, body.args, BOOL, used + body.binds)
+    return Term(quantifier, (body,), BOOL, used)
+
+
+MOST_WAYS = 16  # in which one implication may come about before it is left as it is
+
+
+def split(term: Term) -> tuple[Term, ...]:
+    """Smaller terms that together are equivalent: a solver sees more easily what each is good for."""
+    match term:
+        case Term(op="and", args=parts):
+            return tuple(each for part in parts for each in split(part))
+        case Term(op="forall", args=(body,)) if body.op != "!":
+            names = [Term(name, (), sort, is_bound=True) for name, sort in term.binds]
+            return tuple(quantified("forall", names, each) for each in split(body))
+        case Term(op="=>", args=(left, right)):
+            ways, ends = _ways(left), split(right)
+            if len(ways) * len(ends) > MOST_WAYS:
+                return (term,)
+            return tuple(_implied(way, end) for way in ways for end in ends)
+        case _:
+            return (term,)
+
+
+def _implied(left: Term, right: Term) -> Term:
+    """An implication, with all that it needs on its left."""
+    if right.op == "=>":
+        return _implied(conjunction([left, right.args[0]]), right.args[1])
+    return implication(left, right)
+
+
+def opened(goal: Term, name: Callable[[str], Term]) -> tuple[tuple[Term, ...], Term]:
+    """What may be assumed to prove a goal, and what is left of it, with names for any values."""
+    match goal:
+        case Term(op="forall", args=(body,)):
+            names = {Term(old, (), sort, is_bound=True): name(sort) for old, sort in goal.binds}
+            return opened(substituted(body, names), name)
+        case Term(op="=>", args=(left, right)):
+            assumed, rest = opened(right, name)
+            return (left, *assumed), rest
+        case Term(op="or", args=parts):
+            wide = [part for part in parts if part.op in {"forall", "=>"}]
+            if len(wide) != 1:
+                return (), goal
+            assumed, rest = opened(wide[0], name)
+            return (*(negation(part) for part in parts if part != wide[0]), *assumed), rest
+        case _:
+            return (), goal
+
+
+def ground(term: Term) -> Iterator[Term]:
+    """Every part of a term in which no quantifier has a say."""
+    if not any(part.is_bound for part in symbols(term)):
+        yield from symbols(term)
+    else:
+        for arg in term.args:
+            yield from ground(arg)
+
+
+def _ways(term: Term) -> tuple[Term, ...]:
+    """The ways in which a condition can be true."""
+    match term:
+        case Term(op="or", args=parts):
+            return tuple(each for part in parts for each in _ways(part))
+        case Term(op="and", args=parts):
+            return tuple(conjunction(each) for each in product(*map(_ways, parts)))
+        case _:
+            return (term,)
+
+
+# ------------------------------------------------------------------ arithmetic
+
+
+def add(left: Term, right: Term) -> Term:
+    """A sum."""
+    a, b = value_of(left), value_of(right)
+    if a is not None and b is not None:
+        return number(a + b)
+    if a == 0 or b == 0:
+        return right if a == 0 else left
+    return Term("+", (left, right), INT)
+
+
+def subtract(left: Term, right: Term) -> Term:
+    """A difference."""
+    a, b = value_of(left), value_of(right)
+    if a is not None and b is not None:
+        return number(a - b)
+    if b == 0:
+        return left
+    return number(0) if left == right else Term("-", (left, right), INT)
+
+
+def at_most(left: Term, right: Term) -> Term:
+    """Whether the first number is not above the second."""
+    a, b = value_of(left), value_of(right)
+    if a is not None and b is not None:
+        return TRUE if a <= b else FALSE
+    return TRUE if left == right else Term("<=", (left, right), BOOL)
+
+
+def less(left: Term, right: Term) -> Term:
+    """Whether the first number is below the second."""
+    a, b = value_of(left), value_of(right)
+    if a is not None and b is not None:
+        return TRUE if a < b else FALSE
+    return FALSE if left == right else Term("<", (left, right), BOOL)
+
+
+# ------------------------------------------------------------------- structure
+
+
+def free_names(term: Term) -> tuple[Term, ...]:
+    """The bound names that are free in a term, in the order in which they stand there."""
+    return tuple(dict.fromkeys(_free(term, frozenset())))
+
+
+def _free(term: Term, inside: frozenset[str]) -> Iterator[Term]:
+    if term.is_bound and term.op not in inside:
+        yield term
+    if term.binds:
+        inside |= {name for name, _ in term.binds}
+    for arg in term.args:
+        yield from _free(arg, inside)
+
+
+def substituted(term: Term, names: Mapping[Term, Term]) -> Term:
+    """A term with other terms in place of some names."""
+    if not term.args:
+        return names.get(term, term)
+    args = tuple(substituted(arg, names) for arg in term.args)
+    return term if args == term.args else replace(term, args=args)
+
+
+def renamed(term: Term) -> Term:
+    """A term with all names that are ever bound numbered as they come, to compare it with others."""
+    names: dict[str, str] = {}
+
+    def name(old: str) -> str:
+        return names.setdefault(old, f"%{len(names)}")
+
+    def walk(part: Term) -> Term:
+        binds = tuple((name(old), sort) for old, sort in part.binds)
+        op = name(part.op) if part.is_bound else part.op
+        return replace(part, op=op, args=tuple(map(walk, part.args)), binds=binds)
+
+    return walk(term)
+
+
+def symbols(term: Term) -> Iterator[Term]:
+    """Every part of a term."""
+    yield term
+    for arg in term.args:
+        yield from symbols(arg)

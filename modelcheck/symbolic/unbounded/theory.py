@@ -1,0 +1,247 @@
+"""What is said of sizes and of chosen values, beside the formulas that speak of them.
+
+A set whose size is asked for becomes a relation with a name, defined by what is
+in it, and its size a number of that name.  Of such numbers only this is said,
+all of it true of finite sets:
+
+* a size is from 0 to the number of all members, 0 for the empty set alone and
+  all for the set of all;
+* a set that is in another is not larger, and one smaller if it lacks one member;
+* two sets whose sizes together exceed the number of all members share one.
+
+NOTE(quorums): the last holds because |A and B| = |A| + |B| − |A or B| ≥ |A| + |B| − n.
+It is all that a proof for every n needs of quorums, be they majorities
+(2·|A| > n) or write and read quorums (|A| ≥ W, |B| ≥ R, W + R > n).  A formula
+proved from truths is true, so what else could be said of sizes and is not can
+make a proof fail, never succeed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, permutations, product
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.symbolic.unbounded.shapes import Flat, Many, Shape, Shapes, Unsayable, bound_of
+from modelcheck.symbolic.unbounded.terms import (
+    BOOL,
+    INT,
+    Term,
+    add,
+    apply,
+    at_most,
+    choice,
+    conjunction,
+    disjunction,
+    equality,
+    free_names,
+    implication,
+    less,
+    negation,
+    number,
+    quantified,
+    renamed,
+    substituted,
+)
+
+MOST_BESIDE = 6  # ways to take the values of one set for another
+MOST_VALUES = 6  # of a sort, for which a set is looked at from the start
+MOST_NAMED = 36  # sets of one name
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A set with a name: on which values it depends, and what its members are."""
+
+    name: str
+    params: tuple[Term, ...]
+    member: Term
+    of: t.Type
+
+    def has(self, params: tuple[Term, ...], member: Term) -> Term:
+        """Whether a value is in it."""
+        return apply(f"|{self.name} has|", (*params, member), BOOL)
+
+    def size(self, params: tuple[Term, ...]) -> Term:
+        """How many are in it."""
+        return apply(f"|{self.name} size|", params, INT)
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A scope in which everything is finite: the members of each sort, and how far each nat goes."""
+
+    sorts: Mapping[str, int]
+    nats: Mapping[str, int]
+
+    def members(self, sort: str) -> tuple[str, ...]:
+        """The names of a sort's members."""
+        return tuple(f"{sort}!{at}" for at in range(self.sorts[sort]))
+
+
+class Theory:
+    """The axioms that the terms of one formula need; within a `Small` scope sizes are counted instead."""
+
+    def __init__(self, shapes: Shapes, small: Small | None) -> None:
+        self.shapes = shapes
+        self.small = small
+        self._axioms: list[Term] = []
+        self._sized: dict[tuple[Term, str], Sized] = {}
+        self._chosen: dict[Term, str] = {}
+
+    # ------------------------------------------------------------------- sizes
+
+    def all_of(self, sort: str) -> Term:
+        """How many members a sort has."""
+        if self.small is not None:
+            return number(self.small.sorts[sort])
+        return apply(f"|size {sort}|", (), INT)
+
+    def size(self, members: Many) -> Term:
+        """How many members a set has."""
+        inner = members.type.of
+        if isinstance(inner, t.Unknown):
+            return number(0)
+        if self.small is not None:
+            return self._counted(members, inner, self.small)
+        member = self.shapes.bind(self.shapes.types.sort(inner))
+        body = members.has(member)
+        params = tuple(each for each in free_names(body) if each != member)
+        key = renamed(apply("", [*params, member, body], BOOL)), str(inner)
+        if key not in self._sized:
+            self._sized[key] = sized = Sized(f"set {len(self._sized)}", params, member, inner)
+            has = sized.has(params, member)
+            self._axioms.append(quantified("forall", [*params, member], equality(has, body), (has,)))
+        return self._sized[key].size(params)
+
+    def _counted(self, members: Many, inner: t.Type, small: Small) -> Term:
+        total = number(0)
+        for each in self.listed(inner, small):
+            total = add(total, choice(members.has(each), number(1), number(0)))
+        return total
+
+    def listed(self, of: t.Type, small: Small) -> Iterator[Term]:
+        """All values of a scalar type in a small scope."""
+        whole = self.shapes.types.whole(of)
+        match whole:
+            case t.Sort(name):
+                values: Iterable[ir.Value] = range(small.sorts[name])
+            case t.Nat(name):
+                values = range(small.nats[name] + 1)
+            case t.Range(lo, hi):
+                values = range(lo, hi + 1)
+            case t.Bool():
+                values = (False, True)
+            case t.Enum(_, names):
+                values = range(len(names))
+            case _:
+                raise Unsayable(f"the size of a set of {of}")
+        for value in values:
+            found = self.shapes.constant(whole, value)
+            assert isinstance(found, Flat)
+            yield found.term
+
+    def axioms(self, about: Sequence[Term]) -> tuple[Term, ...]:
+        """All that is to be assumed beside a formula; `about` are its parts that speak of single values."""
+        sized = [*self._sized.values()]
+        pairs = [(a, b) for a in sized for b in sized if a.of == b.of]
+        return (
+            *self._axioms,
+            *(axiom for each in sized for axiom in self._of_one(each)),
+            *(axiom for a, b in pairs for axiom in self._of_two(a, b)),
+            *(axiom for a, b in pairs if a is not b for axiom in self._beside(a, b)),
+            *(axiom for each in sized for axiom in _named(each, about)),
+        )
+
+    def _of_one(self, one: Sized) -> Iterator[Term]:
+        size, member = one.size(one.params), one.member
+        has = one.has(one.params, member)
+        for_all = [*one.params]
+        empty = quantified("forall", [member], negation(has))
+        yield quantified("forall", for_all, at_most(number(0), size), (size,))
+        yield quantified("forall", for_all, equality(equality(size, number(0)), empty), (size,))
+        if isinstance(one.of, t.Sort):
+            whole = quantified("forall", [member], has)
+            most = self.all_of(one.of.name)
+            yield quantified("forall", for_all, at_most(size, most), (size,))
+            yield quantified("forall", for_all, equality(equality(size, most), whole), (size,))
+
+    def _of_two(self, one: Sized, other: Sized) -> Iterator[Term]:
+        left = tuple(self.shapes.bind(each.sort) for each in one.params)
+        right = tuple(self.shapes.bind(each.sort) for each in other.params)
+        member, extra = self.shapes.bind(one.member.sort), self.shapes.bind(one.member.sort)
+        sizes = one.size(left), other.size(right)
+        both = [*left, *right]
+        inside = implication(one.has(left, member), other.has(right, member))
+        if one is not other or left:
+            smaller = implication(quantified("forall", [member], inside), at_most(*sizes))
+            yield quantified("forall", both, smaller, sizes)
+            grown = equality(
+                other.has(right, member), disjunction([one.has(left, member), equality(member, extra)])
+            )
+            by_one = conjunction([negation(one.has(left, extra)), quantified("forall", [member], grown)])
+            next_ = equality(sizes[1], add(sizes[0], number(1)))
+            triggers = (*sizes, one.has(left, extra))
+            yield quantified("forall", [*both, extra], implication(by_one, next_), triggers)
+        if isinstance(one.of, t.Sort) and one.name <= other.name:
+            shared = conjunction([one.has(left, member), other.has(right, member)])
+            many = less(self.all_of(one.of.name), add(*sizes))
+            yield quantified("forall", both, implication(many, quantified("exists", [member], shared)), sizes)
+
+    def _beside(self, one: Sized, other: Sized) -> Iterator[Term]:
+        """That a size is not below 0, said again where the solver looks at another set for the same values.
+
+        So it comes to think of a set as it was before a step when it is asked about the set after it.
+        """
+        for params in islice(permutations(other.params, len(one.params)), MOST_BESIDE):
+            if [each.sort for each in params] == [each.sort for each in one.params]:
+                says = at_most(number(0), one.size(params))
+                yield quantified("forall", other.params, says, (other.size(other.params),))
+
+    # ---------------------------------------------------------- values by what they are
+
+    def chosen(self, of: t.Type, says: Callable[[Flat], Term]) -> Flat:
+        """A value of which something is said that is true of some value, whatever else there is."""
+        sort = self.shapes.types.sort(of)
+        blank = self.shapes.bind(sort)
+        wish = says(Flat(blank, of))
+        params = tuple(each for each in free_names(wish) if each != blank)
+        key = renamed(apply("", [*params, blank, wish], BOOL))
+        if key not in self._chosen:
+            self._chosen[key] = name = f"chosen {len(self._chosen)}"
+            it = apply(f"|{name}|", params, sort)
+            self._axioms.append(quantified("forall", [*params], substituted(wish, {blank: it})))
+        return Flat(apply(f"|{self._chosen[key]}|", params, sort), of)
+
+    def common(self, left: Callable[[Term], Shape], right: Callable[[Term], Shape], most: Term) -> Flat:
+        """How many entries two sequences have in common at their start, at most so many."""
+
+        def says(it: Flat) -> Term:
+            at = it.term
+            same = self.shapes.each_index(at, lambda i: self.shapes.equal(left(i), right(i)))
+            differ = negation(self.shapes.equal(left(at), right(at)))
+            inside = conjunction([at_most(number(0), at), at_most(at, most)])
+            return conjunction([inside, same, implication(less(at, most), differ)])
+
+        return self.chosen(t.INT, says)
+
+
+def _named(one: Sized, about: Sequence[Term]) -> Iterator[Term]:
+    """That a size is not below 0, for the values that a formula is about: so a solver looks at it."""
+    values = [[each for each in about if each.sort == param.sort][:MOST_VALUES] for param in one.params]
+    for params in islice(product(*values), MOST_NAMED):
+        yield at_most(number(0), one.size(params))
+
+
+def sizes_of(sorts: tuple[t.Sort, ...], nats: tuple[t.Nat, ...], small: Small | None) -> Iterator[Term]:
+    """What is known of the sizes of the scope itself."""
+    for nat in nats:
+        if small is None:
+            yield at_most(number(0), bound_of(nat.name))
+        else:
+            yield equality(bound_of(nat.name), number(small.nats[nat.name]))
+    if small is None:
+        for sort in sorts:
+            yield at_most(number(1), apply(f"|size {sort.name}|", (), INT))

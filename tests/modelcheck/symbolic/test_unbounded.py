@@ -1,0 +1,449 @@
+"""What is proved for every scope agrees with the explicit engine, and wrong models are not proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from counterexamples.trace import BadState, Trace
+from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.engine import Limits
+from modelcheck.proof import Kept
+from modelcheck.result import Holds, Outcome, Unknown, Violated
+from modelcheck.symbolic.process import Program
+from modelcheck.symbolic.unbounded.engine import Prover
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS
+from spec.load import load, loads
+from spec.semantics import Machine
+from spec.values import ModelError
+from tests.model_texts import model_text
+
+PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
+QUICK = Prover(seconds=3)
+
+
+def proof(text: str, name: str, prover: Prover = QUICK) -> Outcome:
+    """What the prover says of a check in a text."""
+    model, found = next((m, c) for m in loads(text) for c in m.checks if c.name == name)
+    return check(model, found, engine=prover)
+
+
+def alone(file: str, variant: str) -> str:
+    """A shipped protocol and its proof, without the other variants and checks."""
+    text = (PROTOCOLS / f"{file}.rsm").read_text()
+    return text[: text.index("\ncheck ")] + "\n" + text[text.index(f"variant {variant} of") :]
+
+
+def held(outcome: Outcome) -> set[str]:
+    return {r.property for r in outcome.findings.results if isinstance(r.verdict, Holds)}
+
+
+def sampled(mutants: Iterable[str]) -> list[ParameterSet]:
+    """The first as a quick test, the others as slow ones."""
+    return [pytest.param(each, marks=[pytest.mark.slow] if at else []) for at, each in enumerate(mutants)]
+
+
+def small(text: str) -> str:
+    """A model of its parts, with a check that looks at all it says."""
+    return f"protocol small\n{text}\n"
+
+
+# ------------------------------------------------------------- the shipped proofs
+
+
+@pytest.mark.parametrize(("file", "name"), [("quorum", "any_n"), ("raft", "any_n_elections")])
+def test_a_shipped_proof_is_found(file: str, name: str) -> None:
+    outcome = proof((PROTOCOLS / f"{file}.rsm").read_text(), name, Prover())
+    verdicts = {r.property: r.verdict for r in outcome.findings.results}
+
+    assert all(isinstance(each, Holds) and each.extent.scope is None for each in verdicts.values())
+    assert outcome.mismatches == ()
+
+
+QUORUM_MUTANTS = {
+    "quorums that need not meet": (
+        "assume quorums_meet: write_quorum + read_quorum > size(Node)",
+        "assume quorums_meet: write_quorum + read_quorum >= size(Node)",
+    ),
+    "any voter is elected": ("  require complete: forall v in voters. rank(v) <= rank(l)\n", ""),
+    "too few voters": ("  require quorum:   can_elect(voters)\n", ""),
+    "obeys the deposed": ("f.up and f.promised <= l.promised", "f.up"),
+    "commits older": ("  require own: l.log[n - 1] == l.promised\n", ""),
+    "commits alone": ("  require acked: can_commit(acks)\n", ""),
+    "forgets promises": ("durable  promised:", "volatile promised:"),
+    "forgets records": ("durable  log: ", "volatile log: "),
+}
+
+
+@pytest.mark.parametrize("mutant", sampled(QUORUM_MUTANTS))
+def test_a_broken_quorum_protocol_is_not_proved(mutant: str) -> None:
+    old, new = QUORUM_MUTANTS[mutant]
+    text = alone("quorum", "proved")
+    outcome = proof(text.replace(old, new), "any_n", Prover(seconds=0.3, explain=False))
+
+    assert old in text
+    assert "committed_survives" not in held(outcome)
+
+
+RAFT_MUTANTS = {
+    "forgets votes": ("durable  voted_for:", "volatile voted_for:"),
+    "votes twice": ("  require free:     is_free_for(s, m.from)\n", ""),
+    "wins with any votes": ("  require majority: is_majority(s.votes)\n", ""),
+    "half is a majority": ("2 * size(servers) > size(Server)", "2 * size(servers) >= size(Server)"),
+    "counts old votes": ("require current: m.term == s.term\n  require waits", "require waits"),
+}
+
+
+@pytest.mark.parametrize("mutant", sampled(RAFT_MUTANTS))
+def test_a_broken_election_is_not_proved(mutant: str) -> None:
+    old, new = RAFT_MUTANTS[mutant]
+    text = alone("raft", "proved_elections")
+    outcome = proof(text.replace(old, new), "any_n_elections", Prover(seconds=0.3, explain=False))
+
+    assert old in text
+    assert "election_safety" not in held(outcome)
+
+
+# ------------------------------------------------------- each rule of the encoding
+
+TRUE_CLAIMS = {  # a model with a claim that is true, a change that makes it false, and a scope
+    "numbers": (
+        """
+        nat N
+        state { x: N = 0 }
+        action up { x := x + 1 }
+        invariant claim: x != 2 or x >= 0 and x * 2 / 2 == x and -x <= 0 and x % 2 < 2
+        """,
+        ("x != 2 or x >= 0", "x != 2 and x >= 0"),
+        "N = 3",
+    ),
+    "a limit of a nat is part of the scope": (
+        """
+        nat N
+        state { x: N = 0 }
+        action up { x := x + 1 }
+        invariant claim: forall n: N. exists m: N. m == x and m + n >= x
+        """,
+        ("m == x and", "m == x + 1 and"),
+        "N = 3",
+    ),
+    "enums and options": (
+        """
+        enum E { a, b, c }
+        state { e: E = a, o: E? = none }
+        action go { e := b  o := e }
+        action back { e := a }
+        invariant claim: e < c and (o == none or o == b)
+        """,
+        ("o := e", "o := c"),
+        "",
+    ),
+    "records and tuples": (
+        """
+        nat N
+        record R { n: N, s: bool }
+        state { r: R = R(0, true), p: (N, N) = (0, 1) }
+        action up { r.n := r.n + 1  p := (r.n, r.n + 1) }
+        invariant claim: r.s and p < (r.n + 1, 0) and (r.n, 0) < p
+        """,
+        ("p := (r.n, r.n + 1)", "p := (r.n, 0)"),
+        "N = 3",
+    ),
+    "sequences": (
+        """
+        nat N
+        state { s: seq[bool; N] = [], u: seq[bool; N] = [] }
+        action add { s.append(true) }
+        action copy { u := s[..size(s) - 1] }
+        action cut { s := s[1..]  u := [] }
+        action join { s := u + s  u := [] }
+        invariant claim: forall b in s. b and (u == [] or starts_with(u, [u[0]]))
+        lemma same: forall b in u. b
+        """,
+        ("s.append(true)", "s := s + [size(s) < 2]"),
+        "N = 3",
+    ),
+    "common prefixes": (
+        """
+        nat N
+        state { s: seq[bool; N] = [], u: seq[bool; N] = [] }
+        action both { s.append(true)  u.append(true) }
+        action one { s.append(false) }
+        action meet { let n = common_prefix(s, u)  s := s[..n]  u := u[..n] }
+        action differ { require s != u  s := [] u := [] }
+        invariant claim: common_prefix(s, u) <= size(u) and starts_with(s, s[..common_prefix(s, u)])
+        """,
+        ("common_prefix(s, u) <= size(u)", "common_prefix(s, u) == size(u)"),
+        "N = 2",
+    ),
+    "sets": (
+        """
+        sort S
+        state { a: set[S] = {}, b: set[S] = {} }
+        action grow(s: S) { a.add(s)  b := b + {s} }
+        action drop(s in a - b) { a.remove(s) }
+        action less(s in b) { b.remove(s) }
+        invariant claim: b subset a and (a & b) == b and size(b) <= size(a) and size(a) <= size(S)
+        """,
+        ("action drop(s in a - b)", "action drop(s in a)"),
+        "S = 3",
+    ),
+    "maps and loops over members": (
+        """
+        sort S
+        process S { durable x: bool = false  durable y: bool = false }
+        action all(v in subsets(S)) { for s in v { s.x := true  if s.x { s.y := true } } }
+        action off(s: S) { s.x := false  s.y := false }
+        invariant claim: {s in S where s.x} == {s in S where s.y}
+        """,
+        ("if s.x { s.y := true }", "if not s.x { s.y := true }"),
+        "S = 2",
+    ),
+    "what is chosen": (
+        """
+        sort S
+        nat N
+        process S { durable n: N = 0 }
+        action up { choose s in S where s.n <= 1  s.n := s.n + 1 }
+        action swap { let top = max s in S. s.n  choose s in S  s.n := top }
+        invariant claim: forall s: S. s.n <= 2
+        """,
+        ("where s.n <= 1", "where s.n <= 2"),
+        "S = 2, N = 3",
+    ),
+    "messages of a set": (
+        """
+        sort S
+        nat N
+        union M { Ask(n: N, of: S)  Tell(n: N) }
+        network net: set of M with drop
+        state { top: N = 0 }
+        action ask(s: S) { net.send(Ask(top, s)) }
+        action up { top := top + 1 }
+        action answer(m: Ask in net) { net.receive(m)  net.send(Tell(m.n)) }
+        invariant claim: forall m in net. m.n <= top
+        """,
+        ("net.send(Tell(m.n))", "net.send(Tell(m.n + 1))"),
+        "S = 1, N = 2, net = 2",
+    ),
+    "messages of a bag": (
+        """
+        nat N
+        union M { Ask(n: N)  Tell(n: N) }
+        network net: bag of M with drop, duplicate
+        state { top: N = 0 }
+        action ask { net.send(Ask(top)) }
+        action up { top := top + 1 }
+        action answer(m: Ask in net) { net.receive(m)  net.send(Tell(m.n)) }
+        invariant claim: forall m: Tell in net. m.n <= top
+        lemma asked: forall m: Ask in net. m.n <= top
+        """,
+        ("net.send(Ask(top))", "net.send(Ask(top + 1))"),
+        "N = 2, net = 2",
+    ),
+    "messages of a queue": (
+        """
+        nat N
+        network net: fifo of N with drop, duplicate, reorder
+        state { top: N = 0 }
+        action send { net.send(top) }
+        action up { top := top + 1 }
+        action take(m in net) { net.receive(m) }
+        invariant claim: forall n in net. n <= top
+        """,
+        ("net.send(top)", "net.send(top + 1)"),
+        "N = 2, net = 2",
+    ),
+    "majorities meet": (
+        """
+        sort S
+        process S { durable v: bool? = none }
+        state { yes: bool = false, no: bool = false }
+        action vote(s: S, b: bool) { require free: s.v == none  s.v := b }
+        action win { require most: 2 * size({s in S where s.v == true}) > size(S)  yes := true }
+        action lose { require most: 2 * size({s in S where s.v == false}) > size(S)  no := true }
+        lemma won: yes implies 2 * size({s in S where s.v == true}) > size(S)
+        lemma lost: no implies 2 * size({s in S where s.v == false}) > size(S)
+        invariant claim: not (yes and no)
+        """,
+        ("require free: s.v == none", "require free: true"),
+        "S = 3",
+    ),
+    "steps": (
+        """
+        nat N
+        state { x: N = 0 }
+        action up { x := x + 1 }
+        action keep { x := x }
+        step claim: x >= old(x) and (did(up) implies x == old(x) + 1)
+        """,
+        ("x := x }", "x := 0 }"),
+        "N = 3",
+    ),
+    "asserts": (
+        """
+        nat N
+        state { x: N = 0 }
+        action up { if x < 2 { x := x + 1  assert claim: x <= 2 } }
+        """,
+        ("if x < 2", "if x < 3"),
+        "N = 3",
+    ),
+}
+
+
+def rule(name: str, *, broken: bool) -> str:
+    text, (old, new), scope = TRUE_CLAIMS[name]
+    assert old in text
+    clause = f"scope {scope}" if scope else ""
+    body = text.replace(old, new) if broken else text
+    return small(f"{body}\ncheck small {{ {clause} faults any }}")
+
+
+@pytest.mark.parametrize("name", TRUE_CLAIMS)
+def test_each_rule_proves_what_is_true(name: str) -> None:
+    outcome = proof(rule(name, broken=False), "small")
+
+    assert "claim" in held(outcome)
+
+
+@pytest.mark.parametrize("name", TRUE_CLAIMS)
+def test_no_rule_proves_what_the_explicit_engine_breaks(name: str) -> None:
+    text = rule(name, broken=True)
+    model = loads(text)[0]
+    explicit = check(model, model.checks[0], engine="explicit")
+
+    assert isinstance(explicit.verdict("claim"), Violated)
+    assert "claim" not in held(proof(text, "small", Prover(seconds=0.3, explain=False)))
+
+
+@pytest.mark.parametrize("first", [0, 30])
+def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
+    proved, broken = 0, []
+    for seed in range(first, first + 30):
+        (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
+        for claim in model.properties:
+            if claim.kind not in OF_STATES | OF_STEPS:
+                continue
+            alone = replace(model, properties=(claim,))
+            asked = replace(model.checks[0], only=(claim.name,), expect=())
+            try:
+                outcome = check(alone, asked, engine=Prover(seconds=0.3, explain=False))
+                if claim.name in held(outcome):
+                    proved += 1
+                    explicit = check(alone, asked, engine="reference", limits=Limits(states=5000))
+                    broken += [(seed, claim.name)] * isinstance(explicit.verdict(claim.name), Violated)
+            except (Unsupported, Unmet, ModelError):
+                continue
+
+    assert proved > 0
+    assert broken == []
+
+
+# ------------------------------------------------------------- what is not proved
+
+
+def test_a_claim_that_is_not_inductive_is_shown_a_step_and_called_unknown() -> None:
+    text = small(
+        "nat N\nstate { x: N = 0 }\naction up { x := x + 2 }\ninvariant odd: x != 3\ncheck c { scope N = 9 }"
+    )
+    outcome = proof(text, "c")
+    verdict = outcome.verdict("odd")
+    assert outcome.findings.proof is not None
+    (cell,) = [cell for cell in outcome.findings.proof.dropped if cell.kept is Kept.FAILED]
+
+    assert isinstance(verdict, Unknown)
+    assert "not inductive" in verdict.reason
+    assert isinstance(cell.shown, Trace)
+    assert (cell.shown.states, cell.shown.ending) == (((1,), (3,)), BadState())
+
+
+def test_the_step_shown_is_one_by_the_semantics() -> None:
+    text = (
+        (PROTOCOLS / "quorum.rsm")
+        .read_text()
+        .replace("write_quorum + read_quorum > size", "write_quorum + read_quorum >= size")
+    )
+    outcome = proof(text, "any_n", Prover(seconds=0.3))
+    assert outcome.findings.proof is not None
+    shown = [cell for cell in outcome.findings.proof.dropped if cell.shown is not None]
+
+    assert shown
+    for cell in shown:
+        assert cell.shown is not None
+        machine = Machine(cell.shown.model, cell.shown.scope)
+        after = {s.state for s in machine.steps(cell.shown.states[0]) if hasattr(s, "state")}
+        assert cell.shown.states[1] in after
+
+
+def test_a_lemma_that_is_false_at_the_start_helps_nobody() -> None:
+    text = small(
+        "nat N\nstate { x: N = 0 }\naction up { x := x + 2 }\nlemma wrong: x > 5\n"
+        "invariant claim: x != 3\ncheck c { scope N = 9 only claim }"
+    )
+
+    assert held(proof(text, "c")) == set()
+
+
+def test_faults_that_the_check_rules_out_are_not_steps() -> None:
+    text = small(
+        "nat N\nstate { x: N = 0 }\naction keep { x := x }\nfault up { x := x + 1 }\n"
+        "invariant claim: x == 0\n"
+        "check none { scope N = 2 faults none }\ncheck any { scope N = 2 faults any }"
+    )
+
+    assert held(proof(text, "none")) == {"claim"}
+    assert held(proof(text, "any")) == set()
+
+
+def test_what_cannot_be_said_is_refused_by_name_and_place() -> None:
+    text = small(
+        "sort S\nnat N\nprocess S { durable x: N = 0 }\nstate { y: N = 0 }\n"
+        "action add { for s: S { y := y + s.x } }\ninvariant claim: y >= 0\ncheck c { scope S = 2, N = 2 }"
+    )
+    with pytest.raises(Unsupported) as refused:
+        proof(text, "c")
+
+    assert "a loop that changes more than its member's own entries (<text>:" in str(refused.value)
+
+
+def test_properties_of_whole_runs_are_refused() -> None:
+    model = load(PROTOCOLS / "quorum.rsm")[0]
+    with pytest.raises(Unsupported, match="reachable committed_once"):
+        check(model, model.checks[0], engine=Prover())
+
+
+# ---------------------------------------------------------------- solvers that fail
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("#!/bin/sh\ncat > /dev/null\necho unknown\n", "the solver does not know"),
+        ("#!/bin/sh\ncat > /dev/null\necho timeout\n", "the solver had no time left"),
+        ("#!/bin/sh\ncat > /dev/null\necho '(error \"out of memory\")'\n", "the solver had no memory left"),
+        ("#!/bin/sh\necho '(error \"line 1: what?\")'\necho unsat\n", "the solver did not understand"),
+        ("#!/bin/sh\nexit 1\n", "the solver did not understand"),
+    ],
+)
+def test_a_solver_without_an_answer_makes_a_claim_unknown(script: str, reason: str, tmp_path: Path) -> None:
+    program = tmp_path / "solver"
+    program.write_text(script)
+    program.chmod(0o755)
+    outcome = proof(rule("numbers", broken=False), "small", Prover(program=Program("fake", (str(program),))))
+    verdict = outcome.verdict("claim")
+
+    assert isinstance(verdict, Unknown)
+    assert reason in verdict.reason
+
+
+def test_without_a_solver_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelcheck.symbolic.unbounded.engine.programs", lambda: ())
+    verdict = proof(rule("numbers", broken=False), "small").verdict("claim")
+
+    assert verdict == Unknown("no solver is installed; `pip install z3-solver` brings one")

@@ -1,0 +1,182 @@
+"""The formulas mean what the semantics says: every step and truth of a small scope is one of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+import pytest
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.symbolic.process import Answer, ask, programs
+from modelcheck.symbolic.unbounded.decode import Reader
+from modelcheck.symbolic.unbounded.expressions import Env, Stop
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, Asked, Question, Writer
+from modelcheck.symbolic.unbounded.shapes import Counted, Flat, Many, Parts, Row, Shape, Table, Unsayable
+from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
+from modelcheck.symbolic.unbounded.theory import Small
+from spec.load import loads
+from spec.semantics import CutOff, Machine, State, Taken
+from spec.values import ModelError
+from tests.model_texts import model_text
+
+STEPS = 6  # of each model that are put to the solver
+
+
+def pinned(reader: Reader, shape: Shape, value: ir.Value) -> Iterator[Term]:
+    """That a shape has a value."""
+    match shape:
+        case Flat(term, of):
+            known = reader.shapes.constant(of, value)
+            assert isinstance(known, Flat)
+            yield equality(term, known.term)
+        case Row(length, at, _):
+            yield equality(length, number(len(value)))
+            for index, each in enumerate(value):
+                yield from pinned(reader, at(number(index)), each)
+        case Many(has, t.Set(inner)):
+            for each, term in reader.domain(inner):
+                yield equality(has(term), TRUE if each in value else FALSE)
+        case Counted(count, t.Bag(inner)):
+            for each, term in reader.domain(inner):
+                yield equality(count(term), number(dict(value).get(each, 0)))
+        case Table(get, t.Map(key, _)):
+            for (_, term), each in zip(reader.domain(key), value, strict=True):
+                yield from pinned(reader, get(term), each)
+        case Parts(parts):
+            for part, each in zip(parts, value, strict=True):
+                yield from pinned(reader, part, each)
+        case _:
+            raise Unsayable("this shape")
+
+
+def whole(reader: Reader, shapes: tuple[Shape, ...], state: State) -> Term:
+    return conjunction([each for s, v in zip(shapes, state, strict=True) for each in pinned(reader, s, v)])
+
+
+def asked(model: ir.Model, check: ir.Check) -> tuple[Asked, Small]:
+    small = Small({name: len(found) for name, found in check.scope.sorts.items()}, check.scope.nats)
+    return Asked(model, tuple(check.scope.config.items()), model.actions), small
+
+
+def walked(machine: Machine, random: Random) -> Iterator[tuple[State, Taken]]:
+    """Steps of a random run, as far as the model makes no error."""
+    try:
+        state = random.choice(machine.initial())
+        for _ in range(20):
+            taken = [step for step in machine.steps(state) if not isinstance(step, CutOff)]
+            if not taken:
+                return
+            step = random.choice(taken)
+            yield state, step
+            state = step.state
+    except ModelError:
+        return
+
+
+def numbers(writer: Writer, check: ir.Check) -> list[Term]:
+    """That the numbers among the settings are as the check sets them."""
+    return [
+        equality(shape.term, number(check.scope.config[name]))
+        for name, shape in writer.config.items()
+        if isinstance(shape, Flat) and isinstance(shape.type, t.Range)
+    ]
+
+
+def is_possible(model: ir.Model, check: ir.Check, before: State, taken: Taken) -> bool | None:
+    """Whether a step that the semantics takes is one of the formula's; None where it cannot be said."""
+    all_, small = asked(model, check)
+    writer = Writer(all_, small, named=False)
+    claim = next(iter(model.properties))
+    try:
+        formula = writer.formula(Question(claim.name, taken.step.action), [claim])
+        reader = Reader(writer.shapes, small)
+        pins = [whole(reader, writer.before, before), whole(reader, writer.after, taken.state)]
+    except (Stop, Unsayable):
+        return None
+    told = [("the states", pin) for pin in (*pins, *numbers(writer, check))]
+    text = replace(formula, assumed=(*formula.assumed, *told), goal=FALSE).text()
+    said = ask(programs()[0], text, seconds=10)
+    return (
+        None if not said.answer.is_known and said.answer is not Answer.FAILED else said.answer is Answer.SAT
+    )
+
+
+def is_true(model: ir.Model, check: ir.Check, claim: ir.Property, state: State) -> bool | None:
+    """Whether the formula of a claim can be as true as the semantics says; None where it cannot be said."""
+    truth = Machine(model, check.scope).holds(claim, state)
+    all_, small = asked(model, check)
+    writer = Writer(all_, small, named=False)
+    try:
+        formula = writer.formula(Question(claim.name, model.actions[0].name), [])
+        says = writer.expressions.truth(claim.expr, Env(writer.before, {})) if claim.expr else TRUE
+        pin = whole(Reader(writer.shapes, small), writer.before, state)
+    except (Stop, Unsayable):
+        return None
+    here = [("here", equality(says, TRUE if truth else FALSE)), ("the state", pin)]
+    axioms = [each for each in formula.assumed if each[0] in {"sizes and chosen values", "the scope"}]
+    told = [*axioms, *(("a setting", each) for each in numbers(writer, check)), *here]
+    axioms_now = [("sizes and chosen values", each) for each in writer.theory.axioms(())]
+    text = replace(formula, assumed=(*told, *axioms_now), goal=FALSE).text()
+    said = ask(programs()[0], text, seconds=10)
+    return (
+        None if not said.answer.is_known and said.answer is not Answer.FAILED else said.answer is Answer.SAT
+    )
+
+
+def without_claims(model: ir.Model) -> ir.Model:
+    """A model with one claim that says nothing, so that its steps alone are asked about."""
+    span = model.actions[0].span
+    says = ir.Const(True, type=t.BOOL, span=span)  # noqa: FBT003 - a value of the language
+    claim = ir.Property("nothing", ir.PropertyKind.INVARIANT, says, None, 0, None, span=span)
+    return replace(model, properties=(claim,))
+
+
+def steps_agree(seed: int) -> list[bool]:
+    random = Random(seed)  # noqa: S311 - no secret
+    (model,) = loads(model_text(random.randrange))
+    check, plain = model.checks[0], without_claims(model)
+    machine = Machine(plain, check.scope)
+    if machine.assumption_failures():
+        return []
+    found = (
+        is_possible(plain, check, before, taken) for before, taken in islice(walked(machine, random), STEPS)
+    )
+    return [each for each in found if each is not None]
+
+
+def claims_agree(seed: int) -> list[bool]:
+    random = Random(seed)  # noqa: S311 - no secret
+    (model,) = loads(model_text(random.randrange))
+    check = model.checks[0]
+    machine = Machine(model, check.scope)
+    states = [before for before, _ in islice(walked(machine, random), 0, 12, 4)]
+    agree = []
+    for claim in model.properties:
+        if claim.kind in OF_STATES and claim.expr is not None:
+            for state in states:
+                try:
+                    found = is_true(model, check, claim, state)
+                except ModelError:
+                    continue
+                agree += [] if found is None else [found]
+    return agree
+
+
+@pytest.mark.parametrize("first", [0, 25])
+def test_every_step_of_a_random_model_is_a_step_of_its_formula(first: int) -> None:
+    agree = [each for seed in range(first, first + 25) for each in steps_agree(seed)]
+
+    assert agree
+    assert all(agree)
+
+
+@pytest.mark.parametrize("first", [0, 25])
+def test_the_claims_of_a_random_model_are_as_true_as_their_formulas(first: int) -> None:
+    agree = [each for seed in range(first, first + 25) for each in claims_agree(seed)]
+
+    assert agree
+    assert all(agree)
