@@ -88,6 +88,9 @@ class Cast:
             found = replace(found, member=member in members.of(state))
         if epoch := self.roles.field(sort, "epoch"):
             found = replace(found, epoch=f"{epoch.name} {epoch.of(state, member)}")
+            newest = self.roles.whole.get("epoch")
+            is_old = newest is not None and newest.of(state) != epoch.of(state, member)
+            found = replace(found, is_aware=found.leads and not is_old)
         if log := self.roles.field(sort, "log"):
             found = replace(found, log=self._boxes(log, state, before, member))
         found = replace(found, oddities=tuple(self._oddities(sort, member, state)) if found.up else ())

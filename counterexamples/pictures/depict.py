@@ -161,10 +161,14 @@ class _Drawing:
                 yield change.place.member or CONTROLLER, self._note(change)
 
     def _events(self, old: Standing, new: Standing) -> tuple[str, ...]:
-        """What became of a replica's membership."""
-        if old.member == new.member or not self._cast.membership:
-            return ()
-        return (f"{'joins' if new.member else 'leaves'} {self._cast.membership}",)
+        """What became of a replica's membership, and of its log when it went down."""
+        found = []
+        if old.member != new.member and self._cast.membership:
+            found.append(f"{'joins' if new.member else 'leaves'} {self._cast.membership}")
+        if old.up and not new.up and old.log:
+            lost = [box.text for box in new.log or () if box.cut]
+            found.append(f"loses {self._cast.record}{', '.join(lost)}" if lost else "keeps its log")
+        return tuple(found)
 
     def _is_drawn(self, change: Change) -> bool:
         """Whether a change is seen in boxes, bars and marks, so that words need not repeat it."""

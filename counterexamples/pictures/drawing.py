@@ -8,7 +8,7 @@ word as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from textwrap import wrap
 from xml.sax.saxutils import escape, quoteattr
@@ -149,9 +149,15 @@ def legend(picture: Picture) -> list[str]:
         ("✓ acknowledged to the client", any(box.told for box in boxes)),
         (f"green bar ({', '.join(marks)}), green boxes: known to be committed", bool(marks and boxes)),
         ("struck out: was there before this step", any(box.cut for box in boxes)),
+        ("dashed red: is missing here", any(box.missing for box in boxes)),
+        ("★ chosen, unaware: the controller's leader, who has not heard of it yet", _has_unaware(stands)),
         ("★ leader, ☆ only in its own eyes", any(s.leads and s.chosen is False for s in stands)),
     )
     return [text for text, is_there in signs if is_there]
+
+
+def _has_unaware(stands: Iterable[Standing]) -> bool:
+    return any("unaware" in badge(standing) for standing in stands)
 
 
 def document(width: float, height: float, title: str, about: str, body: Sequence[str]) -> str:
@@ -180,7 +186,7 @@ def badge(standing: Standing) -> str:
     found = ["✕ down"] if not standing.up else []
     if standing.chosen and not standing.up:
         found.append("still the leader")
-    elif standing.chosen and standing.leads is False:
+    elif standing.chosen and not (standing.leads and standing.is_aware):
         found.append("★ chosen, unaware")
     elif standing.chosen or (standing.leads and standing.chosen is None):
         found.append("★ leader")

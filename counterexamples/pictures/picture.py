@@ -47,6 +47,7 @@ class Standing:
     up: bool = True
     leads: bool = False  # takes itself for the leader
     chosen: bool | None = None  # the controller takes it for the leader
+    is_aware: bool = True  # if it is chosen, it knows, and for which epoch
     follows: str = ""  # whom it takes for the leader
     member: bool | None = None
     epoch: str = ""

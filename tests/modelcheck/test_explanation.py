@@ -10,7 +10,6 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
-from time import monotonic
 
 import pytest
 
@@ -534,7 +533,7 @@ def test_random_models_are_explained_whatever_they_break() -> None:
     assert {BadState, BadStep, BadAssert, Erred, Example, Trapped} <= seen
 
 
-def test_a_brief_explanation_of_a_very_long_run_comes_soon() -> None:
+def test_a_brief_explanation_of_a_very_long_run_does_not_look_at_all_of_it() -> None:
     model = loads("""
         protocol long
         state { x: 0..10000 = 0, y: bool = false }
@@ -544,12 +543,11 @@ def test_a_brief_explanation_of_a_very_long_run_comes_soon() -> None:
         check all { }
     """)[0]
     trace = by_names(model, ["up"] * 10_000, BadState())
-    began = monotonic()
     found = explain(trace, replace(BRIEF, seconds=1))
 
-    assert monotonic() - began < 10  # seconds
     assert found is not None
     assert found.core.of == 10_000
+    assert not found.core.is_least  # patience ended first
     assert len(plain(brief(found, 100)).splitlines()) < 20
 
 
