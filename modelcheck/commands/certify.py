@@ -127,5 +127,5 @@ def _reached(certificate: Certificate, model: Model, check: Check, output: Outpu
         _tell(output, Exit.VIOLATED, f"false in a state of the scope of {check.name}: {', '.join(broken)}")
         return Exit.VIOLATED
     claims = count(len(certificate.claims), "claim")
-    _tell(output, Exit.EXPECTED, f"{claims} hold in the {states} of the scope of {check.name}")
+    _tell(output, Exit.EXPECTED, f"{claims} true in all {states} of the scope of {check.name}")
     return Exit.EXPECTED

@@ -335,7 +335,7 @@ class Shapes:
                 return self.types.some(fitting, of)
             case Flat(type=t.Tuple() | t.Record()), _ if self.types.whole(value.type) != of:
                 return self._refitted(value, of)
-            case Flat(term), t.Int() | t.Nat() | t.Range():
+            case Flat(term), t.Int() | t.Nat() | t.Range() if term.sort == INT:
                 return Flat(term, of)
             case Row(length, at), t.Seq(inner):
                 return Row(length, lambda i: self.fitted(at(i), inner), of)

@@ -139,6 +139,8 @@ def implication(left: Term, right: Term) -> Term:
 
 def equality(left: Term, right: Term) -> Term:
     """Whether two terms are equal; known at once for the same term and for different constants."""
+    if left.sort != right.sort:
+        raise TypeError(f"{left.sort} is never {right.sort}")
     if left == right:
         return TRUE
     if left.sort == BOOL:

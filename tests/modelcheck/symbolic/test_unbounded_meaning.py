@@ -65,7 +65,10 @@ def asked(model: ir.Model, check: ir.Check) -> tuple[Asked, Small]:
 def walked(machine: Machine, random: Random) -> Iterator[tuple[State, Taken]]:
     """Steps of a random run, as far as the model makes no error."""
     try:
-        state = random.choice(machine.initial())
+        starts = machine.initial()
+        if not starts:
+            return
+        state = random.choice(starts)
         for _ in range(20):
             taken = [step for step in machine.steps(state) if not isinstance(step, CutOff)]
             if not taken:
