@@ -395,9 +395,8 @@ def test_the_readme_shows_what_the_command_says(
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("COLUMNS", raising=False)
     text = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
-    block = next(part for part in text.split("```console\n")[1:] if "modelcheck shrink " in part).partition(
-        "```"
-    )[0]
+    blocks = [part.partition("```")[0] for part in text.split("```console\n")[1:]]
+    block = next(each for each in blocks if "modelcheck shrink " in each)
     first_, second, *shown = block.splitlines()
     paths = {name: str(tmp_path / name) for name in ("long.itf.json", "short.itf.json")}
 
