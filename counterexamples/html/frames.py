@@ -9,8 +9,9 @@ from itertools import groupby
 from counterexamples.diff import Change, Place, changes, places
 from counterexamples.html.followed import Followed, follow
 from counterexamples.lines import plain
-from counterexamples.pictures.drawing import TALL, badge, draw_log, log_width
+from counterexamples.pictures.drawing import TALL, draw_log, log_width
 from counterexamples.pictures.picture import Arrow, Picture, Row, Standing
+from counterexamples.pictures.words import badge
 from counterexamples.text import change_line
 from counterexamples.trace import Trace
 from spec.ir import Action, Kind, Scope, Value

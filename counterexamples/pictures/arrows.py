@@ -46,7 +46,7 @@ class Arrows:
             elif boxes and others:
                 yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
-        if any(c.place.variable.network is None and self.is_of_control(c) for c in decided):
+        if any(self._cast.is_decided(self._index(c), c.path.rpartition(".")[2]) for c in decided):
             is_sent = any(c.place.variable.network is not None for c in decided)  # so nobody knows of it yet
             for name in actors[:1]:
                 yield Arrow(CONTROLLER, CONTROLLER if is_sent else name, step.action, Mark.DECISION)
@@ -76,15 +76,6 @@ class Arrows:
                         (to if to in self._cast.sort_of else sender),
                         f"✗ {self._brief(of, message)} is lost",
                     )
-
-    def is_of_control(self, change: Change) -> bool:
-        """Whether a change is one of leader, epoch or membership, which are nobody's own."""
-        last = change.path.rpartition(".")[2]
-        return any(
-            part.variable == self._index(change) and (not part.path or part.name == last)
-            for role, part in self._cast.roles.whole.items()
-            if role != "acknowledged"
-        )
 
     def _messages(self, step: Step) -> Iterator[tuple[int, Value]]:
         """What a step may take out of the networks, by network and message."""

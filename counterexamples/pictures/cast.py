@@ -33,6 +33,7 @@ class Cast:
         }
         self.sort_of = {name: key for key, name in self._lane_of.items()}
         self._switches = tuple(self._found_switches())
+        self._boxed: dict[tuple[Type, Value], Box] = {}
 
     @property
     def replicas(self) -> tuple[str, ...]:
@@ -122,12 +123,13 @@ class Cast:
             not {(index, ""), (index, field)}.isdisjoint(self.roles.hidden)
             or any(index == switch for switch, _ in self._switches)
             or any(part.variable == index for (_, role), part in self.roles.fields.items() if role in SEEN)
-            or any(
-                part.variable == index and (not part.path or part.name == field)
-                for role, part in self.roles.whole.items()
-                if role in DECIDED
-            )
+            or self.is_decided(index, field)
         )
+
+    def is_decided(self, index: int, field: str) -> bool:
+        """Whether a variable, or a field of it, is the leader, epoch or membership: nobody's own."""
+        parts = [part for role, part in self.roles.whole.items() if role in DECIDED]
+        return any(part.variable == index and (not part.path or part.name == field) for part in parts)
 
     def control(self, state: State) -> tuple[str, ...]:
         """What is decided for all: the leader, the epoch, the membership."""
@@ -146,24 +148,20 @@ class Cast:
         told = self.told_values(state)
         synced = self.roles.field(log.owner or "", "flushed")
         safe = len(now) if synced is None else synced.of(state, member)
-        kept = [
-            replace(
-                self._box(log.type.of, entry),
-                fresh=i >= same,
-                told=self.holds(log.type.of, entry) & told != set(),
-                is_volatile=i >= safe,
-            )
-            for i, entry in enumerate(now)
-        ]
-        gone = (
-            [replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]]
-            if same < len(old)
-            else []
-        )
-        return (*kept, *gone)
+        boxes = [self._box(log.type.of, entry) for entry in now]
+        for i, entry in enumerate(now):
+            is_told = not told.isdisjoint(self.holds(log.type.of, entry))
+            if is_told or i >= min(same, safe):  # most entries of a long log are as they were
+                boxes[i] = replace(boxes[i], fresh=i >= same, told=is_told, is_volatile=i >= safe)
+        return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]))
 
     def _box(self, of: Type, entry: Value) -> Box:
-        """An entry by the record that it holds, above the epoch it was written in."""
+        """An entry by the record that it holds, above the epoch it was written in; each is made once."""
+        if (of, entry) not in self._boxed:
+            self._boxed[of, entry] = self._made(of, entry)
+        return self._boxed[of, entry]
+
+    def _made(self, of: Type, entry: Value) -> Box:
         scope = self.trace.scope
         if not isinstance(of, Record):
             return Box(show(of, entry, scope))

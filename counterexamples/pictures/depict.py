@@ -180,9 +180,7 @@ class _Drawing:
         scope = self._trace.scope
         place = change.path.removeprefix(f"{change.place.member}.")
         match change.how:
-            case Exchanged():
-                return f"{place} {show(change.type, change.after, scope)}"
-            case Spliced():
+            case Exchanged() | Spliced():
                 return f"{place} {show(change.type, change.after, scope)}"
             case _:
                 before, after = (show(change.type, v, scope) for v in (change.before, change.after))
@@ -238,7 +236,7 @@ def _is_forgotten(change: Change, down: set[str]) -> bool:
 
 
 def _alike(a: Standing, b: Standing) -> bool:
-    plain = [tuple(replace(box, fresh=False) for box in s.log or ()) for s in (a, b)]
+    plain = [tuple(replace(box, fresh=False) if box.fresh else box for box in s.log or ()) for s in (a, b)]
     return replace(a, log=plain[0]) == replace(b, log=plain[1])
 
 

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from textwrap import wrap
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 from counterexamples.lines import clean
 from counterexamples.pictures.picture import Box, Picture, Standing
+from counterexamples.pictures.words import badge
 
 STYLE = """
 .mc{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,"DejaVu Sans",sans-serif}
@@ -83,6 +84,7 @@ SHORT = 8  # a name that stands above a bar
 WIDE = 78  # the widest an entry may be
 BOLD = 14.5  # what the width of 13 px text in bold comes to
 LINE = 16  # from one line of text to the next
+SMALL = 14  # the same, in small print
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -129,13 +131,47 @@ def lines(text: str, width: float, size: float = 13) -> list[str]:
     return wrap(text, max(4, int(width / (0.53 * size))), break_on_hyphens=False) or [""]
 
 
-def verdict_lines(picture: Picture, room: float) -> list[tuple[str, ...]]:
-    """What is wrong at the end, line by line with classes: the property, then what is false in it."""
-    return [
+def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str], float]:
+    """The title, the caption and what the run needs, and where the next thing begins."""
+    parts = []
+    for line in lines(picture.title, room, 19.5):
+        parts.append(words(x, y, line, "title"))
+        y += 22
+    for text, classes, size in ((picture.caption, (), 13), (picture.needs, ("strong",), BOLD)):
+        for line in lines(text, room, size) if text else ():
+            parts.append(words(x, y, line, *classes))
+            y += LINE
+    return parts, y
+
+
+def small(text: str, x: float, y: float, room: float) -> tuple[list[str], float]:
+    """A text in small print, from its first line at y on, and where the next line would be."""
+    told = lines(text, room, 10.5)
+    parts = [words(x, y + SMALL * number, line, "small", "dim") for number, line in enumerate(told)]
+    return parts, y + SMALL * len(told)
+
+
+def verdict(
+    picture: Picture, x: float, y: float, width: float, margin: float, radius: float
+) -> tuple[list[str], float]:
+    """What is wrong at the end in a box of its own, and how high that is; 0 where there is nothing to say.
+
+    The property comes first, then what is false in it; the margins above and below the text are
+    `margin` together.
+    """
+    told = [
         (line, "strong") if number == 0 else (line,)
         for number, part in enumerate(picture.verdict)
-        for line in lines(part, room, BOLD if number == 0 else 13)
+        for line in lines(part, width - 40, BOLD if number == 0 else 13)
     ]
+    if not told:
+        return [], 0
+    height = LINE * len(told) + margin
+    kind, sign = ("verdict", "✗") if picture.is_bad else ("reached", "✓")
+    parts = [rect(x, y, width, height, kind, radius), words(x + 12, y + 20, sign, "strong")]
+    for number, (line, *classes) in enumerate(told):
+        parts.append(words(x + 30, y + 20 + LINE * number, line, *classes))
+    return parts, height
 
 
 def legend(picture: Picture) -> list[str]:
@@ -179,24 +215,6 @@ markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
 
 
 # ------------------------------------------------------------------------- logs
-
-
-def badge(standing: Standing) -> str:
-    """What a replica is, in a few words: the leader, down, whom it follows."""
-    found = ["✕ down"] if not standing.up else []
-    if standing.chosen and not standing.up:
-        found.append("still the leader")
-    elif standing.chosen and not (standing.leads and standing.is_aware):
-        found.append("★ chosen, unaware")
-    elif standing.chosen or (standing.leads and standing.chosen is None):
-        found.append("★ leader")
-    elif standing.leads:
-        found.append("☆ thinks it leads")
-    elif standing.follows:
-        found.append(f"follows {standing.follows}")
-    if standing.epoch and standing.up:
-        found.append(standing.epoch)
-    return " · ".join(found)
 
 
 def log_width(standing: Standing) -> float:
@@ -273,8 +291,3 @@ def _kind(box: Box, *, committed: bool) -> str:
     if box.bad:
         return "bad"
     return ("kept" if committed else "box") + (" unsafe" if box.is_volatile else "")
-
-
-def attribute(text: str) -> str:
-    """Text as the value of an attribute, in its quotes."""
-    return quoteattr(NOT_XML.sub("\ufffd", text))

@@ -16,20 +16,22 @@ from counterexamples.pictures.drawing import (
     LABEL,
     LINE,
     TALL,
-    badge,
     document,
     draw_log,
+    heading,
     legend,
     lines,
     log_width,
     rect,
+    small,
     stroke,
-    verdict_lines,
+    verdict,
     width_of,
     width_of_bold,
     words,
 )
 from counterexamples.pictures.picture import Mark, Picture, Row
+from counterexamples.pictures.words import badge, is_turn
 from spec.ir import Kind
 
 MOST_FRAMES = 12
@@ -111,27 +113,17 @@ class _Board:
 
     def text(self) -> str:
         """The whole file."""
-        picture, y = self._picture, 30.0
-        for line in lines(picture.title, self._width - 2 * EDGE, 19.5):
-            self._parts.append(words(EDGE, y, line, "title"))
-            y += 22
-        for line in lines(picture.caption, self._width - 2 * EDGE) if picture.caption else ():
-            self._parts.append(words(EDGE, y, line))
-            y += LINE
-        for line in lines(picture.needs, self._width - 2 * EDGE, BOLD) if picture.needs else ():
-            self._parts.append(words(EDGE, y, line, "strong"))
-            y += LINE
+        picture, room = self._picture, self._width - 2 * EDGE
+        self._parts, y = heading(picture, EDGE, 30.0, room)
         y += 6
         for first in range(0, len(self._frames), self._across):
             y = self._line(first, y) + GAP
-        y = self._verdict(y)
-        for line in lines(self._legend(), self._width - 2 * EDGE, 10.5):
-            self._parts.append(words(EDGE, y + 10, line, "small", "dim"))
-            y += 14
-        for line in lines(picture.bounds, self._width - 2 * EDGE, 10.5):
-            self._parts.append(words(EDGE, y + 14, line, "small", "dim"))
-            y += 14
-        return document(self._width, y + 18, f"{picture.title}: storyboard", picture.caption, self._parts)
+        judged, height = verdict(picture, EDGE, y, room, 14, 5)
+        y += height + 10 if judged else 0
+        signs, y = small(self._legend(), EDGE, y + 10, room)
+        bounds, y = small(picture.bounds, EDGE, y + 4, room)
+        self._parts += [*judged, *signs, *bounds]
+        return document(self._width, y + 4, f"{picture.title}: storyboard", picture.caption, self._parts)
 
     def _line(self, first: int, y: float) -> float:
         """A line of frames of one height; where it ends."""
@@ -162,20 +154,6 @@ class _Board:
                 )
         return y + head + body + foot
 
-    def _verdict(self, y: float) -> float:
-        """What is wrong at the end, in a box of its own."""
-        picture = self._picture
-        told = verdict_lines(picture, self._width - 2 * EDGE - 40)
-        if not told:
-            return y
-        height = LINE * len(told) + 14
-        kind = "verdict" if picture.is_bad else "reached"
-        self._parts.append(rect(EDGE, y, self._width - 2 * EDGE, height, kind, 5))
-        self._parts.append(words(EDGE + 12, y + 20, "✗" if picture.is_bad else "✓", "strong"))
-        for number, (line, *classes) in enumerate(told):
-            self._parts.append(words(EDGE + 30, y + 20 + LINE * number, line, *classes))
-        return y + height + 10
-
     # ------------------------------------------------------------------- the steps
 
     def _sentences(self, frame: Frame) -> Iterator[tuple[Row, list[str]]]:
@@ -196,8 +174,8 @@ class _Board:
         return 14 + LINE * (told + 2 * self._is_turn(frame))
 
     def _is_turn(self, frame: Frame) -> bool:
-        """Whether the point of no return is within a frame, and not at the very end."""
-        return not frame.last.is_last and any(row.number == self._picture.no_return for row in frame.rows)
+        """Whether the point of no return is within a frame, and not in the last one."""
+        return not frame.last.is_last and any(is_turn(self._picture, row) for row in frame.rows)
 
     def _told(self, frame: Frame, x: float, y: float) -> Iterator[str]:
         at = y + 20

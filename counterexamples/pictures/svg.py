@@ -10,23 +10,24 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from counterexamples.pictures.drawing import (
-    BOLD,
     LABEL,
     LINE,
     TALL,
-    badge,
     document,
     draw_log,
+    heading,
     legend,
     lines,
     log_width,
     rect,
+    small,
     stroke,
-    verdict_lines,
+    verdict,
     width_of,
     words,
 )
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Mark, Picture, Row, Standing
+from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, is_turn
 from spec.ir import Kind
 
 TOLD = 290  # the column of sentences
@@ -73,7 +74,7 @@ class _Diagram:
         y = self._heading()
         for row in picture.rows:
             y = self._row(row, y)
-            if row.number == picture.no_return and not row.is_last:
+            if is_turn(picture, row):
                 y = self._no_return(y)
         if picture.loop is not None:
             self._parts.append(
@@ -88,16 +89,7 @@ class _Diagram:
     # ------------------------------------------------------------------ heading
 
     def _heading(self) -> float:
-        picture, y = self._picture, 30.0
-        for line in lines(picture.title, self._width - 2 * EDGE, 19.5):
-            self._parts.append(words(EDGE, y, line, "title"))
-            y += 22
-        for line in lines(picture.caption, self._width - 2 * EDGE) if picture.caption else ():
-            self._parts.append(words(EDGE, y, line))
-            y += LINE
-        for line in lines(picture.needs, self._width - 2 * EDGE, BOLD) if picture.needs else ():
-            self._parts.append(words(EDGE, y, line, "strong"))
-            y += LINE
+        self._parts, y = heading(self._picture, EDGE, 30.0, self._width - 2 * EDGE)
         y += 8
         for name, x in self._lane.items():
             width = max(width_of(name) + 18, 44)
@@ -139,11 +131,10 @@ class _Diagram:
 
     def _no_return(self, y: float) -> float:
         """The line below which nothing avoids what is wrong at the end."""
-        told = "▼ point of no return: from here on, no run of actions and repairs avoids it"
         for x in self._lane.values():
             self._parts.append(stroke(x, y, x, y + 26, "life"))
         self._parts.append(rect(EDGE - 8, y + 3, self._width - 2 * EDGE + 16, 20, "turn", 3))
-        self._parts.append(words(self._width / 2, y + 17, told, "small", "strong", anchor="middle"))
+        self._parts.append(words(self._width / 2, y + 17, NO_RETURN, "small", "strong", anchor="middle"))
         return y + 26
 
     def _told(self, row: Row, y: float, told: list[str], name: list[str]) -> None:
@@ -217,16 +208,9 @@ class _Diagram:
 
     def _verdict(self, y: float) -> float:
         """What is wrong at the end, in a box of its own."""
-        told = verdict_lines(self._picture, self._width - 2 * EDGE - 24)
-        if not told:
-            return y + 8
-        height = LINE * len(told) + 18
-        kind, sign = ("verdict", "✗") if self._picture.is_bad else ("reached", "✓")
-        self._parts.append(rect(EDGE - 8, y + 8, self._width - 2 * EDGE + 16, height, kind))
-        self._parts.append(words(EDGE + 4, y + 28, sign, "strong"))
-        for number, (line, *classes) in enumerate(told):
-            self._parts.append(words(EDGE + 22, y + 28 + LINE * number, line, *classes))
-        return y + height + 16
+        parts, height = verdict(self._picture, EDGE - 8, y + 8, self._width - 2 * EDGE + 16, 18, 3)
+        self._parts += parts
+        return y + height + 16 if parts else y + 8
 
     def _legend(self, y: float) -> float:
         """What the signs mean; only of those that are there."""
@@ -240,15 +224,14 @@ class _Diagram:
         if Mark.COPY in marks:
             told.append("dashed arrow: a copy between logs")
         if not all(row.is_needed for row in self._picture.rows):
-            told.append("number in brackets: it goes wrong without this step too")
+            told.append(UNNEEDED)
         told.append("nothing beside a lifeline: as before")
-        return self._small(" · ".join(told), y) if told else y
+        return self._small(" · ".join(told), y)
 
     def _small(self, text: str, y: float) -> float:
-        for line in lines(text, self._width - 2 * EDGE, 10.5):
-            self._parts.append(words(EDGE - 8, y + 14, line, "small", "dim"))
-            y += 14
-        return y + 4
+        parts, end = small(text, EDGE - 8, y + 14, self._width - 2 * EDGE)
+        self._parts += parts
+        return end - 10
 
 
 def _within(text: str, room: float) -> str:

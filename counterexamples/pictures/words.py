@@ -1,4 +1,4 @@
-"""How replicas stand, in words: for the formats whose boxes are text."""
+"""How replicas stand, and what all formats say in the same words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from textwrap import wrap
 
 from counterexamples.lines import clean
-from counterexamples.pictures.drawing import badge
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, Box, Picture, Row, Standing
 from spec.ir import Kind
 
@@ -16,6 +15,24 @@ _IS_PLAIN = re.compile(r"[A-Za-z][0-9]*").fullmatch
 NO_RETURN = "▼ point of no return: from here on, no run of actions and repairs avoids it"
 UNNEEDED = "number in brackets: it goes wrong without this step too"
 KINDS = {Kind.FAULT: ("⚡", "fault"), Kind.REPAIR: ("✚", "repair")}
+
+
+def badge(standing: Standing) -> str:
+    """What a replica is, in a few words: the leader, down, whom it follows."""
+    found = ["✕ down"] if not standing.up else []
+    if standing.chosen and not standing.up:
+        found.append("still the leader")
+    elif standing.chosen and not (standing.leads and standing.is_aware):
+        found.append("★ chosen, unaware")
+    elif standing.chosen or (standing.leads and standing.chosen is None):
+        found.append("★ leader")
+    elif standing.leads:
+        found.append("☆ thinks it leads")
+    elif standing.follows:
+        found.append(f"follows {standing.follows}")
+    if standing.epoch and standing.up:
+        found.append(standing.epoch)
+    return " · ".join(found)
 
 
 def entry(box: Box) -> str:
