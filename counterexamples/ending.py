@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
 
-from counterexamples.lines import Line, Piece, Role, line, wrapped
+from counterexamples.lines import Line, Piece, Role, line, one_line, wrapped
 from counterexamples.trace import (
     BadAssert,
     BadState,
@@ -102,20 +102,16 @@ def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
     source, scope = trace.model.source, trace.scope
     number, column = source.position(failure.span.start)
     place = Piece(f"   {source.name}:{number}:{column}", Role.DIM)
-    whole = _one_line(source.at(failure.span))
+    whole = one_line(source.at(failure.span))
     *others, last = wrapped(line("    "), whole, width, Role.STRONG)
     yield from others
     yield (*last, place)
-    operands = {_one_line(source.at(each.span)): each for each in failure.operands}
+    operands = {one_line(source.at(each.span)): each for each in failure.operands}
     longest = min(max(map(len, operands), default=0), width // 2)
     for text, operand in operands.items():
         if text != whole:
             label = line("      ", Piece(f"{text:<{longest}}", Role.PLACE), Piece(" = ", Role.DIM))
             yield from wrapped(label, show(operand.type, operand.value, scope), width)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def property_says(machine: Machine, prop: Property, state: State) -> str:

@@ -71,6 +71,11 @@ def plain(lines: Iterable[Line], *, ascii_only: bool = False) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """A text without its line breaks and indents."""
+    return " ".join(text.split())
+
+
 def clean(text: str, *, ascii_only: bool = False) -> str:
     """A text that is safe to print: nothing in it moves the cursor, and, on demand, all of it is ASCII."""
     if not text.isprintable():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from counterexamples.diff import Change, changes
+from counterexamples.lines import one_line
 from spec.blame import Failure, Named, Operand, failing_guard
 from spec.ir import Guard, Value
 from spec.semantics import CutOff, Machine, State, Step, Taken
@@ -135,9 +136,9 @@ def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
     told = []
     if failure.span != guard.test.span:
         bound = ", ".join(f"{each.name} = {_shown(machine, each)}" for each in failure.names)
-        told = [f"`{_line(source.at(failure.span))}` is {'false' if failure.wanted else 'true'}"]
+        told = [f"`{one_line(source.at(failure.span))}` is {'false' if failure.wanted else 'true'}"]
         told[0] += f" for {bound}" if bound else ""
-    values = {_line(source.at(each.span)): each for each in failure.operands if each.span != failure.span}
+    values = {one_line(source.at(each.span)): each for each in failure.operands if each.span != failure.span}
     return ", ".join(told + [f"{text} is {_shown(machine, each)}" for text, each in values.items()])
 
 
@@ -147,7 +148,7 @@ def _shown(machine: Machine, part: Named | Operand) -> str:
 
 def guard_text(machine: Machine, guard: Guard) -> str:
     """A guard as its model names it, and its text: "guard `up` (r.up)"."""
-    text = _line(machine.model.source.at(guard.test.span))
+    text = one_line(machine.model.source.at(guard.test.span))
     return f"guard `{guard.name}` ({text})" if guard.name else f"guard `{text}`"
 
 
@@ -164,10 +165,6 @@ def _beyond(machine: Machine, state: State) -> Iterator[str]:
         except ModelError as error:
             limits.setdefault(action.name, f"{action.name} makes an error of the model: {error.message}")
     yield from (f"{words}." for words in [*limits.values()][:TOLD])
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _brief(text: str) -> str:

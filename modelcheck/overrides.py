@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from modelcheck.models import pick_checks, pick_model
+from modelcheck.models import pick_checks, pick_model, pick_property
 from spec.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.ir import Budget, Check, Kind, Model, Scope, Value
@@ -77,12 +77,31 @@ def one_check(
             [Diagnostic("R0908", models[0].source, None, message, help=f"add --check with one of {names}")]
         )
     ((model, own),) = found
+    return put(models, model, own, of, given)
+
+
+def put(
+    models: tuple[Model, ...], model: Model, check: Check, of: str | None, given: Overrides
+) -> tuple[Model, Check]:
+    """A check, on the model that is named instead if any, with what was typed in place of its own."""
     asked = model if of is None else pick_model(models, of)
-    return asked, apply(asked, own if asked is model else _moved(own, asked), given)
+    return asked, apply(asked, check if asked is model else _moved(check, asked), given)
+
+
+def only(model: Model, check: Check, names: Sequence[str]) -> Check:
+    """The check of only some properties, without what it expects; of all where none is named.
+
+    Raises SpecError for a name that the model does not have.
+    """
+    if not names:
+        return check
+    for name in names:
+        pick_property(model, name)
+    return replace(check, only=tuple(names), expect=())
 
 
 def _moved(check: Check, model: Model) -> Check:
-    """A check put to another variant: with its own value for each switch that both have."""
+    """A check put to another variant, with its value for each switch that both have; nothing is foretold."""
     known = {entry.name: entry.default for entry in model.configs}
     config = known | {name: value for name, value in check.scope.config.items() if name in known}
     return replace(check, scope=replace(check.scope, config=config), expect=())

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from counterexamples.diff import Change, Place, changes, places
 from counterexamples.html.followed import Followed, follow
-from counterexamples.lines import plain
+from counterexamples.lines import one_line, plain
 from counterexamples.pictures.drawing import TALL, draw_log, log_width
 from counterexamples.pictures.picture import Arrow, Picture, Row, Standing
 from counterexamples.pictures.words import badge
@@ -263,7 +263,7 @@ def _given(action: Action, step: Step, scope: Scope) -> Iterator[tuple[str, str]
 
 
 def _guard(trace: Trace, name: str | None, span: Span, holds: bool) -> GuardTold:  # noqa: FBT001 - a value
-    text = " ".join(trace.model.source.at(span).split())
+    text = one_line(trace.model.source.at(span))
     test = text.partition(":")[2] if name else text.removeprefix("require")
     return GuardTold(name or "", test.strip() or text, holds)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from textwrap import wrap
 from xml.sax.saxutils import escape
@@ -118,6 +119,7 @@ def stroke(x1: float, y1: float, x2: float, y2: float, kind: str, more: str = ""
     return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"{more}/>'
 
 
+@lru_cache(maxsize=4096)  # the same few words stand in every row
 def width_of(text: str, size: float = 13) -> float:
     """About how wide a line of text is."""
     return sum(WIDTHS.get(sign, 0.56 if sign.isascii() else 0.75) for sign in text) * size

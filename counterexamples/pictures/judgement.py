@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from counterexamples.ending import failures, property_says
+from counterexamples.lines import one_line
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.picture import Box, Row
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Example
@@ -59,9 +60,9 @@ class Judgement:
     def _part(self, failure: Failure) -> str:
         """A part that is false, for whom, and the values in it."""
         source, scope = self._trace.model.source, self._trace.scope
-        whole = " ".join(source.at(failure.span).split())
+        whole = one_line(source.at(failure.span))
         names = ", ".join(f"{n.name} = {show(n.type, n.value, scope)}" for n in failure.names)
-        parts = {" ".join(source.at(o.span).split()): show(o.type, o.value, scope) for o in failure.operands}
+        parts = {one_line(source.at(o.span)): show(o.type, o.value, scope) for o in failure.operands}
         values = " and ".join(f"{text} is {value}" for text, value in parts.items() if text != whole)
         told = f"{whole} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
         return f"{told}: {values}" if values else told

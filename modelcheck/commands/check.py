@@ -18,6 +18,7 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.card import brief, card
+from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.engine import CannotResume, Engine, Keep, Limits, Task
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
@@ -25,10 +26,10 @@ from modelcheck.exits import Exit
 from modelcheck.explanation.explain import why
 from modelcheck.files import save_text
 from modelcheck.matrix import matrix, obstacles
-from modelcheck.models import pick_checks, pick_model, pick_property
+from modelcheck.models import pick_checks, pick_model
 from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
-from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.overrides import free_check, only, put
 from modelcheck.progress import ProgressLine
 from modelcheck.registry import ENGINES, engine
 from modelcheck.result import End, Holds, Outcome, Violated
@@ -61,15 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--of", metavar="NAME", help="on this protocol or variant of the file")
     what.add_argument("--property", action="append", default=[], metavar="NAME", help="only this property")
-    what.add_argument(
-        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
-    )
-    what.add_argument(
-        "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
-    )
-    what.add_argument(
-        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
-    )
+    add_overrides(what)
     what.add_argument("--strict", action="store_true", help="mind actions and guards that are never used")
     how = parser.add_argument_group("how far to go")
     either = how.add_mutually_exclusive_group()
@@ -212,7 +205,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _questions(args: argparse.Namespace) -> list[tuple[Model, Check]]:
     """All that is to be checked; every file is read, and every mistake told, before the first search."""
-    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    given = given_by(args)
     found = []
     for name in args.files:
         models = load(name)
@@ -221,9 +214,8 @@ def _questions(args: argparse.Namespace) -> list[tuple[Model, Check]]:
             found.append((model, free_check(model, given)))
             continue
         for model, check in pick_checks(models, args.check):
-            asked = model if args.of is None else pick_model(models, args.of)
-            own = check if asked is model else _moved(check, asked)
-            question = _only(asked, apply(asked, own, given), args.property)
+            asked, question = put(models, model, check, args.of, given)
+            question = only(asked, question, args.property)
             found.append((asked, _uncounted(question) if args.symmetry else question))
     return found
 
@@ -231,22 +223,6 @@ def _questions(args: argparse.Namespace) -> list[tuple[Model, Check]]:
 def _uncounted(check: Check) -> Check:
     """The check without the counts it expects, which are not of orbits."""
     return replace(check, expect=tuple(e for e in check.expect if isinstance(e, ExpectVerdict)))
-
-
-def _moved(check: Check, model: Model) -> Check:
-    """A check put to another variant, whose answer nobody has foretold."""
-    known = {entry.name: entry.default for entry in model.configs}
-    config = known | {name: value for name, value in check.scope.config.items() if name in known}
-    return replace(check, scope=replace(check.scope, config=config), expect=())
-
-
-def _only(model: Model, check: Check, names: list[str]) -> Check:
-    """The check of only some properties."""
-    if not names:
-        return check
-    for name in names:
-        pick_property(model, name)
-    return replace(check, only=tuple(names), expect=())
 
 
 def _estimate(args: argparse.Namespace, output: Output, questions: list[tuple[Model, Check]]) -> int:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
+from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.exits import Exit
 from modelcheck.export.exported import TARGETS, Exported, target
 from modelcheck.files import save_text
-from modelcheck.models import pick_property
 from modelcheck.output import Output
-from modelcheck.overrides import Overrides, one_check
+from modelcheck.overrides import one_check, only
 from modelcheck.refused import NotExportable
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Model
 from spec.load import load
 
 
@@ -29,22 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
     what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
     what.add_argument("--property", action="append", default=[], metavar="NAME", help="only this property")
-    what.add_argument(
-        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
-    )
-    what.add_argument(
-        "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
-    )
-    what.add_argument(
-        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
-    )
+    add_overrides(what)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Write the model out; the notes and the command that runs it go beside the output."""
-    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    given = given_by(args)
     model, check = one_check(load(args.file), args.check, args.of, given, "an export")
-    check = _only(model, check, args.property)
+    check = only(model, check, args.property)
     try:
         exported = target(args.to)(model, check)
     except NotExportable as refusal:
@@ -65,15 +55,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
         for line in exported.command:
             output.tell(f"  {line}")
     return Exit.EXPECTED
-
-
-def _only(model: Model, check: Check, names: list[str]) -> Check:
-    """The check of only some properties."""
-    if not names:
-        return check
-    for name in names:
-        pick_property(model, name)
-    return replace(check, only=tuple(names), expect=())
 
 
 def _shown(exported: Exported) -> str:

@@ -13,6 +13,7 @@ from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, properties, traces
 from modelcheck.api import check as run_check
+from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.engine import Limits, Task
 from modelcheck.exits import Exit
 from modelcheck.explore import BeyondBudget, TooManyStates, around, whole
@@ -43,15 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to draw")
     what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
     what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
-    what.add_argument(
-        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
-    )
-    what.add_argument(
-        "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
-    )
-    what.add_argument(
-        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
-    )
+    add_overrides(what)
     run_ = what.add_mutually_exclusive_group()
     run_.add_argument(
         "--property", metavar="NAME", help="mark where this is false, and the run that shows it"
@@ -124,7 +117,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _question(args: argparse.Namespace) -> tuple[Model, Check, Trace | None]:
     """The model and the check, and the run of `--around`."""
-    given = Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    given = given_by(args)
     if args.around is not None:
         return _around(args, given)
     model, check = one_check(load(args.file), args.check, args.of, given, "a graph")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from counterexamples.ending import failures
 from counterexamples.explanation import Fact
 from counterexamples.explanation import Part as FalsePart
+from counterexamples.lines import one_line
 from counterexamples.trace import BadState, BadStep, Lasso, Trace, Trapped
 from modelcheck.explanation.filled import filled, given
 from spec.blame import Failure, Operand, failing
@@ -122,7 +123,7 @@ class _Blamed:
     # ------------------------------------------------------------------- texts
 
     def _text(self, span: Span) -> str:
-        return " ".join(self._source.at(span).split())
+        return one_line(self._source.at(span))
 
     def _said(self, span: Span, found: list[_Found]) -> str:
         """A text of the property with values in place of the names that the failure is for."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
+from counterexamples.lines import one_line
 from spec.ir import Expr, Local
 from spec.source import Source, Span
 
@@ -40,7 +41,7 @@ def filled(source: Source, expr: Expr, given: Given) -> str:
         text = _in_place_of_names(text, given.names)
     else:
         text = _in_place_of_slots(text, expr, given.slots)
-    return " ".join(text.split())
+    return one_line(text)
 
 
 def _in_place_of_names(text: str, names: Mapping[str, str]) -> str:

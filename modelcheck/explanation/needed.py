@@ -7,7 +7,7 @@ from collections.abc import Callable
 from counterexamples.explanation import Core, CoreStep
 from counterexamples.trace import Example, Trace
 from modelcheck.explanation.filled import Given, filled, given
-from modelcheck.shrinking.rerun import Course, Replay, Stage
+from modelcheck.shrinking.rerun import Course, Replay, Stage, from_the_end
 from spec.evaluate import Layout, walked
 from spec.execute import fresh
 from spec.semantics import CutOff, Machine, State, Step
@@ -64,12 +64,8 @@ class _Reduction:
         size = max(1, len(self._numbers) // 2)
         while True:
             is_less = False
-            end = len(self._numbers)
-            while end > 0:
-                start = max(0, end - size)
-                if self._keep(self._course.without(range(start, end))):
-                    is_less = True
-                end = min(start, len(self._numbers))
+            for part in from_the_end(range(len(self._numbers)), size):
+                is_less |= self._keep(self._course.without(part))
             if size == 1 and not is_less:
                 return
             size = max(1, size // 2)

@@ -11,7 +11,7 @@ shows it only when all steps have been taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from counterexamples.certify import NotReplayable, certify
@@ -225,6 +225,12 @@ def _lasso(run: Trace) -> Trace | None:
             except NotReplayable:
                 continue
     return None
+
+
+def from_the_end(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """Parts of that size, the last first: when one is taken out, what stands before it keeps its numbers."""
+    for end in range(len(numbers), 0, -size):
+        yield numbers[max(0, end - size) : end]
 
 
 class Course:

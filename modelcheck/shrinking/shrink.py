@@ -22,7 +22,7 @@ from typing import NamedTuple
 from counterexamples.certify import certify
 from counterexamples.trace import Lasso, Stops, Trace
 from modelcheck.report import Reporter, Shrinking, Silent
-from modelcheck.shrinking.rerun import Course, Replay, Stage, Way
+from modelcheck.shrinking.rerun import Course, Replay, Stage, Way, from_the_end
 from modelcheck.shrinking.scopes import bounds, fits_settings, starts, with_bound, without_member
 from spec.ir import Kind, Scope
 from spec.semantics import Step
@@ -239,9 +239,8 @@ class _Shrinking:
             if way.forwards:
                 self._take_out_forwards(of, size)
             else:
-                numbers = of(self.course.run)
-                for end in range(len(numbers), 0, -size):  # what stands before a part keeps its numbers
-                    self._keep(self.course.without(numbers[max(0, end - size) : end]))
+                for part in from_the_end(of(self.course.run), size):
+                    self._keep(self.course.without(part))
             size //= 2
 
     def _take_out_forwards(self, of: Callable[[Trace], Sequence[int]], size: int) -> None:

@@ -113,7 +113,6 @@ class _Bounded:
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
         self._questions = 0
-        self._is_exhausted = False
 
     # ------------------------------------------------------------------------ the search
 
@@ -131,7 +130,7 @@ class _Bounded:
         """All depths with no fault, then with one, and so on: the first run found has the fewest."""
         end = End.DEPTH
         for most in range(self._most_faults() + 1):
-            self._runs = Unrolling(self._flat, self._task.limits.memory)
+            self._runs.restart()
             end = self._by_steps(most)
             if end is not End.DEPTH and end is not End.COMPLETE:
                 return end
@@ -157,7 +156,6 @@ class _Bounded:
             self._runs.grow()
             self._runs.assume(self._within(faults))
             if not self._asks():
-                self._is_exhausted = True
                 return End.COMPLETE
 
     def _look(self, faults: int | None) -> None:
@@ -317,7 +315,7 @@ class _Bounded:
             if good:
                 return Holds(reached, example=trace)
             return Violated(reached, trace, fewest=False)  # longer runs may need fewer faults
-        if self._is_exhausted and end is End.COMPLETE:
+        if end is End.COMPLETE:
             return Violated(extent, None) if good else Holds(extent)
         asked = self._runs.depth - (end is not End.DEPTH)
         what = "not reached" if good else "no violation"

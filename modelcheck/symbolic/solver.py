@@ -54,11 +54,15 @@ class Unrolling:
         self._now = [self._variable(f"now{n}", flat.most) for n, flat in enumerate(machine.flats)]
         self._next = [self._variable(f"next{n}", flat.most) for n, flat in enumerate(machine.flats)]
         self._fires = [z3.Bool(f"fires{n}") for n in range(len(self._rules))]
+        self._step = self._transition()
+        self.restart()
+
+    def restart(self) -> None:
+        """Look at the runs of no step again, whatever was assumed of them; the machine's formulas stay."""
         self._solver = z3.SolverFor("QF_FD")
         self._states = [self._fresh(0)]
         self._fired: list[list[Formula]] = []
-        self._solver.add(z3.Or([self._is(self._states[0], start) for start in machine.starts]))
-        self._step = self._transition()
+        self._solver.add(z3.Or([self._is(self._states[0], start) for start in self._machine.starts]))
 
     @property
     def depth(self) -> int:

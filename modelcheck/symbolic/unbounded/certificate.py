@@ -15,6 +15,7 @@ from typing import Any
 
 import spec.ir as ir
 from counterexamples.itf.write import digest
+from counterexamples.lines import one_line
 from modelcheck.proof import Kept, Proof
 from modelcheck.symbolic.process import Answer, Program, ask
 from modelcheck.symbolic.unbounded.obligations import Asked, Question
@@ -62,7 +63,7 @@ class Certificate:
 def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
     """The certificate of a proof."""
     claims = [
-        {"name": p.name, "kind": p.kind.value, "text": " ".join(model.source.at(p.span).split())}
+        {"name": p.name, "kind": p.kind.value, "text": one_line(model.source.at(p.span))}
         for p in model.properties
         if p.name in proof.claims
     ]

@@ -9,7 +9,6 @@ from itertools import product
 Binding = tuple[str, str]  # a name and its sort
 
 BOOL, INT = "Bool", "Int"
-QUANTIFIERS = ("forall", "exists")
 
 
 @dataclass(frozen=True, slots=True)

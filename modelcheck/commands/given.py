@@ -1,0 +1,25 @@
+"""What a command line gives in place of a check's own bounds, settings and budget of faults."""
+
+from __future__ import annotations
+
+import argparse
+
+from modelcheck.overrides import Overrides
+
+
+def add_overrides(parser: argparse._ArgumentGroup) -> None:
+    """The arguments that change a check."""
+    parser.add_argument(
+        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
+    )
+    parser.add_argument(
+        "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
+    )
+    parser.add_argument(
+        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
+    )
+
+
+def given_by(args: argparse.Namespace) -> Overrides:
+    """What these arguments give."""
+    return Overrides(tuple(args.scope), tuple(args.config), args.faults)
