@@ -51,7 +51,7 @@ def plantuml(picture: Picture) -> str:
 def escaped(text: str) -> str:
     """A text that PlantUML shows as it is, on one line."""
     text = _HAS_NO_NUMBER.sub("\N{REPLACEMENT CHARACTER}", clean(text).strip()) or "\N{NO-BREAK SPACE}"
-    if not any(sign.isalnum() for sign in text):  # it takes no title without a letter
+    if not any(sign.isascii() and sign.isalnum() for sign in text):  # it takes no title without some letter
         return "".join(f"<U+{ord(sign):04X}>" for sign in text)
     return _IS_SIGN.sub(_number, text)
 

@@ -66,6 +66,7 @@ NASTY = (
     "$$x^2$$",
     "]]>",
     "ﬂ°°60¶ß",
+    "¹",
     '**bold** //it// __under__ --out-- ~~wave~~ ""mono""',
     "== heading ==",
     "..dots..",
