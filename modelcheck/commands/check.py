@@ -38,8 +38,6 @@ from modelcheck.shrinking.shrink import Shrunk, shrink
 from modelcheck.shrinking.told import told
 from modelcheck.simulate import DEPTH, RandomRuns
 from modelcheck.standing import standing, surprises
-from modelcheck.symbolic.unbounded.certificate import written
-from modelcheck.symbolic.unbounded.engine import asked_of
 from modelcheck.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Config, ExpectVerdict, Model
@@ -79,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=amounts.seconds,
         metavar="T",
-        help="with --engine prove: for each question to the solver (10s)",
+        help="for each question to the solver, with --engine bmc (no limit) or prove (10s)",
     )
     how.add_argument("--seed", type=int, metavar="S", help="the same random runs again (drawn, and told)")
     how.add_argument(
@@ -280,19 +278,17 @@ def _ask(
         progress.clear()
 
 
-def _engine(args: argparse.Namespace) -> str | Engine | None:
+def _engine(args: argparse.Namespace) -> Engine | None:
     """The engine that is asked for, if any, with its options."""
     if args.certificate is not None and args.engine != "prove":
         args.refuse("--certificate is of a proof: give --engine prove")
-    if args.engine == "prove":
-        return engine("prove", **({} if args.seconds is None else {"seconds": args.seconds}))
-    if args.engine != "bmc":
-        if args.fewest_faults:
-            args.refuse("--fewest-faults is an order for --engine bmc; the others always go by it")
-        name: str | None = args.engine
-        return name
-    options = {} if args.depth is None else {"depth": args.depth}
-    return engine("bmc", fewest_faults=args.fewest_faults, **options)
+    if args.fewest_faults and args.engine != "bmc":
+        args.refuse("--fewest-faults is an order for --engine bmc; the others always go by it")
+    if args.seconds is not None and args.engine not in {"bmc", "prove"}:
+        args.refuse("--seconds is for each question to a solver: give --engine bmc or prove")
+    options = {"depth": args.depth, "fewest_faults": args.fewest_faults or None, "seconds": args.seconds}
+    given = {name: value for name, value in options.items() if value is not None}
+    return engine(args.engine, **given) if args.engine else None
 
 
 def _smaller(args: argparse.Namespace, output: Output, outcome: Outcome) -> tuple[Outcome, list[Shrunk]]:
@@ -458,6 +454,9 @@ def _save_proof(args: argparse.Namespace, outcomes: list[Outcome], output: Outpu
     if proof is None or not all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
         output.tell("modelcheck: not everything is proved, so there is no certificate")
         return
+    from modelcheck.symbolic.unbounded.certificate import written  # noqa: PLC0415 - loaded only for proofs
+    from modelcheck.symbolic.unbounded.engine import asked_of  # noqa: PLC0415 - loaded only for proofs
+
     asked = asked_of(Task(model, check.scope, check.budget, ()))
     save_text(args.certificate, written(model, check.name, asked, proof))
     output.tell(f"modelcheck: wrote {args.certificate}")

@@ -308,3 +308,13 @@ def test_an_order_without_its_engine_is_refused(capsys: pytest.CaptureFixture[st
 
     assert cli.main(["check", file, "--check", "xs", "--fewest-faults"]) == 2
     assert "--engine bmc" in capsys.readouterr().err
+
+
+def test_a_limit_for_questions_needs_an_engine_that_asks_some(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(Path(__file__).parents[3] / "spec/protocols/kisr.rsm")
+
+    assert cli.main(["check", file, "--check", "xs", "--seconds", "5"]) == 2
+    assert "--engine bmc or prove" in capsys.readouterr().err
+    assert (
+        cli.main(["check", file, "--check", "xs", "--engine", "bmc", "--depth", "1", "--seconds", "60"]) == 3
+    )
