@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from errno import EISDIR
 from pathlib import Path
 from typing import NoReturn
 
@@ -35,6 +36,17 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
     return text
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Raise now the SpecError that `save` would raise after long work; leaves nothing behind."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
+            pass
+    except OSError as error:
+        _unwritten(path, error)
+
+
 def save_text(path: Path, text: str) -> None:
     """Put a text into a file, as a whole or not at all. Raises SpecError when that does not work."""
     save(path, text.encode())
@@ -50,7 +62,11 @@ def save(path: Path, data: bytes) -> None:
         Path(name).chmod(0o644 if mode is None else mode & 0o7777)
         Path(name).replace(path.resolve())
     except OSError as error:
-        _refuse("R0904", str(path), f"cannot be written: {(error.strerror or str(error)).lower()}")
+        _unwritten(path, error)
+
+
+def _unwritten(path: Path, error: OSError) -> NoReturn:
+    _refuse("R0904", str(path), f"cannot be written: {(error.strerror or str(error)).lower()}")
 
 
 def _bytes(path: Path, largest: int) -> bytes:

@@ -44,7 +44,7 @@ class Output:
     @property
     def is_ascii(self) -> bool:
         """Whether the output can have no more than ASCII."""
-        return _is_ascii(self.out)
+        return not (self.out.encoding or "ascii").lower().startswith("utf")
 
     def json(self, value: object) -> None:
         """Put a value on the output as JSON; in ASCII, so that no encoding loses anything."""
@@ -52,15 +52,16 @@ class Output:
 
     def lines(self, lines: Iterable[Line]) -> None:
         """Put lines on the output, in colour where that is a terminal that has it."""
-        self._put(self.out, lines)
+        if self._has_colour():
+            from counterexamples.text import put  # noqa: PLC0415 - rich is loaded only where there is colour
+
+            put(lines, self.out)
+            return
+        self.out.writelines(plain([each], ascii_only=self.is_ascii) for each in lines)
 
     def tell(self, text: str) -> None:
         """Say something to the person at the terminal, beside the output."""
         self.err.write(text + "\n")
-
-    def tell_lines(self, lines: Iterable[Line]) -> None:
-        """Say something in lines, beside the output."""
-        self._put(self.err, lines)
 
     @property
     def width(self) -> int:
@@ -68,20 +69,8 @@ class Output:
         known = self.out.isatty() or "COLUMNS" in self.environment
         return max(40, min(WIDTH, shutil.get_terminal_size().columns)) if known else WIDTH
 
-    def _put(self, stream: TextIO, lines: Iterable[Line]) -> None:
-        if self._has_colour(stream):
-            from counterexamples.text import put  # noqa: PLC0415 - rich is loaded only where there is colour
-
-            put(lines, stream)
-            return
-        stream.writelines(plain([each], ascii_only=_is_ascii(stream)) for each in lines)
-
-    def _has_colour(self, stream: TextIO) -> bool:
+    def _has_colour(self) -> bool:
         """Whether to try colour: see https://no-color.org and https://force-color.org."""
         if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
             return False
-        return stream.isatty() or bool(self.environment.get("FORCE_COLOR"))
-
-
-def _is_ascii(stream: TextIO) -> bool:
-    return not (stream.encoding or "ascii").lower().startswith("utf")
+        return self.is_terminal or bool(self.environment.get("FORCE_COLOR"))

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
-BLANK = " \t\f"
 _LINE = re.compile(r"[ \t\f]*([^\r\n]*)(\r\n|\r|\n|\Z)")
 _KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*(?:[=:][ \t\f]*)?")

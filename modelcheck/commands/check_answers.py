@@ -1,0 +1,110 @@
+"""What `modelcheck check` says: the card of each check, the stories, and what all come to."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator
+
+from counterexamples.lines import Piece, Role, count, line
+from counterexamples.text import story
+from counterexamples.trace import Trace
+from modelcheck.card import brief, card
+from modelcheck.exits import Exit
+from modelcheck.explanation.explain import why
+from modelcheck.matrix import matrix, obstacles
+from modelcheck.output import Output
+from modelcheck.result import Holds, Outcome, Violated
+from modelcheck.shrinking.shrink import Shrunk
+from modelcheck.shrinking.told import told
+from modelcheck.standing import standing, surprises
+
+UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
+
+
+def tell_answer(
+    args: argparse.Namespace,
+    output: Output,
+    found: Outcome,
+    outcome: Outcome,
+    shrunk: list[Shrunk],
+    *,
+    first: bool,
+) -> None:
+    """The card of what was found, and the stories, of what it was made into."""
+    if args.quiet:
+        output.lines([brief(found, strict=args.strict)])
+        _tell_again(args, output, found)
+        return
+    if not first:
+        output.write("\n")
+    remarks = [UNFORETOLD] if _is_changed(found) else []
+    output.lines(card(found, width=output.width, strict=args.strict, remarks=remarks))
+    if args.trace or args.explain:
+        output.lines(matrix(found, output.width))
+    output.lines(obstacles(found, output.width))
+    _tell_again(args, output, found)
+    for trace in shown_traces(outcome, everything=args.trace or args.explain):
+        output.write("\n")
+        for each in shrunk:
+            if each.trace is trace:
+                output.lines(told(each, output.width))
+                output.write("\n")
+        output.lines(story(trace, width=output.width, bounds_told=not shrunk))
+        output.lines(why(trace, output.width, in_full=args.explain))
+
+
+def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:
+    """The command that takes the very same random runs again, in one piece."""
+    sample = outcome.findings.sample
+    if sample is not None and sample.runs:
+        output.lines([line("    ", Piece(f"{'again':<11}", Role.DIM), command_again(args, outcome))])
+
+
+def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
+    """The command that puts this one question again, and takes the very same random runs."""
+    words = ["modelcheck", "check", outcome.model.source.name]
+    sample = outcome.findings.sample
+    for option, values in (
+        ("--check", [outcome.check.name] if outcome.check.span.end else []),  # of the file, or made up
+        ("--of", [args.of]),
+        ("--property", args.property),
+        ("--scope", args.scope),
+        ("--config", args.config),
+        ("--faults", [args.faults]),
+        ("--simulate", [] if sample is None else [sample.runs]),
+        ("--seed", [] if sample is None else [sample.seed]),
+        ("--depth", [] if sample is None else [sample.depth]),
+    ):
+        words += [part for value in values if value is not None for part in (option, str(value))]
+    words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
+    return shlex.join(words)
+
+
+def _is_changed(outcome: Outcome) -> bool:
+    """Whether the command line made another question of a check that says what to expect."""
+    written = next((check for check in outcome.model.checks if check.name == outcome.check.name), None)
+    return written is not None and written.expect != outcome.check.expect
+
+
+def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
+    """The traces to tell: of what is wrong, or of all that has one."""
+    if outcome.findings.error is not None:
+        yield outcome.findings.error
+    wrong = surprises(outcome)
+    for result in outcome.findings.results:
+        match result.verdict:
+            case Violated(_, trace) if trace is not None and (everything or result in wrong):
+                yield trace
+            case Holds(_, _, example) if example is not None and everything:
+                yield example
+            case _:
+                pass
+
+
+def summary(outcomes: list[Outcome], *, strict: bool) -> str:
+    """How many checks came to what."""
+    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
+    parts = [f"{codes.count(code)} {told}" for code, told in words.items() if code in codes]
+    return f"\n{count(len(outcomes), 'check')}: {', '.join(parts)}\n"

@@ -1,0 +1,121 @@
+"""The arguments of `modelcheck check`, and which of them do not go together."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import modelcheck.commands.amounts as amounts
+from modelcheck.commands.engine_options import add_engine_options
+from modelcheck.commands.given import add_overrides
+from modelcheck.engine import Keep
+from modelcheck.files import refuse_unwritable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.set_defaults(refuse=parser.error)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="model files (.rsm)")
+    _add_questions(parser.add_argument_group("what to check"))
+    _add_limits(parser.add_argument_group("how far to go"))
+    _add_answers(parser.add_argument_group("what to show"))
+
+
+def _add_questions(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
+    add("--of", metavar="NAME", help="on this protocol or variant of the file")
+    add("--property", action="append", default=[], metavar="NAME", help="only this property")
+    add_overrides(group)
+    add("--strict", action="store_true", help="mind actions and guards that are never used")
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add_engine_options(group)
+    add("--threads", type=amounts.threads, metavar="N", help="on so many cores (all)")
+    add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
+    add(
+        "--no-ways",
+        action="store_true",
+        help="remember no way to each state (8 bytes less); if there is a run to show, search again",
+    )
+    add("--max-states", type=amounts.count, metavar="N", help="give up beyond so many states (2000, 5M)")
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
+    add("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
+    add("--resume", type=Path, metavar="DIR", help="go on from a checkpoint, and keep it up to date")
+    add("--every", type=amounts.seconds, default=300, metavar="T", help="how often, besides at the end (5m)")
+
+
+def _add_answers(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("-v", "--trace", action="store_true", help="show expected violations and examples as stories too")
+    add(
+        "--explain",
+        action="store_true",
+        help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
+    )
+    add("-q", "--quiet", action="store_true", help="one line for each check")
+    add("--json", action="store_true", help="everything as JSON")
+    add("--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder")
+    add(
+        "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
+    )
+    add(
+        "--draw",
+        type=_formats,
+        default=(),
+        metavar="FORMAT,…",
+        help="write every run in these formats (svg, mermaid, …), as `show --as` does",
+    )
+    add("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    from modelcheck.commands.drawn import formats  # noqa: PLC0415 - what draws is loaded only to draw
+
+    try:
+        return formats(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def refuse_conflicts(args: argparse.Namespace) -> None:
+    """Refuse what does not go together, and files that could not be written when all is done."""
+    if args.explain and args.quiet:
+        args.refuse("--explain tells more and --quiet tells less: give one of them")
+    if args.out is not None and not args.draw:
+        args.refuse("--out is where --draw FORMAT writes")
+    if args.checkpoint is not None and args.resume is not None:
+        args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
+    kept = args.checkpoint is not None or args.resume is not None
+    if args.estimate and (args.json or args.symmetry or args.itf or args.html or args.draw or kept):
+        args.refuse("--estimate goes with neither --json, --itf, --html, --draw, --symmetry nor a checkpoint")
+    if args.certificate is not None and changed(args):
+        args.refuse(
+            f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
+        )
+    for path in (args.certificate, args.html):
+        if path is not None:
+            refuse_unwritable(path)
+    if args.itf is not None and not args.itf.is_dir():
+        refuse_unwritable(args.itf)
+
+
+def changed(args: argparse.Namespace) -> list[str]:
+    """The options given that ask something else than what the file does."""
+    options = {
+        "--of": args.of,
+        "--property": args.property,
+        "--scope": args.scope,
+        "--config": args.config,
+        "--faults": args.faults,
+    }
+    return [option for option, given in options.items() if given]
+
+
+def keep(args: argparse.Namespace) -> Keep | None:
+    """Where the search is to be written down, if at all."""
+    folder = args.resume or args.checkpoint
+    return None if folder is None else Keep(folder, args.every, resume=args.resume is not None)

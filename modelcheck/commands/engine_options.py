@@ -1,0 +1,121 @@
+"""What only some ways to search understand, engines by name or random runs: said once, refused elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import randbelow
+from typing import Any
+
+import modelcheck.commands.amounts as amounts
+from modelcheck.engine import Engine
+from modelcheck.registry import ENGINES, engine
+from modelcheck.simulate import DEPTH, RandomRuns
+
+SEEDS = 2**32  # as many may be drawn; any may be given
+SIMULATE = "simulate"  # random runs, the way to search that is no engine by name
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option, the ways to search that take it, and what argparse is to know of it.
+
+    Where `is_keyword`, an engine is made with it as a keyword of the same name.
+    """
+
+    ways: tuple[str, ...]
+    about: Mapping[str, Any]
+    is_keyword: bool = True
+
+
+OPTIONS = {
+    "--seconds": Option(
+        ("bmc", "prove"),
+        {
+            "type": amounts.seconds,
+            "metavar": "T",
+            "help": "for each question to the solver, with --engine bmc (no limit) or prove (10s)",
+        },
+    ),
+    "--depth": Option(
+        ("bmc", SIMULATE),
+        {
+            "type": amounts.count,
+            "metavar": "D",
+            "help": f"runs of up to so many steps: random ones ({DEPTH}), or all with --engine bmc (20)",
+        },
+    ),
+    "--fewest-faults": Option(
+        ("bmc",),
+        {
+            "action": "store_true",
+            "help": "with --engine bmc: first the fewest faults, then the fewest steps",
+        },
+    ),
+    "--seed": Option(
+        (SIMULATE,),
+        {"type": int, "metavar": "S", "help": "the same random runs again (drawn, and told)"},
+        is_keyword=False,
+    ),
+    "--shrink": Option(
+        (SIMULATE,),
+        {
+            "action": "store_true",
+            "help": "make the random runs that are shown minimal, in a smaller scope",
+        },
+        is_keyword=False,
+    ),
+    "--certificate": Option(
+        ("prove",),
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "with --engine prove: write the proof, for `modelcheck certify`",
+        },
+        is_keyword=False,
+    ),
+}
+
+
+def add_engine_options(group: argparse._ArgumentGroup) -> None:
+    """The choice of a way to search, and the options that are of some ways only."""
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
+    either.add_argument(
+        "--simulate", type=amounts.count, metavar="N", help="take so many random runs instead of searching"
+    )
+    either.add_argument(
+        "--estimate",
+        action="store_true",
+        help="how many states to expect, by smaller scopes; decides nothing",
+    )
+    for flag, option in OPTIONS.items():
+        group.add_argument(flag, **option.about)
+
+
+def engine_by(args: argparse.Namespace) -> Engine | None:
+    """The way to search that is asked for, if any, with its options. Refuses an option of another way."""
+    way = SIMULATE if args.simulate is not None else args.engine
+    values = {flag: getattr(args, _name(flag)) for flag in OPTIONS}
+    given = {flag: value for flag, value in values.items() if value is not None and value is not False}
+    for flag in given:
+        if way not in OPTIONS[flag].ways:
+            args.refuse(f"{flag} is for {_told(OPTIONS[flag].ways)}")
+    if way == SIMULATE:
+        seed = randbelow(SEEDS) if args.seed is None else args.seed
+        return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
+    keywords = {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
+    return None if way is None else engine(way, **keywords)
+
+
+def _name(flag: str) -> str:
+    """As argparse keeps it, and as an engine calls it."""
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def _told(ways: tuple[str, ...]) -> str:
+    """`--engine bmc, --engine prove or --simulate N`."""
+    *others, last = ["--simulate N" if way == SIMULATE else f"--engine {way}" for way in ways]
+    return f"{', '.join(others)} or {last}" if others else last

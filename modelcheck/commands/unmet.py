@@ -1,0 +1,45 @@
+"""Assumptions that do not hold, as mistakes in the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from modelcheck.api import Unmet
+from modelcheck.wording import config_words, scope_words
+from spec.diagnostics import Diagnostic, SpecError
+from spec.ir import Check, Config, Model
+from spec.types import Nat, Sort
+
+
+def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
+    """Assumptions that do not hold, each where it stands in the model, and what it is about."""
+    return SpecError(
+        Diagnostic(
+            "R0907",
+            model.source,
+            assume.span,
+            f"{check.name}: the assumption `{assume.name}` does not hold with this scope and configuration",
+            ", ".join(_settings(model, check, frozenset(_named(assume.test)))),
+        )
+        for assume in unmet.assumes
+    )
+
+
+def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:
+    """The bounds and switches of those names as a check writes them; all, where none is named."""
+    everything = [*scope_words(check.scope), *config_words(model, check)]
+    named = [each for each in everything if each.partition(" = ")[0] in names]
+    yield from named or everything
+
+
+def _named(part: object) -> Iterator[str]:
+    """The configs, sorts and nats that an expression speaks of."""
+    if isinstance(part, Config | Sort | Nat):
+        yield part.name
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _named(each)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _named(getattr(part, field.name))
