@@ -9,10 +9,9 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.claims import OF_RUNS, Claims, Discovery, Place
+from modelcheck.claims import OF_RUNS
 from modelcheck.engine import Refusal, Task
 from modelcheck.flat.budget import counted
-from modelcheck.flat.decode import decoded
 from modelcheck.flat.machine import Machine as Flat
 from modelcheck.flat.machine import machine as flattened
 from modelcheck.flat.terms import Term
@@ -21,10 +20,9 @@ from modelcheck.refused import NotExportable
 from modelcheck.report import Found as Told
 from modelcheck.report import Progress, Reporter
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.symbolic.retold import retold, state_of
 from modelcheck.symbolic.solver import Answer, Formula, Found, Unrolling
 from spec.ir import Budget, Check, Kind, Property, PropertyKind
-from spec.semantics import Machine, State, Step, Taken
-from spec.values import ModelError
 
 DEPTH = 20  # steps where nobody says how many
 ENDS = {
@@ -102,7 +100,6 @@ class _Bounded:
         self._wish, self._task, self._reporter = wish, task, reporter
         self._started = monotonic()
         self._flat = wish.flat(task)
-        self._machine = Machine(task.model, task.scope)
         self._runs = Unrolling(self._flat, task.limits.memory)
         self._ready = monotonic() - self._started
         self._faults = {
@@ -239,47 +236,10 @@ class _Bounded:
         self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
 
     def _trace(self, name: str, run: Found) -> Trace:
-        """The run as one of the model: the same states, by steps that lead from one to the next."""
-        states = [self._state(values) for values in run.states]
-        steps: list[Step] = []
-        found: list[Discovery] = []
-        wanted = [self._open[name]] if name else []
-        claims = Claims(self._machine, wanted, found.append)
-        for number, rule in enumerate(run.rules):
-            taken = self._taken(states[number], rule.action, states[number + 1], claims)
-            steps.append(taken.step)
-        claims.see_state(states[-1], self._place(states))
-        if not found and claims.error is None:
-            self._enumerate(states[-1], claims, self._place(states))
-        discovery = found[0] if found else claims.error
-        if discovery is None:
-            raise AssertionError(f"the run found for {name or 'an error'} shows nothing")
-        task, ending, broken = self._task, discovery.ending, discovery.name
-        return Trace(task.model, task.scope, tuple(states), tuple(steps), ending, broken, task.check)
-
-    def _taken(self, before: State, action: str, after: State, claims: Claims) -> Taken:
-        """A step of that action from one state to the other, seen by the claims."""
-        for taken in self._machine.steps(before, actions=(action,)):
-            if isinstance(taken, Taken) and taken.state == after:
-                claims.see_step(before, taken, Place(0, 0, 0))
-                return taken
-        raise AssertionError(f"no step of {action} leads to the state that the solver gave")
-
-    def _enumerate(self, state: State, claims: Claims, place: Place) -> None:
-        """Take all steps of a state, for the error that one of them makes."""
-        try:
-            for _ in self._machine.steps(state):
-                pass
-        except ModelError as error:
-            claims.erred(error, place)
-
-    @staticmethod
-    def _place(states: list[State]) -> Place:
-        return Place(0, len(states) - 1, 0)
-
-    def _state(self, values: tuple[int, ...]) -> State:
-        pairs = zip(self._task.model.variables, self._flat.stored, strict=True)
-        return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
+        """The run as one of the model."""
+        states = [state_of(self._task, self._flat.stored, values) for values in run.states]
+        wanted = self._open[name] if name else None
+        return retold(self._task, states, [rule.action for rule in run.rules], wanted)
 
     def _tell(self, faults: int) -> None:
         seconds = monotonic() - self._started

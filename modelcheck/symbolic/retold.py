@@ -1,0 +1,62 @@
+"""A run that a solver found, as one of the model: its states, and the steps by which the model takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from counterexamples.trace import Trace
+from modelcheck.claims import Claims, Discovery, Place
+from modelcheck.engine import Task
+from modelcheck.flat.decode import Values, decoded
+from modelcheck.flat.shapes import Shape
+from spec.ir import Property
+from spec.semantics import Machine, State, Taken
+from spec.values import ModelError
+
+
+def state_of(task: Task, stored: Sequence[Shape], values: Values) -> State:
+    """The state of the model where the plain variables have these values."""
+    pairs = zip(task.model.variables, stored, strict=True)
+    return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
+
+
+def retold(task: Task, states: Sequence[State], actions: Iterable[str], wanted: Property | None) -> Trace:
+    """The run through these states by steps of these actions, for the property or the error it ends in.
+
+    Every step is taken by the semantics of the model, so a run that is none, or that
+    shows nothing, is an AssertionError: our mistake.
+    """
+    machine = Machine(task.model, task.scope)
+    found: list[Discovery] = []
+    claims = Claims(machine, [] if wanted is None else [wanted], found.append)
+    steps = [
+        _taken(machine, states[number], action, states[number + 1], claims).step
+        for number, action in enumerate(actions)
+    ]
+    place = Place(0, len(steps), 0)
+    claims.see_state(states[-1], place)
+    if not found and claims.error is None:
+        _enumerate(machine, states[-1], claims, place)
+    discovery = found[0] if found else claims.error
+    if discovery is None:
+        raise AssertionError(f"the run found for {wanted.name if wanted else 'an error'} shows nothing")
+    ending, broken = discovery.ending, discovery.name
+    return Trace(task.model, task.scope, tuple(states), tuple(steps), ending, broken, task.check)
+
+
+def _taken(machine: Machine, before: State, action: str, after: State, claims: Claims) -> Taken:
+    """A step of that action from one state to the other, seen by the claims."""
+    for taken in machine.steps(before, actions=(action,)):
+        if isinstance(taken, Taken) and taken.state == after:
+            claims.see_step(before, taken, Place(0, 0, 0))
+            return taken
+    raise AssertionError(f"no step of {action} leads to the state that the solver gave")
+
+
+def _enumerate(machine: Machine, state: State, claims: Claims, place: Place) -> None:
+    """Take all steps of a state, for the error that one of them makes."""
+    try:
+        for _ in machine.steps(state):
+            pass
+    except ModelError as error:
+        claims.erred(error, place)
