@@ -12,11 +12,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from types import FrameType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 Job = Callable[[float], T]  # given so many seconds
@@ -30,6 +32,22 @@ INTERRUPTED = "interrupted"
 KILLED = "a worker process was killed, perhaps for want of memory"
 
 
+class Gone(Exception):  # noqa: N818 - it is told, in other words
+    """A process is there no more."""
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A process, and our end of the pipe to it.
+
+    Each has a pipe of its own, because a process that is killed while it holds a lock of a shared
+    queue keeps all others waiting for ever.
+    """
+
+    process: SpawnProcess
+    pipe: Connection
+
+
 class Workers:
     """A process for each core; use it as a context.
 
@@ -39,7 +57,8 @@ class Workers:
 
     def __init__(self) -> None:
         self.ended = ""  # why nothing more is done, when it is not the time
-        self._pool: ProcessPoolExecutor | None = None
+        self._idle: list[Worker] = []
+        self._busy: dict[Connection, tuple[Worker, int, float]] = {}  # its job, and the seconds given
         self._before: Callable[[int, FrameType | None], object] | int | None = None
 
     def __enter__(self) -> Self:
@@ -60,22 +79,22 @@ class Workers:
         anew for each job.
         """
         waiting = deque(range(len(jobs)))
-        running: dict[Future[T], tuple[int, float]] = {}
         latest = until()
         try:
-            while (waiting or running) and not self.ended and time.monotonic() < latest + GRACE:
-                while waiting and len(running) < CORES and (left := until() - time.monotonic()) > 0:
-                    share = min(left, GENEROUS * CORES * left / (len(waiting) + len(running)))
+            while (waiting or self._busy) and not self.ended and time.monotonic() < latest + GRACE:
+                while waiting and len(self._busy) < CORES and (left := until() - time.monotonic()) > 0:
+                    share = min(left, GENEROUS * CORES * left / (len(waiting) + len(self._busy)))
                     number = waiting.popleft()
-                    running[self._submit(jobs[number], share)] = number, share
-                if not running:
+                    self._submit(number, jobs[number], share)
+                if not self._busy:
                     return
-                for future in wait(running, SLICE, FIRST_COMPLETED).done:
-                    yield (*running.pop(future), future.result())
-        except BrokenExecutor:
+                for pipe in wait(list(self._busy), SLICE):
+                    assert isinstance(pipe, Connection)
+                    yield self._result(pipe)
+        except Gone:
             self.ended = self.ended or KILLED
         finally:
-            if running or self.ended:
+            if self._busy or self.ended:
                 self._discard()
 
     def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
@@ -83,20 +102,53 @@ class Workers:
             raise KeyboardInterrupt
         self.ended = INTERRUPTED
 
-    def _submit(self, job: Job[T], share: float) -> Future[T]:
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(CORES, get_context("spawn"), initializer=_begin)
-        with _no_interrupts():  # what a process that starts inherits
-            return self._pool.submit(job, share)
+    def _submit(self, number: int, job: Job[Any], share: float) -> None:
+        worker = self._idle.pop() if self._idle else _started()
+        self._busy[worker.pipe] = worker, number, share
+        with _gone():
+            worker.pipe.send((job, share))
+
+    def _result(self, pipe: Connection) -> tuple[int, float, Any]:
+        """What has come through a pipe."""
+        with _gone():
+            result, error = pipe.recv()
+        worker, number, share = self._busy.pop(pipe)
+        self._idle.append(worker)
+        if error is not None:
+            raise error
+        return number, share, result
 
     def _discard(self) -> None:
         """End the processes at once: what they would still find is not waited for."""
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        for process in list((pool._processes or {}).values()):  # noqa: SLF001 - there is no public way
-            process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
+        workers = [*self._idle, *(worker for worker, _, _ in self._busy.values())]
+        self._idle, self._busy = [], {}
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.process.join()
+            worker.process.close()
+            worker.pipe.close()
+
+
+def _started() -> Worker:
+    """A new process that waits for jobs."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs,), daemon=True)
+    resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
+    with _no_interrupts():  # what a process that starts inherits
+        process.start()
+    theirs.close()  # so that the pipe ends with the process
+    return Worker(process, ours)
+
+
+@contextmanager
+def _gone() -> Iterator[None]:
+    """What a pipe says when there is nobody at its other end."""
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise Gone from error
 
 
 @contextmanager
@@ -112,10 +164,21 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
-    """In a new process: leave Ctrl-C to the parent, and leave with it."""
+def _serve(pipe: Connection) -> None:
+    """In a new process: do the jobs that come; leave Ctrl-C to the parent, and leave with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    while True:
+        try:
+            job, share = pipe.recv()
+        except EOFError:
+            return
+        answer: tuple[Any, Exception | None]
+        try:
+            answer = job(share), None
+        except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
+            answer = None, error
+        pipe.send(answer)
 
 
 def _leave_with_parent() -> None:
