@@ -70,6 +70,10 @@ class CannotResume(Exception):  # noqa: N818 - an answer to the user, no failure
     """There is no search that could go on."""
 
 
+class CannotStart(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """What an engine runs on is not there: the sentence says what, and what to do. Nothing was searched."""
+
+
 class Engine(Protocol):
     """Decides the properties of one model within one scope and budget.
 

@@ -44,8 +44,9 @@ class Cache:
             self._trim()
 
     def _trim(self) -> None:
-        files = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in files[MOST_FILES:]:
+        files = (path for path in self.folder.iterdir() if path.is_file())
+        newest = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in newest[MOST_FILES:]:
             path.unlink(missing_ok=True)
 
 

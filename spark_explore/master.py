@@ -1,0 +1,77 @@
+"""Where a Spark master is, and how this machine is to be reached from it: asked before Spark starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from modelcheck.engine import CannotStart
+
+PATIENCE = 5.0  # seconds for a master to answer
+LOOPBACK = "127.0.0.1"
+LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?")
+KINDS = "local[2], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+
+
+@dataclass(frozen=True, slots=True)
+class Master:
+    """A master that is known to answer, where that can be asked.
+
+    `near` is the address under which it and its executors reach this machine; None
+    leaves that to Spark.
+    """
+
+    url: str
+    near: str | None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all runs in this process's own machine, with its own Python."""
+        return self.url.startswith("local")
+
+
+def master(url: str) -> Master:
+    """That master, asked. Raises CannotStart when there is no such kind, or nobody answers."""
+    if LOCAL.fullmatch(url):
+        return Master(url, LOOPBACK)
+    if url == "yarn":
+        _mind_hadoop()
+        return Master(url, None)
+    hosts = list(_hosts(url))
+    if not hosts:
+        raise CannotStart(f"`{url}` is no master of Spark: give {KINDS}")
+    failures = []
+    for host, port in hosts:
+        try:
+            with socket.create_connection((host, port), timeout=PATIENCE) as connection:
+                near = str(connection.getsockname()[0])
+        except OSError as error:
+            failures.append(f"{host}:{port} ({(error.strerror or str(error)).lower()})")
+        else:
+            return Master(url, near if url.startswith("spark:") else None)
+    raise CannotStart(f"no master answers at {', '.join(failures)}")
+
+
+def _hosts(url: str) -> Iterator[tuple[str, int]]:
+    """The hosts and ports that a master is at; none when it is no such URL."""
+    kind, _, rest = url.partition("://")
+    if kind == "k8s":
+        rest = rest.removeprefix("https://").removeprefix("http://").partition("/")[0]
+        host, _, port = rest.partition(":")
+        found = [(host, port or "443")]
+    elif kind == "spark":
+        found = [(host, port) for host, _, port in (each.rpartition(":") for each in rest.split(","))]
+    else:
+        return
+    if all(host and port.isdecimal() and int(port) < 2**16 for host, port in found):
+        yield from ((host.strip("[]"), int(port)) for host, port in found)
+
+
+def _mind_hadoop() -> None:
+    if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+        raise CannotStart(
+            "yarn is found by its settings: set HADOOP_CONF_DIR or YARN_CONF_DIR to their folder"
+        )

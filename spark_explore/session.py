@@ -1,0 +1,318 @@
+"""A Spark session: started where the user says, with our code on every executor, and ended for good.
+
+    with session(Settings(master="local[2]")) as spark:
+        ...
+
+Spark says nothing in the user's terminal: what it writes goes to `Settings.log`.  Whatever keeps
+it from starting is a CannotStart of one sentence, within a bounded time.  On the way out, after
+Ctrl-C too, the Java process ends, or is ended; it ends as well when this process is killed.
+
+NOTE(one-session): Spark allows one session in a process.  Where there is one already (a notebook
+has one, tests share one), it is used as it is, given our code, and left running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
+from threading import Timer
+from types import MappingProxyType
+
+import pyspark
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
+from pyspark.sql import SparkSession
+
+from modelcheck.engine import CannotStart
+from modelcheck.memory import available
+from spark_explore.java import Java, find
+from spark_explore.master import LOOPBACK, Master, master
+from spark_explore.shipping import Executor, look, pack
+
+GIB = 1 << 30
+FIXED = {  # what a user may still override
+    "spark.app.name": "modelcheck",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",  # a shard is a partition; none may be merged with another
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+QUEUES = 10  # times as patient with a cluster that keeps a queue
+MOST_TOLD = 300  # characters of what Spark says is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where Spark runs and how: `conf` are settings of Spark, which go before ours.
+
+    `master` of None: the session there is, or local[*].  `log` of None: what Spark
+    writes is thrown away.  `patience`: how many seconds each stage of the start may
+    take; ten times that where a cluster keeps a queue (yarn, k8s).
+    """
+
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    log: Path | None = None
+    patience: float = 60
+
+
+def shown(settings: Settings) -> dict[str, str]:
+    """The settings that Spark is started with, ours and the user's. Raises CannotStart as `session` does."""
+    return _effective(settings, _master(settings))
+
+
+@contextlib.contextmanager
+def session(settings: Settings) -> Iterator[SparkSession]:
+    """A session whose executors can run our code; takes some seconds. Raises CannotStart.
+
+    See NOTE(one-session) for a process that has one already.
+    """
+    running = SparkContext._active_spark_context  # noqa: SLF001 - the public way would start one
+    with tempfile.TemporaryDirectory(prefix="modelcheck-spark-") as name:
+        folder = Path(name)
+        if running is not None:
+            yield _joined(running, settings, folder)
+        else:
+            with _started(settings, folder) as spark:
+                yield spark
+
+
+def _joined(context: SparkContext, settings: Settings, folder: Path) -> SparkSession:
+    """The session that is already there, with our code."""
+    if settings.master not in {None, context.master}:
+        raise CannotStart(f"this process has a Spark session already, with the master {context.master}")
+    _ship(context, folder)
+    return SparkSession(context)
+
+
+@contextlib.contextmanager
+def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
+    """A session of our own, and the end of it."""
+    where, before, handler = _master(settings), list(sys.path), signal.getsignal(signal.SIGINT)
+    patience = settings.patience * (1 if where.is_local or where.near else QUEUES)
+    conf = _effective(settings, where)
+    log = settings.log or folder / "spark.log"
+    process = _launched(conf, where, find(), folder, log)
+    try:
+        context = _context(process, conf, folder, patience)
+        _ship(context, folder)
+        sys.path[:] = before  # Spark puts what is shipped before what runs here
+        if not where.is_local:
+            with _bounded(process, patience, "the executors do not answer"):
+                _mind_executors(context, patience)
+        yield SparkSession(context)
+    finally:
+        sys.path[:] = before
+        try:
+            _stop(process)
+        finally:
+            _end(process)
+            if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
+                with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
+                    signal.signal(signal.SIGINT, handler)
+
+
+# -------------------------------------------------------------------- settings
+
+
+def _master(settings: Settings) -> Master:
+    return master(settings.master or "local[*]")
+
+
+def _effective(settings: Settings, where: Master) -> dict[str, str]:
+    """All settings for a master; the user's go before ours."""
+    python = sys.executable if where.is_local else os.environ.get("PYSPARK_PYTHON", sys.executable)
+    ours = FIXED | {"spark.pyspark.python": python}
+    if where.is_local:
+        ours["spark.driver.memory"] = f"{_memory() >> 20}m"
+    if where.near is not None:
+        ours |= {"spark.driver.host": where.near, "spark.driver.bindAddress": where.near}
+    return {**ours, **settings.conf, "spark.master": where.url}
+
+
+def _memory() -> int:
+    """For Java where all runs on this machine: a quarter of what is free; Python has tables to keep."""
+    return max(GIB, min(8 * GIB, (available() or 4 * GIB) // 4))
+
+
+# ---------------------------------------------------------------- the process
+
+
+def _launched(conf: Mapping[str, str], where: Master, java: Java, folder: Path, log: Path) -> Popen[bytes]:
+    """Spark's Java process, which ends when its standard input does, so at the latest when we do."""
+    environment = {
+        **os.environ,
+        "JAVA_HOME": str(java.home),
+        "SPARK_CONNECT_MODE": "0",
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway"),
+    }
+    if where.near is not None:
+        environment.setdefault("SPARK_LOCAL_IP", where.near)  # so that no name of this machine is looked up
+        if where.near == LOOPBACK:
+            environment.setdefault("SPARK_LOCAL_HOSTNAME", LOOPBACK)
+    options = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
+    command = [str(_home() / "bin" / "spark-submit"), *options, "pyspark-shell"]
+    try:
+        with log.open("ab") as out:
+            return Popen(  # noqa: S603 - Spark's own program
+                command, stdin=PIPE, stdout=out, stderr=STDOUT, env=environment, process_group=0
+            )
+    except OSError as error:
+        raise CannotStart(f"Spark does not start: {error}") from None
+
+
+def _home() -> Path:
+    """Where Spark is: as the user says, or in the package pyspark."""
+    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+
+
+def _context(process: Popen[bytes], conf: Mapping[str, str], folder: Path, patience: float) -> SparkContext:
+    """Spark's context in that process. Raises CannotStart."""
+    port, secret = _gateway(process, folder, patience)
+    with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
+        gateway = launch_gateway()  # to the process that runs already
+    ours = SparkConf(loadDefaults=False)
+    ours.setAll(list(conf.items()))
+    with _bounded(process, patience, f"the master {conf['spark.master']} does not let us in"):
+        context = SparkContext(conf=ours, gateway=gateway)
+    context.pythonExec = conf["spark.pyspark.python"]
+    return context
+
+
+def _gateway(process: Popen[bytes], folder: Path, patience: float) -> tuple[int, str]:
+    """How to talk to Spark's process, which writes it into a file when it is ready."""
+    told, end = folder / "gateway", time.monotonic() + patience
+    while not told.exists():
+        if process.poll() is not None:
+            raise CannotStart(f"Spark does not start: {_last_words(folder)}")
+        if time.monotonic() > end:
+            raise CannotStart(f"Spark has not started within {patience:.0f} seconds")
+        time.sleep(0.05)
+    with told.open("rb") as file:
+        return read_int(file), UTF8Deserializer().loads(file)
+
+
+@contextlib.contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]
+
+
+@contextlib.contextmanager
+def _bounded(process: Popen[bytes], seconds: float, otherwise: str) -> Iterator[None]:
+    """A stage of the start, which a call to Java could make endless: Java is ended when time is up."""
+    timer = Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError) as error:
+        is_late = timer.finished.is_set()
+        reason = f"within {seconds:.0f} seconds" if is_late else _reason(error)
+        raise CannotStart(f"{otherwise} {reason}" if is_late else f"{otherwise}: {reason}") from None
+    finally:
+        timer.cancel()
+
+
+def _reason(error: Exception) -> str:
+    """What Spark says is wrong, without the places in its code."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if re.match(r"(Caused by|: ?[a-z.]+)", line)]
+    words = (causes[-1:] or lines[:1] or [type(error).__name__])[0]
+    return words.removeprefix("Caused by:").lstrip(": ")[:MOST_TOLD]
+
+
+def _last_words(folder: Path) -> str:
+    """The end of what Spark wrote, where it did not get so far as to tell."""
+    with contextlib.suppress(OSError):
+        lines = (folder / "spark.log").read_text(encoding="utf-8", errors="replace").splitlines()
+        wrong = [line for line in lines if "Exception" in line or "rror" in line]
+        return (wrong or lines[-1:] or ["it says nothing"])[0][:MOST_TOLD]
+    return "see its log"
+
+
+# --------------------------------------------------------------- the executors
+
+
+def _ship(context: SparkContext, folder: Path) -> None:
+    """Our packages on the path of every executor, now and later; a second time does nothing."""
+    packed = pack(folder)
+    if not any(name.endswith(packed.name) for name in context.listFiles):
+        context.addPyFile(str(packed))
+
+
+def _mind_executors(context: SparkContext, patience: float) -> None:
+    """Wait for an executor, and see that it can run our code. Raises CannotStart."""
+    end = time.monotonic() + patience
+    status = context._jsc.sc()  # noqa: SLF001 - no public call tells how many executors there are
+    while status.getExecutorMemoryStatus().size() < 2:  # the driver is one of them
+        if time.monotonic() > end:
+            raise CannotStart(
+                f"{context.master} gives us no executor within {patience:.0f} seconds: are its workers up, "
+                f"with {context.getConf().get('spark.executor.memory', '1g')} of memory free? "
+                "(--conf spark.executor.memory=512m asks for less)"
+            )
+        time.sleep(0.1)
+    tasks = context.defaultParallelism
+    for each in context.parallelize(range(tasks), tasks).map(look).collect():
+        _mind(each)
+
+
+def _mind(executor: Executor) -> None:
+    if executor.missing is not None:
+        raise CannotStart(
+            f"the executors' Python ({executor.python} {executor.version} on {executor.host}) lacks "
+            f"{executor.missing}: install what modelcheck needs there (`pip install 'modelcheck[spark]'`), "
+            "or name another with --conf spark.pyspark.python=PATH"
+        )
+
+
+# ---------------------------------------------------------------------- the end
+
+
+def _stop(process: Popen[bytes]) -> None:
+    """Let Spark end what it began; a process that is gone has nothing to be told."""
+    context = SparkContext._active_spark_context  # noqa: SLF001 - may be half made
+    if context is not None and process.poll() is None:
+        timer = Timer(30, process.kill)
+        timer.start()
+        try:
+            with contextlib.suppress(Py4JError, OSError, RuntimeWarning):
+                SparkSession(context).stop()
+        finally:
+            timer.cancel()
+
+
+def _end(process: Popen[bytes]) -> None:
+    """No process, and nothing that remembers it, so that the next session starts anew."""
+    gateway = SparkContext._gateway  # noqa: SLF001 - Spark keeps it for the life of the process, we do not
+    if gateway is not None:
+        with contextlib.suppress(Py4JError, OSError):
+            gateway.close()
+    SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+    SparkSession._instantiatedSession = SparkSession._activeSession = None  # noqa: SLF001
+    try:
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait(10)
+    except (OSError, TimeoutExpired):
+        pass
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        process.wait()
