@@ -102,8 +102,9 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
     """
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
     proof = outcome.findings.proof
-    yield "within", scope_words(check.scope) if proof is None else reach_words(model)
-    yield "config", config_words(model, check) if proof is None else switch_words(outcome)
+    everywhere = proof is not None and not proof.within_scope
+    yield "within", reach_words(model) if everywhere else scope_words(check.scope)
+    yield "config", switch_words(outcome) if everywhere else config_words(model, check)
     if any(action.kind is Kind.FAULT for action in model.actions):
         yield "faults", [_asked(outcome, check.budget)]
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]

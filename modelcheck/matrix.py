@@ -41,7 +41,9 @@ def proof_words(proof: Proof) -> list[str]:
     proved = sum(cell.kept is Kept.PROVED for cell in cells)
     sure = sum(cell.decidable for cell in proof.cells)
     words = [f"{proved} of {count(len(cells), 'obligation')} proved", proof.solver]
-    if proof.cells:
+    if proof.steps > 1:
+        words.append(f"by induction over {proof.steps} steps")
+    if proof.cells and not proof.within_scope:
         outside = "all" if not sure else f"{len(proof.cells) - sure}"
         words.append(f"{outside} outside the decidable fragment" if sure < len(proof.cells) else "decidable")
     return words
@@ -87,8 +89,10 @@ def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
 
 def _obstacle(cell: Cell, width: int) -> Iterator[Line]:
     assert cell.shown is not None
+    before = len(cell.shown.steps)
+    where = "the state" if before == 1 else f"the first {before} states"
     said = (
-        f"{cell.claim} is not inductive: if all claims are true in the state below, then {cell.place}"
+        f"{cell.claim} is not inductive: if all claims are true in {where} below, then {cell.place}"
         " it is not. Whether any run comes to that state is not known: this is no counterexample."
         " Where none does, a lemma that excludes it will help."
     )

@@ -47,9 +47,13 @@ class Proof:
     """All obligations of the claims that were proved together; each was assumed for all the others.
 
     `dropped` are those of claims that could not be proved, so the rest did without.
+    With `within_scope` it is a proof for the scope of the check alone.  An action
+    keeps a claim that is true after any `steps` steps with all claims true before.
     """
 
     claims: tuple[str, ...]
     cells: tuple[Cell, ...]
     dropped: tuple[Cell, ...]
     solver: str
+    within_scope: bool = False
+    steps: int = 1

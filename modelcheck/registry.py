@@ -9,6 +9,7 @@ from modelcheck.engine import Engine
 ENGINES = {
     "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
     "explicit": "modelcheck.explicit.engine:ExplicitEngine",
+    "induction": "modelcheck.symbolic.finite.induction:Induction",
     "prove": "modelcheck.symbolic.unbounded.engine:Prover",
     "reference": "modelcheck.reference:ReferenceEngine",
 }

@@ -32,19 +32,20 @@ class Option:
 
 OPTIONS = {
     "--seconds": Option(
-        ("bmc", "prove"),
+        ("bmc", "induction", "prove"),
         {
             "type": amounts.seconds,
             "metavar": "T",
-            "help": "for each question to the solver, with --engine bmc (no limit) or prove (10s)",
+            "help": "for each question to the solver, with --engine bmc, induction (no limit) or prove (10s)",
         },
     ),
     "--depth": Option(
-        ("bmc", SIMULATE),
+        ("bmc", "induction", SIMULATE),
         {
             "type": amounts.count,
             "metavar": "D",
-            "help": f"runs of up to so many steps: random ones ({DEPTH}), or all with --engine bmc (20)",
+            "help": f"steps of the runs looked at: of random ones ({DEPTH}), of all with --engine bmc (20);"
+            " with --engine induction how many steps a claim may need (4)",
         },
     ),
     "--fewest-faults": Option(

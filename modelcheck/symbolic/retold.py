@@ -20,11 +20,18 @@ def state_of(task: Task, stored: Sequence[Shape], values: Values) -> State:
     return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
 
 
-def retold(task: Task, states: Sequence[State], actions: Iterable[str], wanted: Property | None) -> Trace:
+def retold(
+    task: Task,
+    states: Sequence[State],
+    actions: Iterable[str],
+    wanted: Property | None,
+    last: Sequence[str] | None = None,
+) -> Trace:
     """The run through these states by steps of these actions, for the property or the error it ends in.
 
-    Every step is taken by the semantics of the model, so a run that is none, or that
-    shows nothing, is an AssertionError: our mistake.
+    What no state or step of it shows, another step of the actions `last` (of any, where
+    nothing is said) is to show.  Every step is taken by the semantics of the model, so a
+    run that is none, or that shows nothing, is an AssertionError: our mistake.
     """
     machine = Machine(task.model, task.scope)
     found: list[Discovery] = []
@@ -35,11 +42,14 @@ def retold(task: Task, states: Sequence[State], actions: Iterable[str], wanted: 
     ]
     place = Place(0, len(steps), 0)
     claims.see_state(states[-1], place)
+    more: Taken | None = None
     if not found and claims.error is None:
-        _enumerate(machine, states[-1], claims, place)
+        more = _more(machine, states[-1], last, claims, place)
     discovery = found[0] if found else claims.error
     if discovery is None:
         raise AssertionError(f"the run found for {wanted.name if wanted else 'an error'} shows nothing")
+    if more is not None:
+        states, steps = [*states, more.state], [*steps, more.step]
     ending, broken = discovery.ending, discovery.name
     return Trace(task.model, task.scope, tuple(states), tuple(steps), ending, broken, task.check)
 
@@ -53,10 +63,16 @@ def _taken(machine: Machine, before: State, action: str, after: State, claims: C
     raise AssertionError(f"no step of {action} leads to the state that the solver gave")
 
 
-def _enumerate(machine: Machine, state: State, claims: Claims, place: Place) -> None:
-    """Take all steps of a state, for the error that one of them makes."""
+def _more(
+    machine: Machine, state: State, actions: Sequence[str] | None, claims: Claims, place: Place
+) -> Taken | None:
+    """The step of a state that breaks a claim; None where taking one is an error, which the claims note."""
     try:
-        for _ in machine.steps(state):
-            pass
+        for taken in machine.steps(state, actions=actions):
+            if isinstance(taken, Taken):
+                claims.see_step(state, taken, place)
+                if claims.best:
+                    return taken
     except ModelError as error:
         claims.erred(error, place)
+    return None

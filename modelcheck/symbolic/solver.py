@@ -38,18 +38,24 @@ class Found:
     rules: tuple[Rule, ...]
 
 
+def version() -> str:
+    """Which solver this is."""
+    return f"z3 {z3.get_version_string()}"
+
+
 class Unrolling:
     """The runs of a machine, as far as they have been unrolled, and questions about them.
 
     Costs memory for each step; a question may take for ever, so it is given seconds.
+    `others` are terms to ask about that are not the machine's own.
     """
 
-    def __init__(self, machine: Machine, memory: int | None = None) -> None:
+    def __init__(self, machine: Machine, memory: int | None = None, others: Iterable[Term] = ()) -> None:
         if memory is not None:
             z3.set_param("memory_max_size", max(64, memory >> 20))
         self._machine = machine
         self._rules = machine.rules
-        self._width = _width(machine)
+        self._width = _width(machine, others)
         self._made: dict[Term, Formula] = {}
         self._now = [self._variable(f"now{n}", flat.most) for n, flat in enumerate(machine.flats)]
         self._next = [self._variable(f"next{n}", flat.most) for n, flat in enumerate(machine.flats)]
@@ -57,12 +63,18 @@ class Unrolling:
         self._step = self._transition()
         self.restart()
 
-    def restart(self) -> None:
-        """Look at the runs of no step again, whatever was assumed of them; the machine's formulas stay."""
+    def restart(self, among: Term | None = None) -> None:
+        """Look at the runs of no step again, whatever was assumed of them; the machine's formulas stay.
+
+        With `among` runs may start in any state of which that is true.
+        """
         self._solver = z3.SolverFor("QF_FD")
         self._states = [self._fresh(0)]
         self._fired: list[list[Formula]] = []
-        self._solver.add(z3.Or([self._is(self._states[0], start) for start in self._machine.starts]))
+        if among is None:
+            self._solver.add(z3.Or([self._is(self._states[0], start) for start in self._machine.starts]))
+        else:
+            self._solver.add(*self._bounds(self._states[0]), self.at(among, 0))
 
     @property
     def depth(self) -> int:
@@ -80,6 +92,12 @@ class Unrolling:
     def _is(self, state: Sequence[Formula], values: Sequence[int]) -> Formula:
         pairs = zip(self._machine.flats, state, values, strict=True)
         return z3.And([x == (bool(value) if flat.most is None else value) for flat, x, value in pairs])
+
+    def _bounds(self, state: Sequence[Formula]) -> Iterable[Formula]:
+        """That numbers are not beyond their greatest value, as far as their bits go."""
+        for flat, x in zip(self._machine.flats, state, strict=True):
+            if flat.most is not None and flat.most != 2 ** x.size() - 1:
+                yield z3.ULE(x, flat.most)
 
     def _transition(self) -> Formula:
         """That one rule takes the state now to the next one."""
@@ -165,19 +183,33 @@ class Unrolling:
         self._states.append(after)
         self._fired.append(fires)
 
-    def _at(self, term: Term, time: int) -> Formula:
+    def at(self, term: Term, time: int) -> Formula:
+        """That something is true of the state after so many steps."""
         return z3.substitute(self._of(term), *zip(self._now, self._states[time], strict=True))
 
     # ---------------------------------------------------------------------- questions
 
     def holds(self, term: Term) -> Formula:
         """That something is true of the last state."""
-        return self._at(term, self.depth)
+        return self.at(term, self.depth)
 
     def stepped(self, tests: Mapping[int, Term]) -> Formula:
         """That the last step was one of these rules, by its number, and the rule's test true before it."""
         time = self.depth - 1
-        return z3.Or([z3.And(self._fired[time][n], self._at(test, time)) for n, test in tests.items()])
+        return z3.Or([z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items()])
+
+    def last_step(self, rules: Iterable[int]) -> Formula:
+        """That the last step was one of these rules."""
+        return z3.Or([self._fired[-1][n] for n in rules])
+
+    def new_state(self) -> Formula:
+        """That the last state is none of those before it."""
+        *others, last = self._states
+        return z3.And([z3.Or([x != y for x, y in zip(each, last, strict=True)]) for each in others])
+
+    def first_state(self, starts: Iterable[int]) -> Formula:
+        """That the first state is one of these first states of the machine, by its number."""
+        return z3.Or([self._is(self._states[0], self._machine.starts[n]) for n in starts])
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
         """That no more than so many steps were one of these rules."""
@@ -194,6 +226,17 @@ class Unrolling:
     def all(formulas: Iterable[Formula]) -> Formula:
         """That all of them are true."""
         return z3.And(list(formulas))
+
+    @staticmethod
+    def no(formula: Formula) -> Formula:
+        """That it is not true."""
+        return z3.Not(formula)
+
+    def named(self, formula: Formula) -> Formula:
+        """The same under a name of its own, for a formula that others are made of."""
+        name = z3.FreshBool()
+        self._solver.add(name == formula)
+        return name
 
     def assume(self, formula: Formula) -> None:
         """Look only at runs of which it is true, from now on."""
@@ -235,11 +278,11 @@ class Unrolling:
         return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
 
 
-def _width(machine: Machine) -> int:
+def _width(machine: Machine, others: Iterable[Term]) -> int:
     """How many bits hold every number that any term comes to, with its sign."""
     seen: set[Term] = set()
     stack: list[Term] = [term for rule in machine.rules for term in _terms(rule)]
-    stack += [term for _, term in (*machine.invariants, *machine.goals)]
+    stack += [*others, *(term for _, term in (*machine.invariants, *machine.goals))]
     most = max((flat.most or 1 for flat in machine.flats), default=1)
     while stack:
         term = stack.pop()

@@ -1,0 +1,77 @@
+"""Which values of plain variables are a state: those that storing something can leave there.
+
+A run from the start never leaves them; a proof that looks at any state has to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import spec.types as t
+from modelcheck.flat.layout import Layout
+from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
+from modelcheck.flat.terms import Term, Terms
+from spec.ir import Model, Scope
+from spec.values import members
+
+
+def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) -> Term:
+    """That every stored shape is a value of its type, and zero wherever it does not count."""
+    one = _Formed(Shapes(terms, scope))
+    return terms.all(one.of(v.type, shape) for v, shape in zip(model.variables, stored, strict=True))
+
+
+class _Formed:
+    def __init__(self, shapes: Shapes) -> None:
+        self._shapes, self._terms = shapes, shapes.terms
+        self._layout = Layout(shapes, str)
+
+    def of(self, of: t.Type, shape: Shape) -> Term:
+        """That a shape is a value of a type."""
+        terms = self._terms
+        match of, shape:
+            case t.Bool(), _:
+                return terms.true
+            case t.Option(inner), Maybe(has, Term() as value) if has.args:  # one variable, 0 for none
+                return terms.implies(has, self.of(inner, value))
+            case t.Option(inner), Maybe(has, value) if value is not None:
+                return self._where(has, [(inner, value)])
+            case t.Record(_, fields), Parts(parts):
+                return terms.all(self.of(f.type, part) for f, part in zip(fields, parts, strict=True))
+            case t.Tuple(items), Parts(parts):
+                return terms.all(map(self.of, items, parts))
+            case t.Map(_, inner), Parts(parts):
+                return terms.all(self.of(inner, part) for part in parts)
+            case t.Union(_, cases), Tagged(tag, held):
+                return terms.all(
+                    self._where(
+                        terms.eq(tag, terms.number(n)),
+                        [(f.type, field) for f, field in zip(case.fields, held[n], strict=True)],
+                    )
+                    for n, case in enumerate(cases)
+                )
+            case t.Seq(inner), Row(length, slots):
+                return terms.all(
+                    self._where(terms.lt(terms.number(n), length), [(inner, slot)])
+                    for n, slot in enumerate(slots)
+                )
+            case ((t.Set(_, limit) | t.Bag(_, limit)), Heap()):
+                if limit is None:
+                    return terms.true
+                return terms.le(self._shapes.count(shape), terms.number(self._shapes.limit(limit)))
+            case _, Term():
+                known = members(of, self._shapes.scope)
+                return terms.le(terms.number(int(known[0])), shape) if known else terms.true
+            case _:
+                raise AssertionError(f"a {of} in another shape")
+
+    def _where(self, test: Term, held: Sequence[tuple[t.Type, Shape]]) -> Term:
+        """That parts are values where the test is true, and zero elsewhere."""
+        terms = self._terms
+        values = terms.all(self.of(of, shape) for of, shape in held)
+        zero = terms.all(
+            terms.eq(flat, value)
+            for _, shape in held
+            for flat, value in self._layout.stores(shape, self._shapes.zero(shape))
+        )
+        return terms.both(terms.implies(test, values), terms.any((test, zero)))

@@ -1,0 +1,364 @@
+"""Induction over several steps: what is true in so many states of a run is true in the next one.
+
+Sheeran, Singh and Stålmarck (2000), "Checking safety properties using induction and a SAT-solver".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import ClassVar
+
+from counterexamples.lines import count
+from counterexamples.trace import Erred, Trace
+from modelcheck.engine import Refusal, Task
+from modelcheck.flat.worth import worth
+from modelcheck.memory import resident
+from modelcheck.proof import Cell, Kept, Proof
+from modelcheck.report import Found as Told
+from modelcheck.report import Progress, Reporter
+from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.symbolic.finite.smallest import measures
+from modelcheck.symbolic.finite.system import ERROR, System, Systems, claims_of
+from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.solver import Answer, Formula, Unrolling, version
+from spec.ir import Property, PropertyKind
+
+DEPTH = 4  # steps where nobody says how many
+LOOKS = 60  # questions to make one step small
+ENDS = {Answer.INTERRUPTED: End.INTERRUPTED, Answer.NO_MEMORY: End.MEMORY}
+GOOD = {PropertyKind.REACHABLE}
+NO_ERROR = "the model makes no error"  # a claim that has no name in the text
+
+
+@dataclass(slots=True)
+class Induction:
+    """An engine that proves claims for runs of any length within one scope, by induction over steps.
+
+    With one step, then two, up to `depth`: a claim is proved where runs of so many
+    steps that start anywhere, and in which all claims are true, cannot end in a
+    state where it is false, and runs from the start do not either.  States that a
+    run meets twice are left out.  Lemmas of the model are proved with the properties.
+    A violation that runs from the start show is `Violated`; what is neither is
+    `Unknown`, with a small step that shows why.  `seconds` are for each question.
+    """
+
+    name: ClassVar[str] = "induction"
+
+    depth: int = DEPTH
+    seconds: float | None = None
+    _systems: Systems = field(default_factory=Systems, repr=False)
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
+        return self._systems.refusals(task)
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """What is proved and what is not, up to a limit or Ctrl-C."""
+        return _Induction(self, self._systems.of(task), task, reporter).findings()
+
+
+class _Over(Exception):  # noqa: N818 - an answer
+    """The proof ends here."""
+
+    def __init__(self, end: End) -> None:
+        self.end = end
+
+
+Obligation = tuple[str, str]  # a claim, and the action after which it is to be true
+
+
+class _Induction:
+    """One proof: how many steps it looks at, what is proved, and what runs from the start show."""
+
+    def __init__(self, wish: Induction, system: System, task: Task, reporter: Reporter) -> None:
+        self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
+        self._started = monotonic()
+        self._measures = list(measures(task.model, system.machine))
+        others = [*system.terms(), *self._measures]
+        memory = task.limits.memory
+        self._base = Unrolling(system.machine, memory, others)  # from the start
+        self._short = Unrolling(system.machine, memory, others)  # from anywhere, before the last step
+        self._long = Unrolling(system.machine, memory, others)  # and after it
+        self._short.restart(system.formed)
+        self._long.restart(system.formed)
+        self._steps = 0  # of the induction
+        self._goals = {prop.name for prop in task.properties if prop.kind in GOOD}
+        self._open = [ERROR, *(prop.name for prop in claims_of(task))]
+        self._proved: dict[str, int] = {}  # by how many steps
+        self._shown: dict[str, Trace] = {}
+        self._error: Trace | None = None
+        self._cells: dict[tuple[str, str | None], Cell] = {}
+        self._questions = 0
+        self._ready = monotonic() - self._started
+
+    # ------------------------------------------------------------------------ the proof
+
+    def _search(self) -> End:
+        try:
+            for steps in range(1, max(1, self._wish.depth) + 1):
+                self._steps = steps
+                end = self._one(steps)
+                if end is not None:
+                    return end
+        except _Over as over:
+            return over.end
+        except KeyboardInterrupt:
+            return End.INTERRUPTED
+        return End.DEPTH
+
+    def _one(self, steps: int) -> End | None:
+        """Induction over so many steps; why it ends, if that is all."""
+        self._tell()
+        self._look()
+        if self._error is not None:
+            return End.ERROR
+        if self._is_decided():
+            return End.DECIDED
+        self._base.grow()
+        if not self._asks(self._base):  # no run is longer
+            for name in self._open:
+                self._prove(name)
+            return End.COMPLETE
+        if steps > 1:
+            self._short.grow()
+            self._short.assume(self._short.new_state())
+        self._long.grow()
+        self._long.assume(self._long.new_state())
+        for name in self._together():
+            self._prove(name)
+        return End.DECIDED if self._is_decided() else None
+
+    def _prove(self, name: str) -> None:
+        self._proved[name] = self._steps
+
+    def _is_decided(self) -> bool:
+        """Whether there is a verdict on all that was asked about."""
+        asked = {prop.name for prop in self._task.properties}
+        left = asked - self._shown.keys() - self._proved.keys()
+        return not left and (ERROR in self._proved or asked <= self._shown.keys())
+
+    def _look(self) -> None:
+        """Whether a run from the start shows something after as many steps as were not looked at yet."""
+        for name in list(self._open):
+            started = monotonic()
+            try:
+                formula = self._base.at(self._system.bad(name), self._base.depth)
+                found = name not in self._proved and self._asks(self._base, formula)
+            except _Over:
+                self._base_cell(name, started, Kept.UNKNOWN)
+                raise
+            if not found:
+                self._base.refute(formula)
+                self._base_cell(name, started, Kept.PROVED)
+                continue
+            self._show(name)
+            if self._error is not None:
+                return
+
+    def _base_cell(self, name: str, started: float, kept: Kept) -> None:
+        before = self._cells.get((name, None))
+        seconds = monotonic() - started + (before.seconds if before else 0.0)
+        self._cells[name, None] = Cell(name or NO_ERROR, None, kept, seconds)
+
+    def _show(self, name: str) -> None:
+        """Take the run that was found for what it shows."""
+        last = None
+        if name in self._system.of_steps:
+            last = next(
+                (action,)
+                for action, test in self._system.of_steps[name].items()
+                if self._asks(self._base, self._base.at(test, self._base.depth))
+            )
+        trace = self._trace(self._base, name, last)
+        if isinstance(trace.ending, Erred):
+            self._error = trace
+            return
+        self._shown[name] = trace
+        self._open.remove(name)
+        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+
+    # ------------------------------------------------------------------- obligations
+
+    def _together(self) -> list[str]:
+        """The largest set of open claims that prove each other by as many steps as there are now."""
+        left = [name for name in self._open if name not in self._proved]
+        while left:
+            lost = {name for name in left if not self._keeps(name, left)}
+            if not lost:
+                return left
+            left = [name for name in left if name not in lost]
+        return left
+
+    def _keeps(self, name: str, left: Sequence[str]) -> bool:
+        """Whether each action keeps a claim, where those that are left are true before it."""
+        kept = True
+        for action in self._actions(name):
+            started = monotonic()
+            runs, formulas = self._question((name, action), left)
+            try:
+                found = self._asks(runs, *formulas)
+                why, known = "", Kept.FAILED if found else Kept.PROVED
+            except _Over as over:
+                if over.end is not End.SECONDS or self._is_late():
+                    raise
+                why, known = f"the solver gave up after {self._wish.seconds:g} s", Kept.UNKNOWN
+            trace = None
+            if known is Kept.FAILED and self._steps == self._wish.depth and name not in self._goals:
+                trace = self._smallest((name, action), runs, formulas)
+            cell = Cell(name or NO_ERROR, action, known, monotonic() - started, why, trace)
+            self._cells[name, action] = cell
+            kept = kept and known is Kept.PROVED
+        return kept
+
+    def _actions(self, name: str) -> Iterable[str]:
+        """The actions that may break a claim."""
+        of_steps = self._system.of_steps.get(name)
+        return self._system.actions() if of_steps is None else of_steps
+
+    def _question(self, asked: Obligation, left: Sequence[str]) -> tuple[Unrolling, list[Formula]]:
+        """The runs that break a claim by an action after all claims were true, and what is asked of them."""
+        system, (name, action) = self._system, asked
+        true = [each for each in (*left, *self._proved) if each not in self._shown]
+        of_states = [each for each in true if each in system.of_states]
+        if name in system.of_states:
+            runs, last = self._long, self._steps
+            wrong = [runs.last_step(system.rules(action)), runs.at(system.of_states[name], last)]
+        else:
+            runs, last = self._short, self._steps - 1
+            test = system.of_steps[name][action]
+            wrong = [runs.at(test, last), *self._true(runs, of_states, last)]
+        return runs, [*wrong, *(each for time in range(last) for each in self._true(runs, true, time))]
+
+    def _true(self, runs: Unrolling, names: Iterable[str], time: int) -> Iterator[Formula]:
+        """That claims are true of the state after so many steps."""
+        terms = self._system.machine.terms
+        for name in names:
+            good = terms.no(self._system.bad(name))
+            if good.constant != 1:
+                yield runs.at(good, time)
+
+    # --------------------------------------------------------- the step that shows why
+
+    def _smallest(self, asked: Obligation, runs: Unrolling, formulas: list[Formula]) -> Trace | None:
+        """The step that the solver found, made smaller measure by measure as long as that is quick."""
+        name, action = asked
+        last = (action,) if name in self._system.of_steps else None
+        trace = self._trace(runs, name, last)
+        found, terms = runs.found(), self._system.machine.terms
+        looks = LOOKS
+        for measure in self._measures:
+            size = worth(measure, found.states[0])
+            while size > measure.lo and looks:
+                looks -= 1
+                less = runs.at(terms.le(measure, terms.number(size - 1)), 0)
+                if not self._could(runs, *formulas, less):
+                    break
+                found = runs.found()
+                trace = self._trace(runs, name, last)
+                size = worth(measure, found.states[0])
+            formulas = [*formulas, runs.at(terms.le(measure, terms.number(size)), 0)]
+        return trace
+
+    def _could(self, runs: Unrolling, *formulas: Formula) -> bool:
+        """Whether there is such a run and it was found in time."""
+        try:
+            return self._asks(runs, *formulas)
+        except _Over as over:
+            if over.end is End.SECONDS and not self._is_late():
+                return False
+            raise
+
+    def _trace(self, runs: Unrolling, name: str, last: tuple[str, ...] | None) -> Trace:
+        """The run that was found as one of the model."""
+        task, run = self._task, runs.found()
+        states = [state_of(task, self._system.machine.stored, values) for values in run.states]
+        wanted = task.model.property(name) if name else None
+        return retold(task, states, [rule.action for rule in run.rules], wanted, last)
+
+    # ------------------------------------------------------------------------ asking
+
+    def _is_late(self) -> bool:
+        limit = self._task.limits.seconds
+        return limit is not None and monotonic() - self._started >= limit
+
+    def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
+        """Whether there is such a run. Raises _Over where nobody can tell."""
+        self._questions += 1
+        if self._is_late():
+            raise _Over(End.SECONDS)
+        limit = self._task.limits.seconds
+        left = None if limit is None else limit - (monotonic() - self._started)
+        times = [each for each in (left, self._wish.seconds) if each is not None]
+        answer = runs.ask(*formulas, seconds=min(times, default=None))
+        if answer in (Answer.YES, Answer.NO):
+            return answer is Answer.YES
+        raise _Over(ENDS.get(answer, End.SECONDS))
+
+    def _tell(self) -> None:
+        seconds = monotonic() - self._started
+        self._reporter.tell(Progress(0, self._steps, 0, 0, self._questions, seconds, resident()))
+
+    # ------------------------------------------------------------------------ findings
+
+    def findings(self) -> Findings:
+        """The proof, and what is known of each property after it."""
+        end = self._search()
+        stats = Stats(
+            states=0,
+            transitions=0,
+            levels=0,
+            layers=(),
+            taken={},
+            cut={},
+            unused=(),
+            unrefused=(),
+            seconds=monotonic() - self._started - self._ready,
+            memory=resident(),
+            ready=self._ready,
+        )
+        results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
+        if end is End.DEPTH:  # nothing is left that more patience would look at
+            end = End.COMPLETE
+        return Findings(self._wish.name, end, results, stats, self._error, proof=self._proof())
+
+    def _proof(self) -> Proof:
+        proved = {name or NO_ERROR for name in self._proved}
+        cells = [cell for (name, _), cell in self._cells.items() if name not in self._shown]
+        return Proof(
+            tuple(name or NO_ERROR for name in self._proved),
+            tuple(cell for cell in cells if cell.claim in proved),
+            tuple(cell for cell in cells if cell.claim not in proved | self._goals),
+            version(),
+            within_scope=True,
+            steps=self._steps,
+        )
+
+    def _verdict(self, prop: Property, end: End) -> Verdict:
+        task, good = self._task, prop.kind in GOOD
+        trace = self._shown.get(prop.name)
+        extent = Extent(task.scope, task.budget.total, task.budget.kinds)
+        if trace is not None:
+            reached = replace(extent, faults=trace.faults)
+            return Holds(reached, example=trace) if good else Violated(reached, trace, fewest=False)
+        if prop.name in self._proved and ERROR in self._proved:
+            return Violated(extent, None) if good else Holds(extent)
+        return Unknown(self._why(prop.name, end))
+
+    def _why(self, name: str, end: End) -> str:
+        """Why a property is neither proved nor violated."""
+        if end not in {End.DEPTH, End.COMPLETE, End.DECIDED}:
+            return str(end.value)
+        if name in self._proved:
+            return f"it is not proved that {NO_ERROR}"
+        if name in self._goals:
+            steps = count(self._base.depth, "step")
+            return f"not reached in runs of up to {steps}, and not proved that it never is"
+        cells = [cell for (claim, _), cell in self._cells.items() if claim == name]
+        failed = [cell for cell in cells if cell.kept is Kept.FAILED]
+        over = "" if self._steps == 1 else f"by induction over {count(self._steps, 'step')}, "
+        if failed:
+            return f"not inductive: {over}{failed[0].place} it need not be true any more"
+        lost = next(cell for cell in cells if cell.kept is Kept.UNKNOWN)
+        return f"not proved {lost.place}: {lost.why}"

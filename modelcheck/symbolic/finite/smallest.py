@@ -1,0 +1,94 @@
+"""How large a state is, for people who have to read it: what is worth making small, most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import spec.types as t
+from modelcheck.flat.machine import Machine
+from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Tagged
+from modelcheck.flat.terms import Sign, Term
+from spec.ir import Model
+
+
+def measures(model: Model, machine: Machine) -> Iterator[Term]:
+    """Members not as at the start, messages under way, entries, then all that is not as at the start."""
+    terms = machine.terms
+    start = machine.starts[0] if machine.starts else (0,) * len(machine.flats)
+    changed = {
+        flat: _differs(machine, flat, start[flat.value])
+        for shape in machine.stored
+        for flat in _variables(shape)
+    }
+    owned: dict[tuple[str, int], list[Term]] = {}
+    for variable, shape in zip(model.variables, machine.stored, strict=True):
+        if variable.owner is not None and isinstance(shape, Parts):
+            for member, part in enumerate(shape.parts):
+                own = owned.setdefault((variable.owner, member), [])
+                own += [changed[flat] for flat in _variables(part)]
+    pairs = list(zip(model.variables, machine.stored, strict=True))
+    yield _sum(machine, [terms.count(terms.any(tests)) for tests in owned.values()])
+    yield _sum(machine, [n for v, shape in pairs if v.network for n in _sizes(machine, v.type, shape)])
+    yield _sum(machine, [n for v, shape in pairs if not v.network for n in _sizes(machine, v.type, shape)])
+    yield _sum(machine, [terms.count(test) for test in changed.values()])
+
+
+def _differs(machine: Machine, flat: Term, value: int) -> Term:
+    terms = machine.terms
+    known = terms.bool(is_true=bool(value)) if flat.truth else terms.number(value)
+    return terms.no(terms.eq(flat, known))
+
+
+def _sum(machine: Machine, numbers: Sequence[Term]) -> Term:
+    total = machine.terms.number(0)
+    for number in numbers:
+        total = machine.terms.add(total, number)
+    return total
+
+
+def _parts(shape: Shape) -> Iterator[Shape]:
+    """What a shape is made of."""
+    match shape:
+        case Term():
+            yield from shape.args
+        case Maybe(has, value):
+            yield has
+            if value is not None:
+                yield value
+        case Parts(parts):
+            yield from parts
+        case Tagged(tag, cases):
+            yield tag
+            for fields in cases.values():
+                yield from fields
+        case Row(length, slots):
+            yield from (length, *slots)
+        case Heap(held):
+            yield from held.values()
+
+
+def _variables(shape: Shape) -> list[Term]:
+    """The plain variables of a stored shape, each once."""
+    if isinstance(shape, Term) and shape.sign is Sign.VAR:
+        return [shape]
+    return list(dict.fromkeys(flat for part in _parts(shape) for flat in _variables(part)))
+
+
+def _sizes(machine: Machine, of: t.Type, shape: Shape) -> Iterator[Term]:
+    """How many entries the sequences have, and how many members the sets and bags of anything but members."""
+    match of, shape:
+        case t.Seq(), Row(length, _):
+            yield length
+        case t.Set(t.Sort()), _:
+            return
+        case ((t.Set() | t.Bag()), Heap(held)):
+            for has in held.values():
+                yield has if not has.truth else machine.terms.count(has)
+        case t.Map(_, inner), Parts(parts):
+            for part in parts:
+                yield from _sizes(machine, inner, part)
+        case t.Record(_, fields), Parts(parts):
+            for field, part in zip(fields, parts, strict=True):
+                yield from _sizes(machine, field.type, part)
+        case _:
+            return
