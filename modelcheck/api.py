@@ -9,6 +9,7 @@ from counterexamples.trace import Trace
 from modelcheck.engine import Engine, Keep, Limits, Refusal, Task
 from modelcheck.expected import mismatches, needs_counts
 from modelcheck.memory import available, resident
+from modelcheck.portfolio import Portfolio
 from modelcheck.registry import engine as engine_of
 from modelcheck.report import Reporter, Silent
 from modelcheck.result import Findings, Holds, Outcome, Violated
@@ -54,16 +55,18 @@ def check(  # noqa: PLR0913 - each is given by its name
     threads: int | None = None,
     keep: Keep | None = None,
     ways: bool = True,
+    beside_after: float | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
-    less memory, and is repeated where there is a run to show.  Stops with a partial outcome
-    before memory runs out, or on Ctrl-C. Raises
-    KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when the model
-    cannot even start; NotReplayable is a bug of the engine.
+    less memory, and is repeated where there is a run to show.  With `beside_after`
+    and no engine given, a second one starts beside it after so many seconds (see
+    NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C.
+    Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
+    the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
     task = Task(
         model,
@@ -81,6 +84,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     if assumes := Machine(model, check.scope).assumption_failures():
         raise Unmet(model, assumes)
     chosen = _able(PREFERRED if engine is None else (engine,), task)
+    if engine is None and beside_after is not None:
+        chosen = Portfolio(chosen, beside_after)
     findings = chosen.run(task, reporter or Silent())
     for trace in traces(findings):
         certify(trace)

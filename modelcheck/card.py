@@ -11,8 +11,10 @@ from modelcheck.result import Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.standing import is_expected, standing, surprises
 from modelcheck.version import version
 from modelcheck.wording import (
+    beside_words,
     budget_words,
     config_words,
+    engine_words,
     memory_words,
     scope_words,
     seconds_words,
@@ -124,11 +126,13 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
         yield "by faults", _layers(stats.layers)
     if outcome.findings.depth is None:
         yield "cut", [] if proof is not None else _cut(outcome)
-    how = [outcome.findings.engine, "exact" if sample is None else "random"]
+    how = [engine_words(outcome.findings), "exact" if sample is None else "random"]
     if measured:
         how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= WORTH_TELLING else []
         how += [seconds_words(stats.seconds), memory_words(stats.memory)]
     yield "engine", [*how, f"modelcheck {version()}", f"text {digest(model.source)}"]
+    if measured:
+        yield "beside", [*beside_words(outcome.findings)]
 
 
 def _facts(outcome: Outcome, width: int) -> Iterator[Line]:

@@ -56,6 +56,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
         }
         | _sample(findings.sample)
         | ({} if findings.depth is None else {"depth": findings.depth})
+        | ({} if findings.beside is None else {"beside": asdict(findings.beside)})
         | _why(findings.error, explained)
     )
 

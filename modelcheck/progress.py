@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
-from modelcheck.report import Event, Found, Kept, LayerDone, Progress, Runs, Shrinking
+from modelcheck.report import Companion, Event, Found, Kept, LayerDone, Progress, Runs, Shrinking
 from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
@@ -20,6 +20,7 @@ class ProgressLine:
         self._columns = columns
         self._is_terminal = stream.isatty()
         self._violated: list[str] = []
+        self._beside: list[str] = []
 
     def tell(self, event: Event) -> None:
         """Write the line anew."""
@@ -35,6 +36,14 @@ class ProgressLine:
             case Kept(_, str(problem)):
                 self.clear()
                 self._stream.write(f"modelcheck: no checkpoint: {problem}; the search goes on\n")
+            case Companion(name, depth, found):
+                self._beside = [f"{name} at depth {depth}"]
+                if found is not None:
+                    self._say(
+                        f"{name} found a run for {found.property}, with {count(found.faults, 'fault')} in"
+                        f" {count(found.steps, 'step')}; the search goes on for one with fewer faults,"
+                        " and Ctrl-C shows what there is"
+                    )
             case LayerDone() | Kept():
                 pass
             case _:
@@ -45,6 +54,12 @@ class ProgressLine:
         if self._is_terminal:
             self._stream.write(CLEAR)
             self._stream.flush()
+
+    def _say(self, words: str) -> None:
+        """A line that stays, where somebody watches."""
+        if self._is_terminal:
+            self.clear()
+            self._stream.write(f"{self._plain(words)}\n")
 
     def _words(self, event: Progress) -> str:
         rate = event.states / event.seconds if event.seconds > 0 else 0
@@ -60,7 +75,7 @@ class ProgressLine:
         ]
         if self._violated:
             parts.append(f"decided: {', '.join(self._violated)}")
-        return " · ".join(parts)
+        return " · ".join([*parts, *self._beside])
 
     def _runs(self, event: Runs) -> str:
         rate = event.steps / event.seconds if event.seconds > 0 else 0
@@ -86,7 +101,9 @@ class ProgressLine:
 
     def _draw(self, words: str) -> None:
         if self._is_terminal:
-            ascii_only = not (self._stream.encoding or "").lower().startswith("utf")
-            shown = words.replace("·", "-") if ascii_only else words
-            self._stream.write(CLEAR + shown[: self._columns - 1])
+            self._stream.write(CLEAR + self._plain(words)[: self._columns - 1])
             self._stream.flush()
+
+    def _plain(self, words: str) -> str:
+        ascii_only = not (self._stream.encoding or "").lower().startswith("utf")
+        return words.replace("·", "-") if ascii_only else words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from counterexamples.trace import Trace
 from modelcheck.result import Layer
 
 
@@ -30,11 +31,12 @@ class LayerDone:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A property is decided by a run: violated, or (a `reachable`) reached."""
+    """A property is decided by a run: violated, or (a `reachable`) reached. Some engines show it at once."""
 
     property: str
     faults: int
     steps: int
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,23 @@ class Shrinking:
     seconds: float
 
 
-Event = Progress | LayerDone | Found | Kept | Runs | Shrinking
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """How far the engine beside is, by the length of the runs it looks at; or a run it has found."""
+
+    engine: str
+    depth: int
+    found: Found | None = None
+
+
+Event = Progress | LayerDone | Found | Kept | Runs | Shrinking | Companion
 
 
 class Reporter(Protocol):
     """Someone who is told how a search goes; must be quick, the search waits."""
 
     def tell(self, event: Event) -> None:
-        """Take note of an event."""
+        """Take note of an event. When told of progress it may raise `Stopped`, which ends the search."""
         ...
 
 

@@ -139,6 +139,22 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What a second engine did while the first one searched.
+
+    It answered `answered`, and found runs as good as the first one's for `agreed`;
+    of everything else no run of up to `depth` steps decides anything.  `problem` is
+    why it ended without an answer, if it did.
+    """
+
+    engine: str
+    answered: tuple[str, ...]
+    agreed: tuple[str, ...]
+    depth: int
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """All that an engine found; `error` is the run to an error of the model, if it makes one.
 
@@ -147,6 +163,7 @@ class Findings:
     their states are counted as often as they were met.  With `depth`, a solver
     looked at the runs of up to so many steps, and no states were counted.  With
     `proof`, no runs were looked at: it is what was proved of every scope.
+    `beside` is what another engine did at the same time.
     """
 
     engine: str
@@ -158,6 +175,7 @@ class Findings:
     sample: Sample | None = None
     depth: int | None = None
     proof: Proof | None = None
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True, slots=True)

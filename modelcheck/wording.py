@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from counterexamples.lines import count
-from modelcheck.result import Extent, Holds, Result, Unknown, Verdict, Violated
+from modelcheck.result import Extent, Findings, Holds, Result, Unknown, Verdict, Violated
 from spec.ir import Budget, Check, Model, PropertyKind, Scope
 from spec.values import show
 
@@ -83,6 +83,33 @@ def _faults(model: Model, extent: Extent) -> str:
 
 def _kinds(kinds: Mapping[str, int | None]) -> str:
     return ", ".join(f"any {name}" if most is None else f"{name} ≤ {most}" for name, most in kinds.items())
+
+
+def engine_words(findings: Findings) -> str:
+    """Who answered: an engine, or two."""
+    beside = findings.beside
+    return f"{findings.engine} and {beside.engine}" if beside and beside.answered else findings.engine
+
+
+def beside_words(findings: Findings) -> Iterator[str]:
+    """What the engine beside the first one did, if there was one."""
+    beside, first = findings.beside, findings.engine
+    if beside is None:
+        return
+    if beside.answered:
+        yield f"{beside.engine} answered {', '.join(beside.answered)}"
+        verdicts = [r.verdict for r in findings.results if r.property in beside.answered]
+        if any(isinstance(verdict, Violated) and not verdict.fewest for verdict in verdicts):
+            yield "fewer faults may do"
+        else:
+            yield f"{first} had been through all runs with fewer faults"
+    if beside.agreed:
+        yield f"{beside.engine} agrees with {first} on {', '.join(beside.agreed)}"
+    if beside.problem:
+        yield f"{beside.engine} gave up: {beside.problem}"
+    others = "nothing else" if beside.answered or beside.agreed else "nothing"
+    if beside.depth >= 0:
+        yield f"{beside.engine} found {others} in runs of up to {count(beside.depth, 'step')}"
 
 
 def budget_words(budget: Budget) -> str:

@@ -19,6 +19,7 @@ from modelcheck.estimate import estimate
 from modelcheck.exits import Exit
 from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
+from modelcheck.portfolio import PATIENCE, Disagreement
 from modelcheck.progress import ProgressLine
 from modelcheck.result import End, Outcome
 from modelcheck.shrinking.outcome import smaller
@@ -28,7 +29,7 @@ from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
 
-WORST_FIRST = (Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
+WORST_FIRST = (Exit.BUG, Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
 
 add_arguments = arguments.add_arguments
 
@@ -41,13 +42,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.estimate:
         return _estimate(output, asked)
     outcomes: list[Outcome] = []
-    refused = False
+    exits = set[Exit]()
     for model, check in asked:
         try:
             found = _ask(args, output, model, check, engine)
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
-            refused = True
+            exits.add(Exit.UNKNOWN)
+            continue
+        except Disagreement as disagreement:
+            _tell_disagreement(output, model, check, disagreement)
+            exits.add(Exit.BUG)
             continue
         outcome, shrunk = _smaller(args, output, found)
         outcomes.append(outcome)
@@ -60,8 +65,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, outcomes, output)
-    exits = {standing(outcome, strict=args.strict).exit for outcome in outcomes}
-    exits |= {Exit.UNKNOWN} if refused else set()
+    exits |= {standing(outcome, strict=args.strict).exit for outcome in outcomes}
     return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
 
 
@@ -96,6 +100,7 @@ def _ask(
             threads=args.threads,
             keep=arguments.keep(args),
             ways=not args.no_ways,
+            beside_after=PATIENCE,
         )
     except CannotResume as reason:
         raise SpecError([Diagnostic("R0910", model.source, None, str(reason))]) from None
@@ -106,6 +111,22 @@ def _ask(
         raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
     finally:
         progress.clear()
+
+
+def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagreement) -> None:
+    """Say that there is no answer to trust, and where everything is that we need to find out why."""
+    from modelcheck.reproducer import save_reproducer  # noqa: PLC0415 - loaded for what should never be
+
+    first, second = found.engines
+    output.tell(f"{model.name} · {check.name}: the engines {first} and {second} contradict each other")
+    for clash in found.clashes:
+        output.tell(f"  {clash}")
+    path = save_reproducer(model, check, found)
+    output.tell(
+        f"modelcheck: this is a bug of ours, and neither answer is to be trusted; {path} has all it takes"
+        f" to see it again (the model too): please report it with that file. Meanwhile, --engine {first}"
+        f" and --engine {second} each give the answer of one."
+    )
 
 
 def _smaller(args: argparse.Namespace, output: Output, outcome: Outcome) -> tuple[Outcome, list[Shrunk]]:

@@ -13,12 +13,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import Any, Self, TypeVar
+
+from modelcheck.children import Child, started
 
 T = TypeVar("T")
 Job = Callable[[float], T]  # given so many seconds
@@ -36,18 +35,6 @@ class Gone(Exception):  # noqa: N818 - it is told, in other words
     """A process is there no more."""
 
 
-@dataclass(slots=True, eq=False)
-class Worker:
-    """A process, and our end of the pipe to it.
-
-    Each has a pipe of its own, because a process that is killed while it holds a lock of a shared
-    queue keeps all others waiting for ever.
-    """
-
-    process: SpawnProcess
-    pipe: Connection
-
-
 class Workers:
     """A process for each core; use it as a context.
 
@@ -57,8 +44,8 @@ class Workers:
 
     def __init__(self) -> None:
         self.ended = ""  # why nothing more is done, when it is not the time
-        self._idle: list[Worker] = []
-        self._busy: dict[Connection, tuple[Worker, int, float]] = {}  # its job, and the seconds given
+        self._idle: list[Child] = []
+        self._busy: dict[Connection, tuple[Child, int, float]] = {}  # its job, and the seconds given
         self._before: Callable[[int, FrameType | None], object] | int | None = None
 
     def __enter__(self) -> Self:
@@ -103,7 +90,7 @@ class Workers:
         self.ended = INTERRUPTED
 
     def _submit(self, number: int, job: Job[Any], share: float) -> None:
-        worker = self._idle.pop() if self._idle else _started()
+        worker = self._idle.pop() if self._idle else started(_serve)
         self._busy[worker.pipe] = worker, number, share
         with _gone():
             worker.pipe.send((job, share))
@@ -125,21 +112,7 @@ class Workers:
         for worker in workers:
             worker.process.terminate()
         for worker in workers:
-            worker.process.join()
-            worker.process.close()
-            worker.pipe.close()
-
-
-def _started() -> Worker:
-    """A new process that waits for jobs."""
-    context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,), daemon=True)
-    resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
-    with _no_interrupts():  # what a process that starts inherits
-        process.start()
-    theirs.close()  # so that the pipe ends with the process
-    return Worker(process, ours)
+            worker.end()
 
 
 @contextmanager
@@ -151,23 +124,8 @@ def _gone() -> Iterator[None]:
         raise Gone from error
 
 
-@contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Ctrl-C waits; where the system cannot do that, it does not."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _serve(pipe: Connection) -> None:
-    """In a new process: do the jobs that come; leave Ctrl-C to the parent, and leave with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    """In a new process: do the jobs that come."""
     while True:
         try:
             job, share = pipe.recv()
@@ -179,10 +137,3 @@ def _serve(pipe: Connection) -> None:
         except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
             answer = None, error
         pipe.send(answer)
-
-
-def _leave_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -233,7 +233,7 @@ class _Bounded:
             return
         self._shown[name] = trace
         del self._open[name]
-        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+        self._reporter.tell(Told(name, trace.faults, len(trace.steps), trace))
 
     def _trace(self, name: str, run: Found) -> Trace:
         """The run as one of the model."""
