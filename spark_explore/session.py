@@ -39,7 +39,7 @@ from modelcheck.engine import CannotStart
 from modelcheck.memory import available
 from spark_explore.java import Java, find
 from spark_explore.master import LOOPBACK, Master, master
-from spark_explore.shipping import Executor, look, pack
+from spark_explore.shipping import NAME, Executor, look, pack
 
 GIB = 1 << 30
 FIXED = {  # what a user may still override
@@ -48,7 +48,9 @@ FIXED = {  # what a user may still override
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "false",  # a shard is a partition; none may be merged with another
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
 }
+START = 120  # seconds for Java itself, which a busy machine may need
 QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
 
@@ -58,8 +60,8 @@ class Settings:
     """Where Spark runs and how: `conf` are settings of Spark, which go before ours.
 
     `master` of None: the session there is, or local[*].  `log` of None: what Spark
-    writes is thrown away.  `patience`: how many seconds each stage of the start may
-    take; ten times that where a cluster keeps a queue (yarn, k8s).
+    writes is thrown away.  `patience`: how many seconds a master, and its executors, may
+    take to answer; ten times that where a cluster keeps a queue (yarn, k8s).
     """
 
     master: str | None = None
@@ -80,20 +82,21 @@ def session(settings: Settings) -> Iterator[SparkSession]:
     See NOTE(one-session) for a process that has one already.
     """
     running = SparkContext._active_spark_context  # noqa: SLF001 - the public way would start one
-    with tempfile.TemporaryDirectory(prefix="modelcheck-spark-") as name:
-        folder = Path(name)
-        if running is not None:
-            yield _joined(running, settings, folder)
-        else:
-            with _started(settings, folder) as spark:
-                yield spark
+    if running is not None:
+        yield _joined(running, settings)
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="modelcheck-spark-") as folder,
+        _started(settings, Path(folder)) as spark,
+    ):
+        yield spark
 
 
-def _joined(context: SparkContext, settings: Settings, folder: Path) -> SparkSession:
+def _joined(context: SparkContext, settings: Settings) -> SparkSession:
     """The session that is already there, with our code."""
     if settings.master not in {None, context.master}:
         raise CannotStart(f"this process has a Spark session already, with the master {context.master}")
-    _ship(context, folder)
+    _ship(context)
     return SparkSession(context)
 
 
@@ -107,11 +110,12 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
     process = _launched(conf, where, find(), folder, log)
     try:
         context = _context(process, conf, folder, patience)
-        _ship(context, folder)
+        _ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if not where.is_local:
-            with _bounded(process, patience, "the executors do not answer"):
-                _mind_executors(context, patience)
+            with _bounded(process, 2 * patience, "the executors do not answer"):
+                _await_executor(context, patience)
+                _mind_executors(context)
         yield SparkSession(context)
     finally:
         sys.path[:] = before
@@ -180,7 +184,7 @@ def _home() -> Path:
 
 def _context(process: Popen[bytes], conf: Mapping[str, str], folder: Path, patience: float) -> SparkContext:
     """Spark's context in that process. Raises CannotStart."""
-    port, secret = _gateway(process, folder, patience)
+    port, secret = _gateway(process, folder)
     with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
         gateway = launch_gateway()  # to the process that runs already
     ours = SparkConf(loadDefaults=False)
@@ -191,14 +195,14 @@ def _context(process: Popen[bytes], conf: Mapping[str, str], folder: Path, patie
     return context
 
 
-def _gateway(process: Popen[bytes], folder: Path, patience: float) -> tuple[int, str]:
+def _gateway(process: Popen[bytes], folder: Path) -> tuple[int, str]:
     """How to talk to Spark's process, which writes it into a file when it is ready."""
-    told, end = folder / "gateway", time.monotonic() + patience
+    told, end = folder / "gateway", time.monotonic() + START
     while not told.exists():
         if process.poll() is not None:
             raise CannotStart(f"Spark does not start: {_last_words(folder)}")
         if time.monotonic() > end:
-            raise CannotStart(f"Spark has not started within {patience:.0f} seconds")
+            raise CannotStart(f"Spark has not started within {START} seconds")
         time.sleep(0.05)
     with told.open("rb") as file:
         return read_int(file), UTF8Deserializer().loads(file)
@@ -249,15 +253,14 @@ def _last_words(folder: Path) -> str:
 # --------------------------------------------------------------- the executors
 
 
-def _ship(context: SparkContext, folder: Path) -> None:
-    """Our packages on the path of every executor, now and later; a second time does nothing."""
-    packed = pack(folder)
-    if not any(name.endswith(packed.name) for name in context.listFiles):
-        context.addPyFile(str(packed))
+def _ship(context: SparkContext) -> None:
+    """Our packages on the path of every executor, now and later; once for each context."""
+    if not any(Path(name).match(f"{NAME}*.zip") for name in context.listFiles):
+        context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long
 
 
-def _mind_executors(context: SparkContext, patience: float) -> None:
-    """Wait for an executor, and see that it can run our code. Raises CannotStart."""
+def _await_executor(context: SparkContext, patience: float) -> None:
+    """Wait for the first executor. Raises CannotStart."""
     end = time.monotonic() + patience
     status = context._jsc.sc()  # noqa: SLF001 - no public call tells how many executors there are
     while status.getExecutorMemoryStatus().size() < 2:  # the driver is one of them
@@ -268,6 +271,10 @@ def _mind_executors(context: SparkContext, patience: float) -> None:
                 "(--conf spark.executor.memory=512m asks for less)"
             )
         time.sleep(0.1)
+
+
+def _mind_executors(context: SparkContext) -> None:
+    """See that the executors can run our code. Raises CannotStart."""
     tasks = context.defaultParallelism
     for each in context.parallelize(range(tasks), tasks).map(look).collect():
         _mind(each)

@@ -17,6 +17,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+NAME = "modelcheck-"  # what follows is a checksum
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
 NEEDED = ("lark", "llvmlite.binding", "networkx", "pyarrow", "spec.load", "modelcheck.explicit.engine")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can tell
@@ -31,7 +32,7 @@ def pack(folder: Path) -> Path:
     digest = sha256()
     for name, data in contents.items():
         digest.update(b"%s\0%d\0%s" % (name.encode(), len(data), data))
-    target = folder / f"modelcheck-{digest.hexdigest()[:16]}.zip"
+    target = folder / f"{NAME}{digest.hexdigest()[:16]}.zip"
     with zipfile.ZipFile(target, "w") as packed:
         for name, data in contents.items():
             packed.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED)
