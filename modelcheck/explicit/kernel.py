@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 from modelcheck.engine import Task
 from modelcheck.explicit.assembly import Function
+from modelcheck.explicit.blocks import Blocks
 from modelcheck.explicit.cache import Cache
 from modelcheck.explicit.canonical import canonical
 from modelcheck.explicit.claims import claims, goals
@@ -45,6 +46,16 @@ OF_RECOVERY: dict[str, tuple[Any, list[Any]]] = {
     "count_marks": (_N, [_P, _N]),
     "first_trapped": (_N, [_P, _N, _P, _N]),
 }
+OF_BLOCKS: dict[str, tuple[Any, list[Any]]] = {
+    "gather": (_N, [_P, _N, _P, _N]),
+    "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
+    "strike": (_N, [_P, _N, _P, _N, _P, _N]),
+    "drain": (_N, [_P, _N, _P]),
+    "take": (_N, [_P, _N, _P, ctypes.c_uint8, _FLAG, _P]),
+    "tell_shards": (None, [_P, _N, _N, _P]),
+    "ask": (None, [_P, _N, _P]),
+    "lead_to": (_N, [_P, _N, _P, _FLAG]),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +67,32 @@ class Written:
 
 
 class Kernel:
-    """The compiled functions of a task; `call` has them by name.
+    """The compiled functions of a task; `call` has them by name, with `blocks` also those of `blocks.py`.
 
     `seconds` tells how long it took to get ready, `cached` whether it was on disk.
     """
 
-    def __init__(self, task: Task, cache: Cache | None = None) -> None:
+    def __init__(self, task: Task, cache: Cache | None = None, *, blocks: bool = False) -> None:
         started = perf_counter()
         recoverable = _recoverable(task)
         self.layout = layout(task.model, task.scope, task.budget, marks=3 if recoverable else 1)
         self.context = context(task.model, task.budget, task.properties)
         cache = cache or Cache()
-        self.key = key = _key(task)
+        self.key = key = _key(task) + "-blocks" * blocks
         kept = cache.get(key)
         self.cached = kept is not None
         if kept is None:
-            written = write(task, self.layout, self.context)
+            written = write(task, self.layout, self.context, blocks=blocks)
             self._machine, code = compiled(written.text)
             self.most = written.most
             cache.put(key, self.most.to_bytes(8) + code)
         else:
             self.most = int.from_bytes(kept[:8])
             self._machine = loaded(kept[8:])
+        signatures = SIGNATURES | (OF_RECOVERY if recoverable else {}) | (OF_BLOCKS if blocks else {})
         self.call = {
             name: ctypes.CFUNCTYPE(result, *args)(self._machine.get_function_address(name))
-            for name, (result, args) in (SIGNATURES | (OF_RECOVERY if recoverable else {})).items()
+            for name, (result, args) in signatures.items()
         }
         self.seconds = perf_counter() - started
 
@@ -132,11 +144,12 @@ def _key(task: Task) -> str:
 
 def _sources() -> str:
     """The text of the modules that write code: another text, another code."""
-    texts = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    modules = sorted(files("modelcheck.explicit").iterdir(), key=lambda module: module.name)
+    texts = (module.read_bytes() for module in modules if module.name.endswith(".py"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
-def write(task: Task, layout: Layout, context: Context) -> Written:
+def write(task: Task, layout: Layout, context: Context, *, blocks: bool = False) -> Written:
     """The kernel in LLVM's language. Raises TooWide."""
     expressions = Expressions(task.model, task.scope)
     steps = [
@@ -162,9 +175,10 @@ def write(task: Task, layout: Layout, context: Context) -> Written:
         *claims(context.of_states, expressions, layout),
         *(goals(_recoverable(task), expressions, layout) if layout.marks > 1 else ()),
         *loops(layout, context, named, most, symmetric=bool(task.symmetry)),
+        *(Blocks(layout, context).functions() if blocks else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
     ]
-    public = {*SIGNATURES, *OF_RECOVERY}
+    public = {*SIGNATURES, *OF_RECOVERY, *OF_BLOCKS}
     texts = [_private(str(fn), fn.name, public) for fn in functions]
     return Written("\n".join([*texts, *_declared(texts)]), most)
 

@@ -13,14 +13,13 @@ from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
 
-class Runs:
-    """Turns finds into traces. Costs the successors of each state on the run, twice."""
+class Replay:
+    """Turns finds into traces, given the way to each state. Costs the steps of each state on the run."""
 
-    def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: Space) -> None:
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel) -> None:
         self.task = task
         self.machine = machine
         self.kernel = kernel
-        self.space = space
         self._faults = frozenset(a.name for a in task.model.actions if a.kind is Kind.FAULT)
         self._free = frozenset(a.name for a in task.model.actions) - self._faults
         self._counters = [field.name for field in kernel.layout.counters]
@@ -62,15 +61,16 @@ class Runs:
 
     # --------------------------------------------------------------------- path
 
+    def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
+        """How a state was found: which initial state is first, then each state, and whether by a fault."""
+        raise NotImplementedError
+
     def _path(self, number: int) -> tuple[list[State], list[Step]]:
         """The run by which a state was found."""
-        (_, root), *later = self.space.ancestry(number)
-        state = self.machine.initial()[root]
+        root, later = self.way(number)
         spent = (0,) * len(self._counters)
-        words = self.kernel.represent(self.kernel.layout.pack(state, spent))
-        states, steps = [state], []
-        for _, ordinal in later:
-            words, by_fault = self.kernel.successors(words)[ordinal]
+        states, steps = [self.machine.initial()[root]], []
+        for words, by_fault in later:
             taken, spent = self._taken(states[-1], spent, words, by_fault=by_fault)
             states.append(taken.state)
             steps.append(taken.step)
@@ -135,6 +135,24 @@ class Runs:
                     except ModelError as error:
                         return prop.name, error, found
         raise AssertionError("no property of steps makes an error")  # the kernel found one
+
+
+class Runs(Replay):
+    """Runs to states of which the parents are known. Costs the successors of each state on the way."""
+
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: Space) -> None:
+        super().__init__(task, machine, kernel)
+        self.space = space
+
+    def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
+        """How a state was found."""
+        (_, root), *later = self.space.ancestry(number)
+        words = self.kernel.represent(self.kernel.layout.pack(self.machine.initial()[root]))
+        found = []
+        for _, ordinal in later:
+            words, by_fault = self.kernel.successors(words)[ordinal]
+            found.append((words, by_fault))
+        return root, found
 
 
 _ENDINGS: dict[PropertyKind, Ending] = {

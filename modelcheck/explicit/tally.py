@@ -10,7 +10,7 @@ from typing import Protocol
 
 from modelcheck.account import Counts
 from modelcheck.explicit.context import NOWHERE, Context, is_fault
-from modelcheck.explicit.space import Space
+from modelcheck.explicit.space import Level
 from modelcheck.report import Found, Reporter
 from spec.ir import Property, PropertyKind
 
@@ -54,6 +54,29 @@ class Worker(Protocol):
         ...
 
 
+class States(Protocol):
+    """The states found, by number."""
+
+    @property
+    def levels(self) -> Sequence[Level]:
+        """Where the states of each layer and depth begin."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def level(self, number: int) -> Level:
+        """The layer and depth of a state."""
+        ...
+
+    def firsts(self, place: int) -> Iterator[int]:
+        """States that have a property, by its place among those asked of states; the first of some."""
+        ...
+
+    def failures(self) -> Iterator[int]:
+        """States where asking for a property makes an error; the first of some."""
+        ...
+
+
 class Tally:
     """Counts, and the best find for each property."""
 
@@ -88,7 +111,7 @@ class Tally:
         cut = self.words[context.cut : context.refused]
         return taken[0], taken[1], sum(cut[0::2]), sum(cut[1::2])
 
-    def counts(self, space: Space) -> Counts:
+    def counts(self, space: States) -> Counts:
         """All counts together."""
         context, words = self._context, self.words
         cut = words[context.cut : context.refused]
@@ -112,7 +135,7 @@ class Tally:
 
     # -------------------------------------------------------------------- finds
 
-    def note(self, space: Space, workers: Sequence[Worker]) -> None:
+    def note(self, space: States, workers: Sequence[Worker]) -> None:
         """Take note of what was found since the last time."""
         context = self._context
         for place, prop in enumerate(context.of_states):
@@ -129,7 +152,7 @@ class Tally:
         ]
         self.error = min([*errors, *([self.error] if self.error else [])], key=lambda f: f.cost, default=None)
 
-    def _in_steps(self, space: Space, workers: Sequence[Worker], place: int, way: Way) -> list[Find]:
+    def _in_steps(self, space: States, workers: Sequence[Worker], place: int, way: Way) -> list[Find]:
         """What a step found: the states before it are known, the cost is of the state after it."""
         found = []
         for by_fault in (False, True):
@@ -168,7 +191,7 @@ class Tally:
         )
 
 
-def _in_state(space: Space, number: int, way: Way) -> Find:
+def _in_state(space: States, number: int, way: Way) -> Find:
     level = space.level(number)
     return Find(level.faults, level.depth, number, way)
 

@@ -1,0 +1,113 @@
+"""The Spark engine: the fault-layered search on files, its large levels as jobs of a cluster."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import ClassVar
+
+from pyspark.sql import SparkSession
+
+from modelcheck.account import Account
+from modelcheck.engine import Refusal, Task
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.packing import TooWide
+from modelcheck.report import Reporter
+from modelcheck.result import Findings
+from spark_explore.here import Here
+from spark_explore.jobs import OnSpark
+from spark_explore.run import begin, resume
+from spark_explore.search import Search
+from spark_explore.session import Settings, session
+from spark_explore.store import Remembering, store_at
+from spec.ir import PropertyKind
+from spec.semantics import Machine
+
+OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
+SMALL = 50_000  # states that this process expands in the time that a job takes at least
+SEEN = 100  # so many states that were seen are gone through in the time in which one is expanded
+SHARDS = 4  # for each core
+
+
+class SparkEngine:
+    """Explores every state, with what was found in files and the work on as many machines as there are.
+
+    `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
+    removed at the end if None.  `shards` is into how many parts the states are cut, by their
+    hashes; None: four for each core.  `small`: a level stays in this process when that
+    takes no longer than for so many states; None: all levels do, and there is no Spark.
+    """
+
+    name: ClassVar[str] = "spark"
+
+    def __init__(
+        self,
+        *,
+        master: str | None = None,
+        conf: Mapping[str, str] | None = None,
+        shards: int | None = None,
+        run_dir: str | None = None,
+        resume: bool = False,
+        small: int | None = SMALL,
+    ) -> None:
+        self._settings = Settings(master, dict(conf or {}))
+        self._shards = shards
+        self._run_dir = run_dir
+        self._resume = resume
+        self._small = small
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """What the explicit engine refuses; and `recoverable`, which needs all states at hand."""
+        refused = []
+        for prop in task.properties:
+            if prop.kind in OF_RUNS or (task.symmetry and prop.kind in OF_STEPS):
+                up_to = " up to symmetry" * (prop.kind in OF_STEPS)
+                refused.append(Refusal(f"{prop.kind.value} {prop.name}{up_to}", "reference"))
+            elif prop.kind is PropertyKind.RECOVERABLE:
+                refused.append(Refusal(f"{prop.kind.value} {prop.name}", "explicit"))
+        if not refused:
+            try:
+                Kernel(task, blocks=True)
+            except TooWide as wide:
+                refused.append(Refusal(str(wide), "reference"))
+        return tuple(refused)
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """The findings of the fault-layered search. Raises CannotStart, CannotResume."""
+        kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
+        with self._place() as place, self._spark() as spark:
+            store = Remembering(store_at(place))
+            if self._resume:
+                run, status = resume(store, task)
+            else:
+                run, status = begin(store, task, self._shards or _shards(spark)), None
+            search = Search(task, machine, kernel, reporter, run)
+            here = Here(kernel, run)
+            if spark is None or self._small is None:
+                search.hands = lambda _: here
+            else:
+                there, small = OnSpark(spark, task, kernel, run, place), self._small
+                search.hands = lambda states: here if states + search.size // SEEN <= small else there
+            return Account(search, search.search(status)).findings(self.name)
+
+    @contextmanager
+    def _spark(self) -> Iterator[SparkSession | None]:
+        if self._small is None:
+            yield None
+            return
+        with session(self._settings) as spark:
+            yield spark
+
+    @contextmanager
+    def _place(self) -> Iterator[str]:
+        if self._run_dir is not None:
+            yield self._run_dir
+            return
+        with tempfile.TemporaryDirectory(prefix="modelcheck-run-") as name:
+            yield name
+
+
+def _shards(spark: SparkSession | None) -> int:
+    return SHARDS * (1 if spark is None else spark.sparkContext.defaultParallelism)

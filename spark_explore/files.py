@@ -1,0 +1,50 @@
+"""Blocks of states become files of a run, and where they are."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from modelcheck.explicit.kernel import Kernel
+from spark_explore.pieces import Piece
+from spark_explore.run import new_name
+from spark_explore.steps import address_of, shares
+from spark_explore.store import Store
+
+
+class Place(NamedTuple):
+    """Who writes: a run's store, its number of shards, the level; and the shard, None for all together."""
+
+    store: Store
+    shards: int
+    level: int
+    shard: int | None = None
+
+
+def write(kernel: Kernel, place: Place, blocks: Sequence[bytes]) -> list[list[Piece]]:
+    """Write blocks to one file; for each, where it is: one piece, or none if it is empty. Raises OSError.
+
+    Nothing counts that no manifest names, so whoever fails or is late leaves nothing behind but a file.
+    """
+    if not any(blocks):
+        return [[] for _ in blocks]
+    name, start, found = new_name(place.level, place.shard), 0, list[list[Piece]]()
+    for block in blocks:
+        found.append([_piece(kernel, place, name, start, block)] if block else [])
+        start += len(block)
+    place.store.put(name, blocks)
+    return found
+
+
+def _piece(kernel: Kernel, place: Place, name: str, start: int, block: bytes) -> Piece:
+    count = len(block) // (8 * kernel.layout.words)
+    if place.shard is None:
+        counts = shares(kernel, address_of(block), count, place.shards)
+        return Piece(name, start, 0, tuple(counts), zlib.crc32(block))
+    return Piece(name, start, place.shard, (count,), zlib.crc32(block))
+
+
+def by_depth(depths: Sequence[int], pieces: Sequence[Sequence[Piece]]) -> dict[int, list[Piece]]:
+    """The pieces of each depth that has any."""
+    return {depth: list(each) for depth, each in zip(depths, pieces, strict=True) if each}

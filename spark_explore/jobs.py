@@ -1,0 +1,155 @@
+"""A level as one job of Spark: expand, shuffle by shard, settle; a few numbers come back."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from modelcheck.engine import Task
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.layout import Words
+from spark_explore.here import Advance, Pieces
+from spark_explore.pieces import Piece, piece_told, split, total
+from spark_explore.remote import ROWS, TOLD, Expand, LookBack, Mission, Settle, Sift, Work
+from spark_explore.run import Run
+from spark_explore.steps import Expanded
+
+PART = 1 << 15  # states that are worth a task
+WAVES = 2  # tasks for each core, so that none has to wait long for the last
+
+
+class JobFailed(OSError):  # noqa: N818 - what Spark says, not what went wrong
+    """Spark has given up on a job; the sentence is the last attempt's."""
+
+
+class OnSpark:
+    """Works as jobs of Spark. Costs the driver a few rows for each shard and task."""
+
+    def __init__(self, spark: SparkSession, task: Task, kernel: Kernel, run: Run, place: str) -> None:
+        self._spark = spark
+        self._kernel = kernel
+        self._run = run
+        self._width = 8 * kernel.layout.words
+        mission = Mission(task, place, run.shards, uuid.uuid4().hex)
+        self._mission = spark.sparkContext.broadcast(pickle.dumps(mission))
+
+    def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
+        """One level."""
+        parts = self._parts(frontier)
+        rows = self._sharded(Expand(self._mission, parts, paid), len(parts))
+        answers = self._collected(rows, Settle(self._mission, level, tuple(woken)))
+        self._all_there(answer["shard"] for answer in answers if "shard" in answer)
+        settled = sorted((a for a in answers if "shard" in a), key=lambda answer: int(answer["shard"]))
+        finds: dict[int, Words] = {}
+        for answer in settled:
+            _least(finds, answer["finds"])
+        return Advance(
+            [piece_told(piece) for answer in settled for piece in answer["new"]],
+            [piece_told(piece) for answer in settled for piece in answer["waiting"]],
+            self._together(answers, len(parts)),
+            finds,
+        )
+
+    def sift(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+        """What waits at each depth."""
+        work = Sift(self._mission, level, [tuple(pieces) for pieces in waiting])
+        answers = self._collected(self._numbers(self._run.shards), work)
+        self._all_there(answer["shard"] for answer in answers)
+        answers.sort(key=lambda answer: int(answer["shard"]))
+        return [
+            [piece_told(piece) for answer in answers for piece in answer["entering"][number]]
+            for number in range(len(waiting))
+        ]
+
+    def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
+        """Whether a fault leads from these states to new ones."""
+        parts = self._parts(frontier)
+        rows = self._sharded(Expand(self._mission, parts, True), len(parts))  # noqa: FBT003
+        work = Settle(self._mission, len(self._run.levels), (), keep=False)
+        answers = self._collected(rows, work)
+        return any(answer.get("elsewhere") for answer in answers), self._together(answers, len(parts))
+
+    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+        """The first of some states with a step to another."""
+        parts = self._parts(pieces)
+        work = LookBack(self._mission, parts, state, by_fault)
+        answers = self._collected(self._numbers(len(parts)), work)
+        first = min(answers, key=lambda answer: int(answer["part"]), default=None)
+        return None if first is None else tuple(first["parent"])
+
+    # -------------------------------------------------------------------- parts
+
+    def _parts(self, pieces: Pieces) -> list[list[Piece]]:
+        """States in parts of about the same size, in their order; for a level of which there are few, one."""
+        states, cores = total(pieces), self._spark.sparkContext.defaultParallelism
+        if not states:
+            return []
+        most = -(-states // min(-(-states // PART), WAVES * cores))
+        parts: list[list[Piece]] = []
+        room = 0
+        for piece in split(pieces, max(most // 8, PART), self._width):
+            if room < piece.count // 2 or not parts:
+                parts.append([])
+                room = most
+            parts[-1].append(piece)
+            room -= piece.count
+        return parts
+
+    def _numbers(self, count: int) -> DataFrame:
+        """So many tasks, each with its number."""
+        return self._spark.range(0, max(count, 1), 1, max(count, 1))
+
+    def _sharded(self, work: Work, tasks: int) -> DataFrame:
+        """What tasks make, by shard."""
+        rows = self._numbers(tasks).mapInArrow(work, ROWS)
+        if hasattr(rows, "repartitionById"):
+            return rows.repartitionById(self._run.shards, "shard")
+        return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
+
+    def _collected(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
+        """What the last stage tells. Raises JobFailed."""
+        try:
+            found = rows.mapInArrow(work, TOLD).collect()
+        except (PySparkException, Py4JJavaError) as error:
+            raise JobFailed(_reason(error)) from None
+        return [json.loads(bytes(row.told)) for row in found]
+
+    # ------------------------------------------------------------------ answers
+
+    def _together(self, answers: Iterable[dict[str, Any]], parts: int) -> Expanded:
+        """What all expanders have counted and found."""
+        context, finds, count = self._kernel.context, dict[int, Words](), 0
+        words = context.new()
+        for answer in answers:
+            if "words" in answer:
+                count += 1
+                for place in range(context.taken, context.size):
+                    words[place] += answer["words"][place]
+                _least(finds, answer["expanded"])
+        if count != parts:
+            raise JobFailed(f"{count} of {parts} tasks have answered")
+        return Expanded(words, finds)
+
+    def _all_there(self, shards: Iterable[int]) -> None:
+        if sorted(shards) != list(range(self._run.shards)):
+            raise JobFailed("not every shard has answered once")
+
+
+def _least(finds: dict[int, Words], told: Iterable[tuple[int, list[int]]]) -> None:
+    """Keep the least state of each kind."""
+    for place, state in told:
+        finds[place] = min(finds.get(place, tuple(state)), tuple(state))
+
+
+def _reason(error: Exception) -> str:
+    """The last line of what went wrong in a task."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    wrong = [line for line in lines if "Error" in line or "Exception" in line or "Damaged" in line]
+    return (wrong or lines or ["no reason given"])[-1]

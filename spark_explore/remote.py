@@ -1,0 +1,231 @@
+"""What runs on executors: each function works on the record batches of one task, in any process.
+
+A task may run twice, at the same time or later: it writes under a name of its own
+and gives that name back, and only what Spark has taken from one successful attempt
+reaches the driver or the next stage.  NOTE(once)
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from modelcheck.engine import Task
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.layout import Words
+from spark_explore.files import Place, write
+from spark_explore.pieces import Piece, blocks, of_shard, total
+from spark_explore.run import Level, level_told, manifest_name, unsealed
+from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
+from spark_explore.store import Remembering, Store, store_at
+
+ROWS = "shard int, told binary, block binary"  # a block of a shard's states; or what an expander has told
+TOLD = "told binary"
+SCHEMA = pa.schema([("shard", pa.int32()), ("told", pa.binary()), ("block", pa.binary())])
+SENT = 1 << 24  # bytes of blocks in a batch
+Batches = Iterator[pa.RecordBatch]
+Work = Callable[[Batches], Batches]
+
+
+@dataclass(frozen=True, slots=True)
+class Mission:
+    """What a worker has to know of a search, the same for all its levels; `token` is new for each driver."""
+
+    task: Task
+    place: str
+    shards: int
+    token: str
+
+
+class Site:
+    """A worker process within a search: the kernel, the files, the manifests read by now."""
+
+    def __init__(self, mission: Mission) -> None:
+        self.kernel = Kernel(mission.task, blocks=True)
+        self.shards = mission.shards
+        self.store: Store = Remembering(store_at(mission.place))
+        self.width = 8 * self.kernel.layout.words
+        self._levels: list[Level] = []
+
+    def seen(self, levels: int, shard: int) -> list[Piece]:
+        """The states of a shard in the first so many levels."""
+        while len(self._levels) < levels:
+            name = manifest_name(len(self._levels))
+            self._levels.append(level_told(unsealed(name, self.store.read(name))))
+        return [p for level in self._levels[:levels] for p in of_shard(level.new, shard, self.width)]
+
+
+@lru_cache(maxsize=1)
+def site(mission: bytes) -> Site:
+    """This process within a search; made once for each search."""
+    found: Mission = pickle.loads(mission)  # noqa: S301 - from our own driver
+    return Site(found)
+
+
+# ------------------------------------------------------------------------ expanding
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Expands the parts of a frontier whose numbers come in; the first also calls every shard."""
+
+    mission: Any  # a broadcast of bytes
+    parts: Sequence[Sequence[Piece]]
+    paid: bool
+
+    def __call__(self, batches: Batches) -> Batches:
+        """What the parts lead to."""
+        here = site(self.mission.value)
+        for number in numbers(batches):
+            yield from _sent(self._rows(here, number))
+
+    def _rows(self, here: Site, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
+        if number == 0:
+            yield from ((shard, None, b"") for shard in range(here.shards))
+        if number >= len(self.parts):
+            return
+        pieces = self.parts[number]
+        expander = Expander(here.kernel, here.shards, total(pieces))
+        try:
+            for shard, block in expander.rows(blocks(here.store, pieces, here.width), paid=self.paid):
+                yield shard, None, block
+            yield number % here.shards, told(expander.told()), b""
+        finally:
+            expander.close()
+
+
+def numbers(batches: Batches) -> Iterator[int]:
+    """The numbers that a task is given."""
+    for batch in batches:
+        yield from batch.column(0).to_pylist()
+
+
+def _sent(rows: Iterator[tuple[int, bytes | None, bytes]]) -> Batches:
+    """Rows as record batches of some megabytes."""
+    kept: list[tuple[int, bytes | None, bytes]] = []
+    size = 0
+    for row in rows:
+        kept.append(row)
+        size += len(row[2])
+        if size > SENT:
+            yield _batch(kept)
+            kept, size = [], 0
+    if kept:
+        yield _batch(kept)
+
+
+def _batch(rows: Sequence[tuple[int, bytes | None, bytes]]) -> pa.RecordBatch:
+    shards, tolds, blocks_ = zip(*rows, strict=True)
+    columns = [pa.array(shards, pa.int32()), pa.array(tolds, pa.binary()), pa.array(blocks_, pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def told(expanded: Expanded) -> bytes:
+    """What was counted and found, as bytes."""
+    finds = [(place, list(state)) for place, state in expanded.finds.items()]
+    return json.dumps({"words": expanded.words, "expanded": finds}).encode()
+
+
+# ------------------------------------------------------------------------- settling
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Settles each shard that comes in, and writes what is new; what was told by others is handed on."""
+
+    mission: Any
+    level: int
+    woken: Sequence[Piece]
+    keep: bool = True  # False: count what is new by a fault, and write nothing
+
+    def __call__(self, batches: Batches) -> Batches:
+        """A row for each shard and one for each expander."""
+        here = site(self.mission.value)
+        candidates: dict[int, list[bytes]] = defaultdict(list)
+        answers: list[bytes] = []
+        for batch in batches:
+            for shard, said, block in zip(*(batch.column(n) for n in range(3)), strict=True):
+                if said.is_valid:
+                    answers.append(said.as_py())
+                else:
+                    candidates[shard.as_py()].append(block.as_py())
+        answers += [self._settled(here, shard, candidates.pop(shard)) for shard in sorted(candidates)]
+        yield _answers(answers)
+
+    def _settled(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
+        given = [block for block in candidates if block]
+        given += blocks(here.store, of_shard(self.woken, shard, here.width), here.width)
+        seen = blocks(here.store, here.seen(self.level, shard), here.width)
+        settled = settle(here.kernel, here.shards, given, seen)
+        if not self.keep:
+            return json.dumps({"elsewhere": bool(settled.waiting)}).encode()
+        place = Place(here.store, here.shards, self.level, shard)
+        new, waiting = write(here.kernel, place, [settled.new, settled.waiting])
+        return json.dumps(
+            {
+                "shard": shard,
+                "new": [piece.told() for piece in new],
+                "waiting": [piece.told() for piece in waiting],
+                "finds": [(number, list(state)) for number, state in settled.finds.items()],
+            }
+        ).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Sift:
+    """Sifts the shards whose numbers come in, over all depths at which states wait."""
+
+    mission: Any
+    level: int
+    waiting: Sequence[Sequence[Piece]]
+
+    def __call__(self, batches: Batches) -> Batches:
+        """A row for each shard."""
+        here = site(self.mission.value)
+        yield _answers([self._sifted(here, shard) for shard in numbers(batches)])
+
+    def _sifted(self, here: Site, shard: int) -> bytes:
+        store, width = here.store, here.width
+        each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
+        seen = here.seen(self.level, shard)
+        again = [blocks(store, seen, width) for _ in range(0, len(each), PERIODS)]
+        place = Place(store, here.shards, self.level, shard)
+        found = write(here.kernel, place, sift(here.kernel, here.shards, each, again))
+        entering = [[piece.told() for piece in pieces] for pieces in found]
+        return json.dumps({"shard": shard, "entering": entering}).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class LookBack:
+    """Looks for a parent of a state in the parts whose numbers come in."""
+
+    mission: Any
+    parts: Sequence[Sequence[Piece]]
+    state: Words
+    by_fault: bool
+
+    def __call__(self, batches: Batches) -> Batches:
+        """A row for each part that has one: the first there."""
+        here = site(self.mission.value)
+        found = ((number, self._parent(here, number)) for number in numbers(batches))
+        rows = [json.dumps({"part": n, "parent": list(each)}).encode() for n, each in found if each]
+        yield _answers(rows)
+
+    def _parent(self, here: Site, number: int) -> Words | None:
+        expander = Expander(here.kernel, here.shards, 1)
+        try:
+            pieces = blocks(here.store, self.parts[number], here.width)
+            return expander.parent_of(pieces, self.state, by_fault=self.by_fault)
+        finally:
+            expander.close()
+
+
+def _answers(rows: Sequence[bytes]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["told"])

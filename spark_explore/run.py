@@ -1,0 +1,183 @@
+"""The folder of a run: what is asked, and for each finished level a manifest of the files that count."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelcheck.engine import CannotResume, Task
+from modelcheck.explicit.layout import layout
+from modelcheck.version import version
+from spark_explore.pieces import Damaged, Piece, piece_told, total
+from spark_explore.store import Store
+
+FORMAT = 1
+ABOUT = "run.json"
+LEVELS = "levels"  # the manifests of finished levels, by number
+STATES = "states"  # files of states, by level and by who wrote them
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The new states of a layer at a depth; and those that from there on wait for a fault."""
+
+    number: int
+    faults: int
+    depth: int
+    new: tuple[Piece, ...]
+    waiting: tuple[Piece, ...]
+
+    @property
+    def count(self) -> int:
+        """How many states are new."""
+        return total(self.new)
+
+
+@dataclass(slots=True)
+class Run:
+    """The files of one search; `seen` are all states found by now, in the order of their levels."""
+
+    store: Store
+    shards: int
+    levels: list[Level] = field(default_factory=list)
+
+    @property
+    def seen(self) -> list[Piece]:
+        """Where all states found are."""
+        return [piece for level in self.levels for piece in level.new]
+
+    def at(self, faults: int, depth: int) -> list[Piece]:
+        """The states of a layer at a depth."""
+        found = (level.new for level in self.levels if (level.faults, level.depth) == (faults, depth))
+        return [piece for pieces in found for piece in pieces]
+
+    def commit(self, level: Level, status: Json) -> None:
+        """A level is finished: from now on its files count. Raises OSError."""
+        told = {
+            "number": level.number,
+            "faults": level.faults,
+            "depth": level.depth,
+            "new": [piece.told() for piece in level.new],
+            "waiting": [piece.told() for piece in level.waiting],
+            "status": status,
+        }
+        self.store.put(manifest_name(level.number), [sealed(told)])
+        self.levels.append(level)
+
+    def tell(self, name: str, told: Json) -> None:
+        """Write down something else. Raises OSError."""
+        self.store.put(name, [sealed(told)])
+
+    def told(self, name: str) -> Json:
+        """What was written down. Raises Damaged, OSError."""
+        return unsealed(name, self.store.read(name))
+
+
+def manifest_name(number: int) -> str:
+    """The name of the manifest of a level."""
+    return f"{LEVELS}/{number:06}.json"
+
+
+def new_name(level: int, shard: int | None) -> str:
+    """A name for a file of states that nobody has used, so whoever is late or tries again harms nobody."""
+    whose = "all" if shard is None else f"{shard:05}"
+    return f"{STATES}/{level:06}/{whose}-{uuid.uuid4().hex[:12]}"
+
+
+def sealed(told: Json) -> bytes:
+    """A text of JSON behind its checksum."""
+    text = json.dumps(told, separators=(",", ":")).encode()
+    return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
+
+
+def unsealed(name: str, data: bytes) -> Json:
+    """The inverse. Raises Damaged."""
+    digest, _, text = data.partition(b"\n")
+    if hashlib.sha256(text).hexdigest().encode() != digest:
+        raise Damaged(f"{name} is not as it was written")
+    told: Json = json.loads(text)
+    return told
+
+
+def level_told(told: Mapping[str, Any]) -> Level:
+    """A level as its manifest says."""
+    new, waiting = (tuple(map(piece_told, told[which])) for which in ("new", "waiting"))
+    return Level(told["number"], told["faults"], told["depth"], new, waiting)
+
+
+# ------------------------------------------------------------------------ beginning
+
+
+def begin(store: Store, task: Task, shards: int) -> Run:
+    """A new run. Raises OSError; CannotResume when there is one already."""
+    if store.names():
+        raise CannotResume("the run directory is not empty: go on with --resume, or name another")
+    run = Run(store, shards)
+    run.tell(ABOUT, {"shards": shards, **about(task)})
+    return run
+
+
+def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
+    """The run in a store, and what the last finished level says. Raises CannotResume, OSError, Damaged."""
+    if not store.names():
+        raise CannotResume("there is no run in the run directory")
+    run, told = opened(store)
+    asked = about(task)
+    if told["identity"] != asked["identity"]:
+        raise CannotResume("the run directory is of another model, scope, check or version of modelcheck")
+    status = None
+    while (name := manifest_name(len(run.levels))).rpartition("/")[2] in store.names(LEVELS):
+        manifest = run.told(name)
+        run.levels.append(level_told(manifest))
+        status = manifest["status"]
+    return run, status
+
+
+def opened(store: Store) -> tuple[Run, Json]:
+    """The run in a store without its levels, and what is asked. Raises CannotResume, OSError, Damaged."""
+    try:
+        told = unsealed(ABOUT, store.read(ABOUT))
+    except FileNotFoundError:
+        raise CannotResume("there is no run in the run directory") from None
+    if told["format"] != FORMAT:
+        raise CannotResume("the run directory is of another version of modelcheck")
+    return Run(store, told["shards"]), told
+
+
+def about(task: Task) -> Json:
+    """What is asked, so that only the same question goes on and a reader can tell what states mean."""
+    model, scope, budget = task.model, task.scope, task.budget
+    kinds = None if budget.kinds is None else dict(budget.kinds)
+    parts = (model.sorts, model.nats, model.unions, model.variables, model.actions, model.init)
+    asked = (
+        [sorted(each.items()) for each in (scope.sorts, scope.nats, scope.networks, scope.config)],
+        (budget.total, kinds),
+        task.properties,
+        task.symmetry,
+        task.stop_early,
+    )
+    packed = layout(model, scope, budget)
+    identity = hashlib.sha256(repr((FORMAT, version(), parts, asked, packed)).encode()).hexdigest()
+    return {
+        "format": FORMAT,
+        "version": version(),
+        "identity": identity,
+        "file": model.source.name,
+        "text": model.source.text,
+        "model": model.name,
+        "check": task.check,
+        "scope": {
+            "sorts": {name: list(members) for name, members in scope.sorts.items()},
+            "nats": dict(scope.nats),
+            "networks": dict(scope.networks),
+            "config": {name: str(value) for name, value in scope.config.items()},
+        },
+        "budget": [budget.total, kinds],
+        "symmetry": list(task.symmetry),
+        "words": packed.words,
+    }

@@ -1,0 +1,173 @@
+"""Where a run's files are: a local folder, or any place that Arrow reaches by its URI."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+
+class Store(Protocol):
+    """Files by name, each written once and then only read. Every method raises OSError."""
+
+    def put(self, name: str, parts: Sequence[bytes]) -> None:
+        """Write a file; it appears whole or not at all."""
+        ...
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes, or all of them; fewer where it ends."""
+        ...
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files in a folder, in order; none if there is no such folder."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Forget a file or a folder and all that is in it."""
+        ...
+
+
+class LocalStore:
+    """A folder of this machine, or one that all machines see under the same path."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, name: str, parts: Sequence[bytes]) -> None:
+        """Write a file under another name, then give it its own."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, new = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                for part in parts:
+                    file.write(part)
+            Path(new).replace(path)
+        except OSError:
+            Path(new).unlink(missing_ok=True)
+            raise
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes."""
+        with (self.root / name).open("rb", buffering=0) as file:
+            file.seek(start)
+            return file.read() if size is None else file.read(size)
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files in a folder."""
+        try:
+            found = sorted(path.name for path in (self.root / folder).iterdir())
+        except FileNotFoundError:
+            return []
+        return [name for name in found if not name.startswith(".")]
+
+    def remove(self, name: str) -> None:
+        """Forget a file or a folder."""
+        path = self.root / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+class ArrowStore:
+    """A place that `pyarrow.fs` reaches: HDFS, S3, GCS, Azure; where files appear whole anyway."""
+
+    def __init__(self, uri: str) -> None:
+        arrow: Any = import_module("pyarrow")
+        self._fs: Any = import_module("pyarrow.fs")
+        try:
+            self._files, self._root = self._fs.FileSystem.from_uri(uri)
+        except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
+            raise OSError(f"{uri}: {error}") from None
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}" if name else str(self._root)
+
+    def put(self, name: str, parts: Sequence[bytes]) -> None:
+        """Write a file."""
+        path = self._path(name)
+        self._files.create_dir(path.rpartition("/")[0], recursive=True)
+        with self._files.open_output_stream(path + ".new") as file:
+            for part in parts:
+                file.write(part)
+        self._files.move(path + ".new", path)
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes."""
+        with self._files.open_input_file(self._path(name)) as file:
+            every = file.size()
+            return bytes(file.read_at(every - start if size is None else size, start))
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files in a folder."""
+        found = self._files.get_file_info(self._fs.FileSelector(self._path(folder), allow_not_found=True))
+        return sorted(info.base_name for info in found if not info.base_name.endswith(".new"))
+
+    def remove(self, name: str) -> None:
+        """Forget a file or a folder."""
+        path = self._path(name)
+        if self._files.get_file_info(path).is_file:
+            self._files.delete_file(path)
+        else:
+            self._files.delete_dir(path)
+
+
+class Remembering:
+    """A store that remembers small files, which are read in each level; some millions of bytes at most."""
+
+    def __init__(self, store: Store, most: int = 1 << 25, small: int = 1 << 18) -> None:
+        self._store = store
+        self._most = most
+        self._small = small
+        self._kept: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
+        self._size = 0
+
+    def put(self, name: str, parts: Sequence[bytes]) -> None:
+        """Write a file."""
+        self._store.put(name, parts)
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes."""
+        if size is None or size > self._small:
+            return self._store.read(name, start, size)
+        key = name, start, size
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        found = self._kept[key] = self._store.read(name, start, size)
+        self._size += size
+        while self._size > self._most:
+            self._size -= len(self._kept.popitem(last=False)[1])
+        return found
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files in a folder."""
+        return self._store.names(folder)
+
+    def remove(self, name: str) -> None:
+        """Forget a file or a folder."""
+        self._store.remove(name)
+
+
+def store_at(place: str) -> Store:
+    """The store at a path or a URI. Raises OSError where there can be none."""
+    parts = urlsplit(place)
+    if parts.scheme == "file":
+        return LocalStore(Path(unquote(parts.path)))
+    if "://" in place:
+        return ArrowStore(place)
+    return LocalStore(Path(place).absolute())
+
+
+def forget(store: Store, name: str) -> None:
+    """Remove a file that nobody needs, if that works."""
+    with contextlib.suppress(OSError):
+        store.remove(name)
