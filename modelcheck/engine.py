@@ -8,7 +8,9 @@ from typing import ClassVar, Protocol
 
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
+from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Budget, Model, Property, Scope
+from spec.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,11 @@ class CannotResume(Exception):  # noqa: N818 - an answer to the user, no failure
     """There is no search that could go on."""
 
 
-class CannotStart(Exception):  # noqa: N818 - an answer to the user, no failure of ours
-    """What an engine runs on is not there: the sentence says what, and what to do. Nothing was searched."""
+class CannotStart(SpecError):  # noqa: N818 - an answer to the user, no failure of ours
+    """What an engine runs on is not there: a sentence says what, and what to do. Nothing was searched."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__([Diagnostic("R0912", Source("modelcheck", ""), None, message)])
 
 
 class Engine(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from modelcheck.engine import Engine
+from modelcheck.engine import CannotStart, Engine
 
 ENGINES = {
     "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
@@ -12,11 +12,23 @@ ENGINES = {
     "induction": "modelcheck.symbolic.finite.induction:Induction",
     "prove": "modelcheck.symbolic.unbounded.engine:Prover",
     "reference": "modelcheck.reference:ReferenceEngine",
+    "spark": "spark_explore.engine:SparkEngine",
 }
+EXTRAS = {"spark"}  # what these need is installed by their names: modelcheck[spark]
 
 
 def engine(name: str, **options: object) -> Engine:
-    """The engine of that name with its own options, loaded now. Raises KeyError when there is none."""
+    """The engine of that name with its own options, loaded now.
+
+    Raises KeyError when there is none, and CannotStart when what it needs is not installed.
+    """
     module, _, attribute = ENGINES[name].partition(":")
-    made: Engine = getattr(import_module(module), attribute)(**options)
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        if name not in EXTRAS:
+            raise
+        advice = f"`pip install 'modelcheck[{name}]'` installs it"
+        raise CannotStart(f"the engine {name} needs {error.name}, which is not here: {advice}") from None
+    made: Engine = getattr(loaded, attribute)(**options)
     return made

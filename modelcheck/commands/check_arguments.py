@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
-from modelcheck.commands.engine_options import add_engine_options
+from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import add_overrides
 from modelcheck.engine import Keep
 from modelcheck.files import refuse_unwritable
@@ -44,7 +44,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
     add("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
-    add("--resume", type=Path, metavar="DIR", help="go on from a checkpoint, and keep it up to date")
+    add("--resume", metavar="DIR", help="go on from a checkpoint, or a --run-dir, and keep it up to date")
     add("--every", type=amounts.seconds, default=300, metavar="T", help="how often, besides at the end (5m)")
 
 
@@ -118,4 +118,6 @@ def changed(args: argparse.Namespace) -> list[str]:
 def keep(args: argparse.Namespace) -> Keep | None:
     """Where the search is to be written down, if at all."""
     folder = args.resume or args.checkpoint
-    return None if folder is None else Keep(folder, args.every, resume=args.resume is not None)
+    if folder is None or args.engine == SPARK:  # whose levels are in files as it goes
+        return None
+    return Keep(Path(folder), args.every, resume=args.resume is not None)

