@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 import spec.ir as ir
 import spec.types as t
@@ -24,6 +24,7 @@ from modelcheck.symbolic.unbounded.terms import Term, number
 from modelcheck.symbolic.unbounded.theory import Small
 
 MOST_ASKED = 8000  # values of one state
+MOST_MEMBERS = 6  # of which all sets are looked at
 
 Told = str | list["Told"]
 Look = Callable[[Term, t.Type], ir.Value]
@@ -52,8 +53,10 @@ class Reader:
     def value(self, shape: Shape, look: Look) -> ir.Value:
         """What a shape is worth."""
         match shape:
-            case Flat(term, of):
+            case Flat(term, of) if self._is_told(of):
                 return look(term, of)
+            case Flat():
+                return self._by_parts(shape, look)
             case Row(length, at, t.Seq(_, limit)):
                 found, most = look(length, t.INT), self._most(limit)
                 count = most if found is None else found
@@ -71,6 +74,43 @@ class Reader:
             case _:
                 raise Unsayable("a value of this shape")
 
+    def _is_told(self, of: t.Type) -> bool:
+        """Whether a solver writes a value of the type so that it can be read: without arrays."""
+        match self.shapes.types.whole(of):
+            case t.Set():
+                return False
+            case t.Option(inner):
+                return self._is_told(inner)
+            case t.Record(_, fields):
+                return all(self._is_told(field.type) for field in fields)
+            case t.Tuple(items):
+                return all(map(self._is_told, items))
+            case t.Union(_, cases):
+                return all(self._is_told(field.type) for case in cases for field in case.fields)
+            case _:
+                return True
+
+    def _by_parts(self, of: Flat, look: Look) -> ir.Value:
+        """A value with sets in it, asked for part by part."""
+        types = self.shapes.types
+        match types.whole(of.type):
+            case t.Option():
+                is_some = look(types.is_some(of), t.BOOL)
+                inner = self.value(self.shapes.seen(types.the(of)), look)
+                return inner if is_some else None
+            case t.Record(_, parts) | t.Tuple(parts):
+                each = [types.part(of, at, None) for at in range(len(parts))]
+                return tuple([self.value(self.shapes.seen(part), look) for part in each])
+            case t.Union(_, cases):
+                found: ir.Value = None
+                for at, case in enumerate(cases):
+                    each = [types.part(of, i, at) for i in range(len(case.fields))]
+                    value = (at, *[self.value(self.shapes.seen(part), look) for part in each])
+                    found = value if look(types.case_test(of, at), t.BOOL) else found
+                return found
+            case _:
+                raise Unsayable("a value of this shape")
+
     def _most(self, limit: t.Limit | None) -> int:
         if limit is None:
             return 0
@@ -80,9 +120,7 @@ class Reader:
         """All values of a flat type, each with its term."""
         whole = self.shapes.types.whole(of)
         for value in self._values(whole):
-            shape = self.shapes.constant(whole, value)
-            assert isinstance(shape, Flat)
-            yield value, shape.term
+            yield value, self.shapes.element(self.shapes.constant(whole, value), whole)
 
     def _values(self, of: t.Type) -> Iterator[ir.Value]:
         match of:
@@ -99,6 +137,8 @@ class Reader:
             case t.Option(inner):
                 yield None
                 yield from self._values(self.shapes.types.whole(inner))
+            case t.Set(inner):
+                yield from _subsets(list(self._values(self.shapes.types.whole(inner))))
             case t.Record(_, fields) | t.Case(_, _, fields):
                 yield from product(*(list(self._values(self.shapes.types.whole(f.type))) for f in fields))
             case t.Tuple(items):
@@ -108,6 +148,13 @@ class Reader:
                     yield from ((at, *values) for values in self._values(_record(case)))
             case _:
                 raise Unsayable(f"all values of {of}")
+
+
+def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
+    if len(members) > MOST_MEMBERS:
+        raise Unsayable("all sets of so many")
+    for size in range(len(members) + 1):
+        yield from map(frozenset, combinations(members, size))
 
 
 def _record(case: t.Case) -> t.Record:

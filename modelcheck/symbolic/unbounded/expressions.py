@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import assert_never
 
 import spec.ir as ir
@@ -195,18 +196,22 @@ class Expressions:
         match whole:
             case Many(has, t.Set(inner)):
                 name = name_of(self._sort(inner))
-                return Item((name,), has(name), Flat(name, self.types.whole(inner)))
+                return Item((name,), has(name), self._member(name, inner))
             case Counted(count, t.Bag(inner)):
                 name = name_of(self._sort(inner))
-                return Item((name,), less(number(0), count(name)), Flat(name, self.types.whole(inner)))
+                return Item((name,), less(number(0), count(name)), self._member(name, inner))
             case Row(length, at_, _):
                 index = name_of(INT)
                 inside = conjunction([at_most(number(0), index), less(index, length)])
                 return Item((index,), inside, at_(index))
             case Flat(type=t.Option(inner)) if not isinstance(inner, t.Unknown):
-                return Item((), self.types.is_some(whole), self.types.the(whole))
+                return Item((), self.types.is_some(whole), self.shapes.seen(self.types.the(whole)))
             case _:
                 raise Unsayable(f"each of {domain.type}")
+
+    def _member(self, term: Term, of: t.Type) -> Shape:
+        """What a term is as a member of a set or bag."""
+        return self.shapes.seen(Flat(term, self.types.whole(of)))
 
     def _name(self, of: t.Type) -> Term:
         return self.shapes.bind(self._sort(of))
@@ -214,9 +219,9 @@ class Expressions:
     def _sort(self, of: t.Type) -> str:
         return BOOL if isinstance(of, t.Unknown) else self.types.sort(of)
 
-    def _where(self, expr: ir.Bind, env: Env) -> tuple[Item, Env]:
+    def _where(self, expr: ir.Bind, env: Env, name: Namer | None = None) -> tuple[Item, Env]:
         """Any member that a quantifier looks at, and the names as they are then."""
-        found = self.item(expr.domain, expr.case, env)
+        found = self.item(expr.domain, expr.case, env, name)
         inner = env.bind(expr.slot, found.value)
         if expr.where is None:
             return found, inner
@@ -248,7 +253,7 @@ class Expressions:
 
         def has(value: Term) -> Term:
             if own and isinstance(domain := self.of(expr.domain, env), Many | Counted | Flat):
-                return self._keeps(expr, domain, Flat(value, self.types.whole(inner_type)), env)
+                return self._keeps(expr, domain, value, env)
             item, inner = self._where(expr, env)
             same = equality(self.shapes.element(self.of(expr.body, inner), inner_type), value)
             return quantified("exists", item.names, conjunction([item.inside, same]))
@@ -256,10 +261,12 @@ class Expressions:
         has(self._name(inner_type))  # what cannot be said is refused here, in its place
         return Many(has, expr.type)
 
-    def _keeps(self, expr: ir.Bind, domain: Shape, value: Flat, env: Env) -> Term:
+    def _keeps(self, expr: ir.Bind, domain: Shape, term: Term, env: Env) -> Term:
         """Whether a value is a member that a comprehension keeps as it is."""
+        assert isinstance(expr.type, t.Set)
+        value = self._member(term, expr.type.of)
         parts = [self.is_in(value, domain)]
-        if expr.case is not None:
+        if expr.case is not None and isinstance(value, Flat):
             parts.append(self.types.case_test(value, expr.case))
         if expr.where is not None:
             parts.append(self.truth(expr.where, env.bind(expr.slot, value)))
@@ -269,6 +276,11 @@ class Expressions:
         """The greatest or least body, or the member that has it; any value where there is no member."""
         least = expr.quantifier in {ir.Quantifier.MIN, ir.Quantifier.ARGMIN}
         itself = expr.quantifier in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}
+        if self._is_of_numbers(expr, env):
+            inside, ends = partial(self._is_considered, expr, env), self._ends(expr.domain, env)
+            return self.theory.chosen(
+                t.INT, lambda it: self._first(it, inside, t.INT, least=least, instances=ends)
+            )
 
         def says(it: Flat) -> Term:
             item, inner = self._where(expr, env)
@@ -289,12 +301,28 @@ class Expressions:
 
         return self.theory.chosen(self.types.whole(expr.type), says)
 
+    def _is_of_numbers(self, expr: ir.Bind, env: Env) -> bool:
+        """Whether it is the greatest or least of the numbers in a domain, and of nothing made from them."""
+        item = self.item(expr.domain, expr.case, env)
+        own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
+        return own and isinstance(item.value, Flat) and item.names == (item.value.term,) and _is_number(item)
+
+    def _is_considered(self, expr: ir.Bind, env: Env, value: Term) -> Term:
+        """Whether a quantifier looks at a value."""
+        return self._where(expr, env, lambda _: value)[0].inside
+
+    def _ends(self, domain: ir.Expr, env: Env) -> tuple[Term, ...]:
+        """Where a domain begins and ends, if it is a range."""
+        if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
+            return tuple(self._term(arg, env) for arg in domain.args)
+        return ()
+
     def _map_of(self, expr: ir.MapOf, env: Env) -> Table:
         assert isinstance(expr.type, t.Map)
         key, inner = expr.type.key, expr.type.value
 
         def get(at: Term) -> Shape:
-            return self.shapes.fitted(self.of(expr.body, env.bind(expr.slot, Flat(at, key))), inner)
+            return self.shapes.fitted(self.of(expr.body, env.bind(expr.slot, self._member(at, key))), inner)
 
         get(self._name(key))  # what cannot be said is refused here, in its place
         return Table(get, expr.type)
@@ -329,7 +357,7 @@ class Expressions:
             case Parts(parts):
                 return parts[expr.index]
             case Flat():
-                return self.types.part(whole, expr.index, self._case(expr))
+                return self.shapes.seen(self.types.part(whole, expr.index, self._case(expr)))
             case Nowhere():
                 return whole
             case _:
@@ -377,9 +405,9 @@ class Expressions:
             case ir.Op.LAST, Row(length, at, _):
                 return at(subtract(length, number(1)))
             case ir.Op.THE, Flat(type=t.Option()):
-                return self.types.the(of)
+                return self.shapes.seen(self.types.the(of))
             case ir.Op.THE, Many(has, t.Set(inner)):
-                return self.theory.chosen(inner, lambda it: self._only(it, has, inner))
+                return self.shapes.seen(self.theory.chosen(inner, lambda it: self._only(it, has, inner)))
             case ir.Op.LEAST | ir.Op.GREATEST, Many(has, t.Set(inner)):
                 least = expr.op is ir.Op.LEAST
                 return self.theory.chosen(inner, lambda it: self._first(it, has, inner, least=least))
@@ -394,13 +422,25 @@ class Expressions:
         some = self.shapes.bind(self.types.sort(inner))
         return implication(quantified("exists", [some], has(some)), has(it.term))
 
-    def _first(self, it: Flat, has: Callable[[Term], Term], inner: t.Type, *, least: bool) -> Term:
+    def _first(
+        self,
+        it: Flat,
+        has: Callable[[Term], Term],
+        inner: t.Type,
+        *,
+        least: bool,
+        instances: Sequence[Term] = (),
+    ) -> Term:
+        """That a value is the first of a set, if that has any; also said of some `instances`."""
         other = self.shapes.bind(self.types.sort(inner))
         pair = (it, Flat(other, inner)) if least else (Flat(other, inner), it)
         before = self.shapes.below(*pair, or_equal=True)
-        first = quantified("forall", [other], implication(has(other), before))
+        first = [quantified("forall", [other], implication(has(other), before))]
+        if it.term.sort == INT:  # which follows, but solvers do not think of the next number by themselves
+            first.append(negation(has(add(it.term, number(-1 if least else 1)))))
         some = self.shapes.bind(self.types.sort(inner))
-        return implication(quantified("exists", [some], has(some)), conjunction([has(it.term), first]))
+        is_first = implication(quantified("exists", [some], has(some)), conjunction([has(it.term), *first]))
+        return conjunction([*(implication(has(each), has(it.term)) for each in instances), is_first])
 
     def _size(self, expr: ir.Expr, of: Shape) -> Term:
         match expr, of:
@@ -430,7 +470,7 @@ class Expressions:
             case Counted(count, _):
                 return Many(lambda x: less(number(0), count(x)), set_)
             case Row() | Flat():
-                return Many(lambda x: self.is_in(Flat(x, self.types.whole(inner)), of), set_)
+                return Many(lambda x: self.is_in(self._member(x, inner), of), set_)
             case _:
                 raise Unsayable(f"the elements of {expr.args[0].type}")
 
@@ -478,7 +518,7 @@ class Expressions:
             case Flat(type=t.Option(inner)):
                 if isinstance(inner, t.Unknown):
                     return FALSE
-                same = self.shapes.equal(value, self.types.the(whole))
+                same = self.shapes.equal(value, self.shapes.seen(self.types.the(whole)))
                 return conjunction([self.types.is_some(whole), same])
             case Subsets(of):
                 if not isinstance(value, Many):
@@ -543,6 +583,10 @@ class Expressions:
 
 
 # ------------------------------------------------------------------------ numbers
+
+
+def _is_number(item: Item) -> bool:
+    return [name.sort for name in item.names] == [INT]
 
 
 def _one_if(test: Term) -> Term:

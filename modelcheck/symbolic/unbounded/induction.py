@@ -13,6 +13,7 @@ from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
 from modelcheck.symbolic.process import Answer, Program, ask
 from modelcheck.symbolic.unbounded.decode import Reader, looked_up
 from modelcheck.symbolic.unbounded.expressions import Stop
+from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, Asked, Question, Writer
 from modelcheck.symbolic.unbounded.shapes import Flat, Unsayable
 from modelcheck.symbolic.unbounded.theory import Small
@@ -20,6 +21,7 @@ from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import ModelError
 
 SIZES = ((1, 1), (2, 1), (2, 2), (3, 2), (2, 4), (4, 2))  # of sorts and of nats, the smallest first
+MESSAGES = 2  # in a network that is a set: the one that the step is about, and another
 UNDER_WAY = 99  # messages in a network: more than a small scope ever has
 
 
@@ -31,7 +33,9 @@ def broken_step(
         return None
     for members, most in SIZES:
         small = Small(
-            {sort.name: members for sort in asked.model.sorts}, {nat.name: most for nat in asked.model.nats}
+            {sort.name: members for sort in asked.model.sorts},
+            {nat.name: most for nat in asked.model.nats},
+            MESSAGES,
         )
         try:
             found = _within(program, asked, question, claims, small, seconds)
@@ -51,7 +55,7 @@ def _within(
     seconds: float,
 ) -> Trace | None:
     writer = Writer(asked, small, named=False)
-    formula = writer.formula(question, claims)
+    formula = without_quantifiers(writer.formula(question, claims), small)
     reader = Reader(writer.shapes, small)
     numbers = {n: value.term for n, value in writer.config.items() if isinstance(value, Flat)}
     terms = [term for shape in writer.before for term in reader.asked(shape)]
@@ -85,7 +89,8 @@ def _step(
         if isinstance(taken, CutOff):
             continue
         for ending in _broken(machine, asked.model.property(question.claim), before, taken):
-            return Trace(asked.model, scope, (before, taken.state), (taken.step,), ending, question.claim)
+            states, steps = (before, taken.state), (taken.step,)
+            return Trace(asked.model, scope, states, steps, ending, question.claim, is_run=False)
     return None
 
 

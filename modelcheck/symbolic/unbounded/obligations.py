@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import spec.ir as ir
 import spec.types as t
 from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Flat, Nowhere, Shape, Shapes, Types
+from modelcheck.symbolic.unbounded.shapes import Flat, Many, Nowhere, Shape, Shapes, Types
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
@@ -30,8 +30,11 @@ from modelcheck.symbolic.unbounded.terms import (
     apply,
     at_most,
     conjunction,
+    disjunction,
+    equality,
     free_names,
     ground,
+    is_of_arrays,
     negation,
     number,
     opened,
@@ -97,14 +100,14 @@ class Formula:
     def _is_own(self, part: Term) -> bool:
         if part.is_bound or part.is_made or part.op in LOGIC | NUMBERS or part.op.isdigit():
             return False
-        return part.op not in self.makers and not part.op.startswith("(_ is")
+        return not (part.op in self.makers or part.op.startswith("(_ is") or is_of_arrays(part))
 
     @property
     def is_effectively_propositional(self) -> bool:
-        """Whether it is in a decidable fragment: no numbers, and no symbol leads from a sort back to it."""
+        """Whether it is in a decidable fragment: no numbers, no arrays, no symbol from a sort back to it."""
         edges: set[tuple[str, str]] = set()
         for _, term in (*self.assumed, ("goal", negation(self.goal))):
-            if any(part.sort == INT for part in symbols(term)):
+            if any(part.sort == INT or is_of_arrays(part) for part in symbols(term)):
                 return False
             edges |= {
                 (arg.sort, p.sort)
@@ -301,7 +304,20 @@ class Writer:
 
     def _any(self, variable: ir.Variable) -> Shape:
         with placed(variable.span):
+            most = None if self.small is None else self.small.messages
+            if most is not None and isinstance(variable.type, t.Set) and variable.network is not None:
+                return self._few(variable.name, variable.type, most)
             return self.shapes.unknown(variable.type, variable.name)
+
+    def _few(self, name: str, of: t.Set, most: int) -> Many:
+        """Any set of at most so many members."""
+        sort = self.types.sort(of.of)
+        places = [(apply(f"|{name} {n}|", (), sort), apply(f"|{name} {n}?|", (), BOOL)) for n in range(most)]
+
+        def has(value: Term) -> Term:
+            return disjunction([conjunction([there, equality(value, at)]) for at, there in places])
+
+        return Many(has, of)
 
     def _ready(self, action: ir.Action, env: Env, statements: Statements) -> tuple[Env, tuple[Shape, ...]]:
         """The parameters, any that there may be, and what the guards ask of them."""

@@ -3,8 +3,12 @@
 What has one term (numbers, members, options, records and unions of such) is
 `Flat`; a sequence is its length and a function from an index, a set a function
 from a value to whether it is in it, a bag to how often, a map to what is there.
-So a changed map is a function that asks the old one, and no theory of arrays or
-sets is needed: every formula is about numbers, members, and symbols on them.
+So a changed map is a function that asks the old one, and no theory of sets is
+needed: formulas are about numbers, members, and symbols on them.
+
+A set inside something that has one term (a message, an option, another set) is an
+array from values to truth values.  Any set can be: one that is not written out gets
+a name, and what is in it is said of the name (`Shapes.definitions`).
 
 What the language leaves to an error of the model (the entry behind the end of a
 sequence, the value of `none`) is some value, nobody knows which.
@@ -14,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import spec.ir as ir
 import spec.types as t
@@ -30,15 +35,20 @@ from modelcheck.symbolic.unbounded.terms import (
     choice,
     conjunction,
     disjunction,
+    empty_array,
     equality,
+    free_names,
     implication,
+    in_array,
     less,
     made,
     negation,
     number,
     quantified,
+    renamed,
     selected,
     tested,
+    with_value,
 )
 
 
@@ -65,10 +75,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Many:
-    """A set: whether a value is in it."""
+    """A set: whether a value is in it, and the one term that it is, if there is one without a name for it."""
 
     has: Callable[[Term], Term]
     type: t.Set
+    term: Callable[[], Term] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,23 +145,35 @@ class Types:
         return self._unions[of.union] if isinstance(of, t.Case) else of
 
     def is_flat(self, of: t.Type) -> bool:
-        """Whether a value of the type is one term."""
+        """Whether a value of the type is one term wherever it stands."""
         match self.whole(of):
             case t.Bool() | t.Int() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 return True
             case t.Option(inner):
-                return isinstance(inner, t.Unknown) or self.is_flat(inner)
+                return isinstance(inner, t.Unknown) or self.is_element(inner)
             case t.Record(_, fields):
                 return all(self.is_flat(field.type) for field in fields)
             case t.Tuple(items):
                 return all(map(self.is_flat, items))
             case t.Union(_, cases):
-                return all(self.is_flat(field.type) for case in cases for field in case.fields)
+                return all(self.is_element(field.type) for case in cases for field in case.fields)
             case _:
                 return False
 
+    def is_element(self, of: t.Type) -> bool:
+        """Whether a value of the type is one term inside a set, an option or a message."""
+        match self.whole(of):
+            case t.Set(inner):
+                return self.is_element(inner)
+            case t.Record(_, fields):
+                return all(self.is_element(field.type) for field in fields)
+            case t.Tuple(items):
+                return all(map(self.is_element, items))
+            case whole:
+                return self.is_flat(whole)
+
     def sort(self, of: t.Type) -> str:
-        """The sort of a flat type's terms; its datatype is declared if it is new."""
+        """The sort of the terms of a type that can be an element; its datatype is declared if it is new."""
         match self.whole(of):
             case t.Bool():
                 return BOOL
@@ -160,6 +183,11 @@ class Types:
                 return f"|{name}|"
             case t.Enum(name, members):
                 return self._declared(name, [(self.member(name, each), []) for each in members])
+            case t.Set(inner) if not isinstance(inner, t.Unknown):
+                sort = self.sort(inner)
+                name = f"set {sort.strip('|')}"
+                self._datatypes.setdefault(name, f"(define-sort |{name}| () (Array {sort} Bool))")
+                return f"|{name}|"
             case t.Option(inner) if not isinstance(inner, t.Unknown):
                 sort = self.sort(inner)
                 name = f"{sort.strip('|')}?"
@@ -274,6 +302,8 @@ class Shapes:
 
     def __init__(self, types: Types) -> None:
         self.types = types
+        self.definitions: list[Term] = []  # what is in the sets that have a name
+        self._named: dict[tuple[Term, str], str] = {}
         self._bound = 0
 
     # ---------------------------------------------------------------- quantifiers
@@ -308,10 +338,53 @@ class Shapes:
 
     def element(self, value: Shape, of: t.Type) -> Term:
         """The term of a value that is in a set, a bag, or a key of a map."""
-        fitting = self.fitted(value, of)
-        if not isinstance(fitting, Flat):
-            raise Unsayable(f"{of} inside a set, bag, option or message")
-        return fitting.term
+        if isinstance(value, Flat) and self.types.whole(value.type) == self.types.whole(of):
+            return value.term
+        return self._packed(self.fitted(value, of), of)
+
+    def _packed(self, value: Shape, of: t.Type) -> Term:
+        """One term for a value, with names for the sets in it that are none."""
+        match value, self.types.whole(of):
+            case Flat(term), _:
+                return term
+            case Many(_, _, term), _ if term is not None:
+                return term()
+            case Many(has), t.Set(inner):
+                return self._named_set(has, inner)
+            case Parts(parts), whole:
+                return self._made(parts, whole, None).term
+            case _:
+                raise Unsayable(f"{of} inside a set, bag, option or message")
+
+    def _made(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Flat:
+        kinds = _kinds(of, case)
+        flat = [Flat(self._packed(part, kind), kind) for part, kind in zip(parts, kinds, strict=True)]
+        return self.types.made(flat, of, case)
+
+    def _named_set(self, has: Callable[[Term], Term], inner: t.Type) -> Term:
+        """A set by a name of its own, the same for sets of which the same is said."""
+        member = self.bind(self.types.sort(inner))
+        body, sort = has(member), self.types.sort(t.Set(inner))
+        params = tuple(each for each in free_names(body) if each != member)
+        key = renamed(apply("", [*params, member, body], BOOL)), sort
+        if key not in self._named:
+            self._named[key] = name = f"a {sort.strip('|')} {len(self._named)}"
+            inside = in_array(apply(f"|{name}|", params, sort), member)
+            self.definitions.append(
+                quantified("forall", [*params, member], equality(inside, body), (inside,))
+            )
+        return apply(f"|{self._named[key]}|", params, sort)
+
+    def seen(self, value: Flat) -> Shape:
+        """A value taken out of another: of a set, what is in it."""
+        if not isinstance(value.type, t.Set):
+            return value
+        return Many(lambda x: in_array(value.term, x), value.type, lambda: value.term)
+
+    def _unpacked(self, value: Flat, of: t.Record | t.Tuple) -> Parts:
+        kinds = _kinds(of, None)
+        parts = [self.seen(self.types.part(value, i, None)) for i in range(len(kinds))]
+        return Parts(tuple(self.fitted(p, kind) for p, kind in zip(parts, kinds, strict=True)), of)
 
     def fitted(self, value: Shape, of: t.Type) -> Shape:  # noqa: C901 - by type
         """A value as one of a type that it fits: as an option, or `[]`, `{}` and `none` of anything."""
@@ -329,10 +402,10 @@ class Shapes:
                 return Flat(value.term, of)
             case Flat(type=t.Option()), t.Option():
                 return value
-            case Flat(), t.Option(inner):
-                fitting = self.fitted(value, inner)
-                assert isinstance(fitting, Flat)
-                return self.types.some(fitting, of)
+            case Flat() | Many() | Parts(), t.Option(inner):
+                return self.types.some(Flat(self.element(value, inner), inner), of)
+            case Flat(type=t.Tuple() | t.Record()), t.Tuple() | t.Record() if not self.types.is_flat(of):
+                return self._unpacked(value, of)
             case Flat(type=t.Tuple() | t.Record()), _ if self.types.whole(value.type) != of:
                 return self._refitted(value, of)
             case Flat(term), t.Int() | t.Nat() | t.Range() if term.sort == INT:
@@ -367,11 +440,11 @@ class Shapes:
     def _of_members(self, value: Shape, of: t.Type) -> Shape:
         match value, of:
             case Many(_, t.Set(t.Unknown())), t.Set():
-                return Many(lambda _: FALSE, of)
+                return self.many((), of)
             case Counted(_, t.Bag(t.Unknown())), t.Bag():
                 return Counted(lambda _: number(0), of)
-            case Many(has, t.Set(inner)), t.Set(wanted) if self._are_alike(inner, wanted):
-                return Many(has, of)
+            case Many(has, t.Set(inner), term), t.Set(wanted) if self._are_alike(inner, wanted):
+                return Many(has, of, term)
             case Counted(count, t.Bag(inner)), t.Bag(wanted) if self._are_alike(inner, wanted):
                 return Counted(count, of)
             case Many() | Counted(), _:
@@ -384,15 +457,17 @@ class Shapes:
 
     def together(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Shape:
         """A record, tuple or case of a union."""
-        flat = [part for part in parts if isinstance(part, Flat)]
-        if len(flat) == len(parts) and self.types.is_flat(of):
-            return self.types.made(flat, of, case)
-        if isinstance(of, t.Record | t.Tuple):
-            return Parts(tuple(parts), of)
+        whole = self.types.whole(of)
+        if self.types.is_flat(whole):
+            return self._made(parts, whole, case)
+        if isinstance(whole, t.Record | t.Tuple):
+            return Parts(tuple(parts), whole)
         raise Unsayable(f"a collection inside {of}")
 
     def equal(self, left: Shape, right: Shape) -> Term:
         """Whether two values are the same."""
+        if isinstance(left, Flat) and isinstance(right, Flat) and left.type == right.type:
+            return equality(left.term, right.term)
         left, right = self.fitted(left, right.type), self.fitted(right, left.type)
         match left, right:
             case (Nowhere(), _) | (_, Nowhere()):
@@ -429,6 +504,8 @@ class Shapes:
         """The first value where the test is true, the second where it is not."""
         if test in {TRUE, FALSE}:
             return then if test == TRUE else other
+        if isinstance(then, Flat) and isinstance(other, Flat) and then.type == other.type:
+            return Flat(choice(test, then.term, other.term), then.type)
         then, other = self.fitted(then, other.type), self.fitted(other, then.type)
         match then, other:
             case Nowhere(), _:
@@ -544,7 +621,11 @@ class Shapes:
     def many(self, members: Sequence[Shape], of: t.Set) -> Many:
         """A set that is written out."""
         terms = [self.element(each, of.of) for each in members]
-        return Many(lambda x: disjunction([equality(x, each) for each in terms]), of)
+        return Many(
+            lambda x: disjunction([equality(x, each) for each in terms]),
+            of,
+            lambda: reduce(with_value, terms, empty_array(self.types.sort(of))),
+        )
 
     def counted(self, members: Sequence[Shape], of: t.Bag) -> Counted:
         """A bag that is written out."""
@@ -623,6 +704,10 @@ class Shapes:
             case t.Option(inner):
                 inside = self.within_flat(self.types.the(value).term, inner)
                 return implication(self.types.is_some(value), inside)
+            case t.Set(inner):
+                member = self.bind(self.types.sort(inner))
+                inside = implication(in_array(term, member), self.within_flat(member, inner))
+                return quantified("forall", [member], inside)
             case t.Record(_, parts) | t.Tuple(parts):
                 each = [self.types.part(value, i, None) for i in range(len(parts))]
                 return conjunction([self.within_flat(part.term, part.type) for part in each])
@@ -636,6 +721,19 @@ class Shapes:
             parts = [self.types.part(value, i, at) for i in range(len(case.fields))]
             inside = conjunction([self.within_flat(part.term, part.type) for part in parts])
             yield implication(self.types.case_test(value, at), inside)
+
+
+def _kinds(of: t.Type, case: int | None) -> Sequence[t.Type]:
+    """What the parts of a record, a tuple, or a union's case are."""
+    match of:
+        case t.Record(_, fields):
+            return [field.type for field in fields]
+        case t.Tuple(items):
+            return items
+        case t.Union(_, cases) if case is not None:
+            return [field.type for field in cases[case].fields]
+        case _:
+            raise Unsayable(f"parts of {of}")
 
 
 def _below_bool(left: Term, right: Term) -> Term:

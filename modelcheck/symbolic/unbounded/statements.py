@@ -121,7 +121,7 @@ class Statements:
         shapes, of = self.expressions.shapes, whole.type
         assert isinstance(of, t.Record | t.Tuple)
         kinds = [field.type for field in of.fields] if isinstance(of, t.Record) else [*of.items]
-        parts: list[Shape] = [shapes.types.part(whole, at, None) for at in range(len(kinds))]
+        parts: list[Shape] = [shapes.seen(shapes.types.part(whole, at, None)) for at in range(len(kinds))]
         parts[index] = shapes.fitted(self._changed(parts[index], path, value, env), kinds[index])
         return shapes.together(parts, of, None)
 
@@ -142,7 +142,8 @@ class Statements:
 
     def _entry(self, statement: ir.Each, env: Env, member: Term) -> Env:
         assert isinstance(statement.domain.type, t.Set)
-        return self.run(statement.body, env.bind(statement.slot, Flat(member, statement.domain.type.of)))
+        each = self.expressions.shapes.seen(Flat(member, statement.domain.type.of))
+        return self.run(statement.body, env.bind(statement.slot, each))
 
     def _looped(self, statement: ir.Each, env: Env, domain: Many, index: int) -> Table:
         """A map after a loop: at the members what the body makes of it, elsewhere what was there."""

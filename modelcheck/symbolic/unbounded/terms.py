@@ -94,6 +94,30 @@ def selected(term: Term, maker: str, part: str, index: int, sort: str) -> Term:
     return Term(f"|{part}|", (term,), sort)
 
 
+def empty_array(sort: str) -> Term:
+    """An array with false for all values."""
+    return Term(f"((as const {sort}) false)", (), sort)
+
+
+def with_value(array: Term, value: Term) -> Term:
+    """An array that has true for one more value."""
+    return Term("store", (array, value, TRUE), array.sort)
+
+
+def in_array(array: Term, value: Term) -> Term:
+    """Whether an array of truth values has true for a value; known at once where it is written out."""
+    if array == empty_array(array.sort):
+        return FALSE
+    if array.op == "store":
+        return disjunction([equality(array.args[1], value), in_array(array.args[0], value)])
+    return Term("select", (array, value), BOOL)
+
+
+def is_of_arrays(term: Term) -> bool:
+    """Whether a term is made by the theory of arrays."""
+    return term.op in {"select", "store"} or term.op.startswith("((as const")
+
+
 def bound(name: str, sort: str) -> Term:
     """A name for a quantifier to bind."""
     return Term(name, (), sort, is_bound=True)
@@ -152,6 +176,10 @@ def equality(left: Term, right: Term) -> Term:
         if left.op != right.op:
             return FALSE
         return conjunction([equality(a, b) for a, b in zip(left.args, right.args, strict=True)])
+    for one, other in ((left, right), (right, left)):
+        if one.is_made and other.op == "ite" and all(arg.is_made for arg in other.args[1:]):
+            test, then, otherwise = other.args
+            return choice(test, equality(one, then), equality(one, otherwise))
     return Term("=", (left, right), BOOL)
 
 
@@ -192,13 +220,22 @@ MOST_WAYS = 16  # in which one implication may come about before it is left as i
 
 
 def split(term: Term) -> tuple[Term, ...]:
-    """Smaller terms that together are equivalent: a solver sees more easily what each is good for."""
+    """Smaller terms that together are equivalent: a solver sees more easily what each is good for.
+
+    But not where a smaller one would only count with what a quantifier binds: then a
+    solver would not know for which values to look at it.
+    """
     match term:
         case Term(op="and", args=parts):
             return tuple(each for part in parts for each in split(part))
         case Term(op="forall", args=(body,)) if body.op != "!":
             names = [Term(name, (), sort, is_bound=True) for name, sort in term.binds]
-            return tuple(quantified("forall", names, each) for each in split(body))
+            parts = split(body)
+            if not all(
+                _is_looked_at(part, name) for part in parts for name in names if name in free_names(part)
+            ):
+                return (term,)
+            return tuple(quantified("forall", names, each) for each in parts)
         case Term(op="=>", args=(left, right)):
             ways, ends = _ways(left), split(right)
             if len(ways) * len(ends) > MOST_WAYS:
@@ -206,6 +243,15 @@ def split(term: Term) -> tuple[Term, ...]:
             return tuple(_implied(way, end) for way in ways for end in ends)
         case _:
             return (term,)
+
+
+def _is_looked_at(term: Term, name: Term) -> bool:
+    """Whether a name is said to be equal to something, or some symbol stands on it that is no number's."""
+    if term.op == "=" and name in term.args:
+        return True
+    if term.op[0] == "|" or term.op == "select":
+        return name in free_names(term)
+    return any(_is_looked_at(arg, name) for arg in term.args)
 
 
 def _implied(left: Term, right: Term) -> Term:
@@ -264,7 +310,16 @@ def add(left: Term, right: Term) -> Term:
         return number(a + b)
     if a == 0 or b == 0:
         return right if a == 0 else left
+    if b is not None and left.op in {"+", "-"} and len(left.args) == 2:
+        base, step = left.args
+        known = value_of(step)
+        if known is not None:
+            return _moved(base, b + (known if left.op == "+" else -known))
     return Term("+", (left, right), INT)
+
+
+def _moved(base: Term, by: int) -> Term:
+    return subtract(base, number(-by)) if by < 0 else add(base, number(by))
 
 
 def subtract(left: Term, right: Term) -> Term:
@@ -274,6 +329,8 @@ def subtract(left: Term, right: Term) -> Term:
         return number(a - b)
     if b == 0:
         return left
+    if b is not None and left.op in {"+", "-"} and len(left.args) == 2 and value_of(left.args[1]) is not None:
+        return add(left, number(-b))
     return number(0) if left == right else Term("-", (left, right), INT)
 
 

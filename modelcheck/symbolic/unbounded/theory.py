@@ -71,10 +71,14 @@ class Sized:
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """A scope in which everything is finite: the members of each sort, and how far each nat goes."""
+    """A scope in which everything is finite: the members of each sort, and how far each nat goes.
+
+    `messages` is how many there may be in a network that is a set, None for any number.
+    """
 
     sorts: Mapping[str, int]
     nats: Mapping[str, int]
+    messages: int | None = None
 
     def members(self, sort: str) -> tuple[str, ...]:
         """The names of a sort's members."""
@@ -148,6 +152,7 @@ class Theory:
         sized = [*self._sized.values()]
         pairs = [(a, b) for a in sized for b in sized if a.of == b.of]
         return (
+            *self.shapes.definitions,
             *self._axioms,
             *(axiom for each in sized for axiom in self._of_one(each)),
             *(axiom for a, b in pairs for axiom in self._of_two(a, b)),

@@ -259,6 +259,45 @@ TRUE_CLAIMS = {  # a model with a claim that is true, a change that makes it fal
         ("net.send(top)", "net.send(top + 1)"),
         "N = 2, net = 2",
     ),
+    "sets inside messages": (
+        """
+        sort S
+        nat N
+        record Told { of: set[S], n: N }
+        network net: set of Told
+        state { now: Told = Told(of = {}, n = 0) }
+        action grow(s in S - now.of) { now.of.add(s)  now.n := now.n + 1  net.send(now) }
+        action heard(m in net) { require newest: m.n == now.n  now := m }
+        invariant claim: forall a in net, b in net. a.n <= b.n implies a.of subset b.of
+        lemma told: forall m in net. m.n <= now.n and m.of subset now.of
+        lemma newest: forall m in net. m.n == now.n implies m.of == now.of
+        """,
+        ("now.of.add(s)", "now.of := {s}"),
+        "S = 2, N = 2, net = 3",
+    ),
+    "options and sets of sets": (
+        """
+        sort S
+        state { a: set[S] = {}, best: set[S]? = none, all: set[set[S]] = {{}} }
+        action grow(s: S) { a.add(s) }
+        action save { best := a  all.add(a) }
+        action load(b in best) { a := b }
+        invariant claim: {} in all and forall b in best. b in all
+        """,
+        ("all.add(a)", "all.add({s in S where s not in a})"),
+        "S = 2",
+    ),
+    "the greatest number of which something is true": (
+        """
+        nat N
+        state { s: seq[bool; N] = [], k: N = 0 }
+        action add(b: bool) { s.append(b)  k := 0 }
+        action look { k := max n in 0..size(s) where n == 0 or s[n - 1]. n }
+        invariant claim: k == 0 or (k <= size(s) and s[k - 1] and not exists n in k..size(s) - 1. s[n])
+        """,
+        ("s[n - 1]. n", "not s[n - 1]. n"),
+        "N = 3",
+    ),
     "majorities meet": (
         """
         sort S

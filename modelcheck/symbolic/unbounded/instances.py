@@ -1,0 +1,95 @@
+"""A formula of a small scope without quantifiers: what is said of all values is said of each.
+
+Solvers are quick with such formulas, and slow, or at a loss, with quantifiers that
+are not true.  Numbers are looked at only as far as the scope's nats go and one
+further, messages only where the formula names them.  So what is found this way may
+be none of the formula's models: it has to be looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from modelcheck.symbolic.unbounded.obligations import Formula
+from modelcheck.symbolic.unbounded.terms import (
+    BOOL,
+    FALSE,
+    INT,
+    TRUE,
+    Term,
+    add,
+    at_most,
+    bound,
+    choice,
+    conjunction,
+    disjunction,
+    equality,
+    ground,
+    implication,
+    less,
+    made,
+    negation,
+    number,
+    quantified,
+    substituted,
+    subtract,
+)
+from modelcheck.symbolic.unbounded.theory import Small
+
+Values = Mapping[str, Sequence[Term]]  # of each sort
+
+
+def without_quantifiers(formula: Formula, small: Small) -> Formula:
+    """The formula in a small scope, as far as its sorts have values there."""
+    terms = [*(term for _, term in formula.assumed), formula.goal]
+    values = _values(terms, small)
+    assumed = tuple((name, said_of_each(term, values)) for name, term in formula.assumed)
+    return replace(formula, assumed=assumed, goal=said_of_each(formula.goal, values))
+
+
+def _values(terms: Sequence[Term], small: Small) -> Values:
+    named: dict[str, dict[Term, None]] = {}
+    for term in terms:
+        for part in ground(term):
+            named.setdefault(part.sort, {})[part] = None
+    most = max([*small.nats.values(), 0])
+    scalars: Values = {INT: [number(n) for n in range(most + 2)], BOOL: [FALSE, TRUE]}
+    members = {f"|{sort}|": [made(m, (), f"|{sort}|") for m in small.members(sort)] for sort in small.sorts}
+    return {**{sort: list(found) for sort, found in named.items()}, **scalars, **members}
+
+
+def said_of_each(term: Term, values: Values) -> Term:
+    """A term in which quantifiers over sorts with values are taken apart."""
+    if term.binds:
+        body = term.args[0] if term.args[0].op != "!" else term.args[0].args[0]
+        names = [bound(name, sort) for name, sort in term.binds]
+        known = [name for name in names if name.sort in values]
+        join = conjunction if term.op == "forall" else disjunction
+        each = [
+            said_of_each(substituted(body, dict(zip(known, chosen, strict=True))), values)
+            for chosen in product(*(values[name.sort] for name in known))
+        ]
+        return quantified(term.op, [name for name in names if name not in known], join(each))
+    args = [said_of_each(arg, values) for arg in term.args]
+    build = SIMPLER.get(term.op)
+    return build(args) if build is not None and term.args else replace(term, args=tuple(args))
+
+
+def _negative_or_less(args: Sequence[Term]) -> Term:
+    return subtract(*args) if len(args) == 2 else Term("-", tuple(args), INT)
+
+
+SIMPLER: Mapping[str, Callable[[Sequence[Term]], Term]] = {
+    "and": conjunction,
+    "or": disjunction,
+    "not": lambda args: negation(*args),
+    "=>": lambda args: implication(*args),
+    "=": lambda args: equality(*args),
+    "ite": lambda args: choice(*args),
+    "<=": lambda args: at_most(*args),
+    "<": lambda args: less(*args),
+    "+": lambda args: add(*args),
+    "-": _negative_or_less,
+}
