@@ -74,6 +74,8 @@ def certify(trace: Trace) -> Certified:
 
 
 def _starts(machine: Machine, trace: Trace) -> None:
+    if not trace.is_run:
+        raise NotReplayable(0, "it stands in the way of a proof, and no run need come to it")
     if len(trace.states) != len(trace.steps) + 1:
         raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
     starts = machine.initial()

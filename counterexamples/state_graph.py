@@ -78,7 +78,7 @@ def of_trace(trace: Trace) -> StateGraph:
         trace.scope,
         tuple(numbers),
         tuple(edges),
-        frozenset({0}),
+        frozenset({0} if trace.is_run else ()),
         wrong,
         path=path,
         taken=tuple(taken),
@@ -170,7 +170,7 @@ def _differing(graph: StateGraph, state: State, since: int, hidden: frozenset[st
     """Where a state differs from another, as far as there is room; what is hidden counts only alone."""
     base = graph.states[since]
     if state == base:
-        yield "the start"
+        yield "the start" if since in graph.initial else "some state"
         return
     both = zip(*(places(graph.model, graph.scope, each) for each in (base, state)), strict=True)
     other = [place for before, place in both if before.value != place.value]

@@ -71,7 +71,7 @@ def story(
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
     role = Role.GOOD if isinstance(trace.ending, Example | Stops) else Role.BAD
-    yield from wrapped((), headline(trace), width, role)
+    yield from wrapped((), headline(trace), width, role if trace.is_run else Role.UNSURE)
     if not bounds_told:
         yield from bounds(trace, width)
     yield ()
@@ -112,6 +112,8 @@ def bounds(trace: Trace, width: int = WIDTH) -> Iterator[Line]:
 def headline(trace: Trace) -> str:
     """The trace in a sentence: "strong_isr is violated in 5 steps, with 2 faults (crash, isolate)"."""
     name = trace.property or trace.model.name
+    if not trace.is_run:
+        return _no_run(trace, name)
     match trace.ending:
         case BadState() | BadStep() | BadAssert() | Lasso() | Trapped():
             what = f"{name} is violated"
@@ -129,6 +131,19 @@ def headline(trace: Trace) -> str:
     return f"{what} in {count(len(trace.steps), 'step')}, {_faults(trace)}"
 
 
+def _no_run(trace: Trace, name: str) -> str:
+    """The same of steps that no run need come to."""
+    steps = "a step" if len(trace.steps) == 1 else count(len(trace.steps), "step")
+    match trace.ending:
+        case BadState():
+            what = f"after which {name} is false"
+        case Erred(code):
+            what = f"after which the model makes an error ({code})"
+        case _:
+            what = f"of which the last breaks {name}" if len(trace.steps) > 1 else f"that breaks {name}"
+    return f"not a run: a state that the claims allow, and {steps} from it {what}"
+
+
 def _faults(trace: Trace) -> str:
     counts = trace.fault_counts()
     if not counts:
@@ -142,7 +157,7 @@ def _faults(trace: Trace) -> str:
 
 def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
     """The state in which a story starts; members that stand alike share a line."""
-    what = f"the state after {count(number, 'step')}" if number else "the start"
+    what = f"the state after {count(number, 'step')}" if number else start_words(trace)
     yield line(Piece(f"{number:>3} ", Role.DIM), f"   {what}")
     found = list(places(trace.model, trace.scope, trace.states[number]))
     for label, group in _grouped([place for place in found if place.member is None]):
@@ -157,6 +172,11 @@ def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
     for key, members in alike.items():
         label = line(" " * MARGIN, Piece(", ".join(members), Role.PLACE), "  ")
         yield from packed(label, [_is(place, trace.scope) for place in rows[key]], width, BETWEEN)
+
+
+def start_words(trace: Trace) -> str:
+    """What the first state of a trace is."""
+    return "the start" if trace.is_run else "some state in which all claims are true; no run need come to it"
 
 
 def _is(place: Place, scope: Scope) -> Line:

@@ -80,6 +80,8 @@ class Trace:
 
     There is one state more than there are steps: `steps[i]` leads from
     `states[i]` to `states[i + 1]`.  Nothing is checked here: `certify` does that.
+    Where `is_run` is false it begins in any state, which no run need come to: steps
+    that stand in the way of a proof, and show nothing about the model.
     """
 
     model: Model
@@ -89,6 +91,7 @@ class Trace:
     ending: Ending
     property: str | None = None
     check: str | None = None
+    is_run: bool = True
 
     @builtins.property  # the plain name is the field's here
     def faults(self) -> int:

@@ -12,6 +12,7 @@ from modelcheck.card import facts
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import explain
+from modelcheck.matrix import shown_steps
 from modelcheck.result import Holds, Outcome, Result, Unknown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.wording import budget_words, verdict_words
@@ -36,8 +37,8 @@ def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, stric
     cards = []
     for outcome, command in zip(outcomes, commands, strict=True):
         places: dict[str, int] = {}
-        for name, shown in _shown(outcome, command):
-            places[name] = len(items)
+        for name, shown in (*_shown(outcome, command), *_obstacles(outcome, command)):
+            places.setdefault(name, len(items))
             items.append(shown)
         cards.append(_card(outcome, places, command, strict=strict))
     return page(items, title=_title(outcomes, strict=strict), cards=cards)
@@ -105,6 +106,14 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
         yield Verdict(result.property, words, _standing_of(result), places.get(result.property))
     if outcome.findings.error is not None:
         yield Verdict("the model", "makes an error", Role.BAD, places[""])
+
+
+def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+    """What stands in the way of a proof, by the claim: steps that no run need come to."""
+    about = f"{outcome.model.name} · {outcome.check.name}"
+    for cell, steps in shown_steps(outcome):
+        title = f"{about}: {cell.claim} {cell.place}, not a run"
+        yield cell.claim, item(steps, title, headline(steps), Role.UNSURE, command)
 
 
 def _standing_of(result: Result) -> Role:

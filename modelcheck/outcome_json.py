@@ -10,6 +10,7 @@ from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.explanation.explain import explain
+from modelcheck.proof import Cell, Proof
 from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.version import version
@@ -56,6 +57,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
         }
         | _sample(findings.sample)
         | ({} if findings.depth is None else {"depth": findings.depth})
+        | ({} if findings.proof is None else {"proof": _proof(findings.proof)})
         | ({} if findings.beside is None else {"beside": asdict(findings.beside)})
         | _why(findings.error, explained)
     )
@@ -66,6 +68,29 @@ def _sample(sample: Sample | None) -> Json:
     if sample is None:
         return {}
     return {"sample": {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}}
+
+
+def _proof(proof: Proof) -> Json:
+    """What is proved together, and the matrix of claims and actions; `action` is null at the start."""
+    return {
+        "claims": list(proof.claims),
+        "solver": proof.solver,
+        "within_scope": proof.within_scope,
+        "steps": proof.steps,
+        "obligations": [_cell(cell) for cell in (*proof.cells, *proof.dropped)],
+    }
+
+
+def _cell(cell: Cell) -> Json:
+    return {
+        "claim": cell.claim,
+        "action": cell.action,
+        "kept": cell.kept.value,
+        "why": cell.why if cell.shown is None else "",
+        "decidable": cell.decidable,
+        "seconds": round(cell.seconds, 3),
+        "not_a_run": _trace(cell.shown),
+    }
 
 
 def _run(result: Result) -> Trace | None:

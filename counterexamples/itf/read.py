@@ -131,7 +131,14 @@ class _Reader:
             self.fail("R0804", path, f"the model has no property {named!r}", self.near(named, "properties"))
         check = about.get("check")
         return Trace(
-            self.model, scope, states, steps, ending, named, check if isinstance(check, str) else None
+            self.model,
+            scope,
+            states,
+            steps,
+            ending,
+            named,
+            check if isinstance(check, str) else None,
+            is_run=about.get("run") is not False,
         )
 
     def near(self, name: object, what: str) -> str:

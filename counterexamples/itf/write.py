@@ -105,6 +105,7 @@ def _about(trace: Trace) -> dict[str, Json]:
             "property": trace.property,
             "ending": _ending(trace),
             "faults": trace.faults,
+            **({} if trace.is_run else {"run": False}),
         },
     }
 

@@ -16,7 +16,7 @@ from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, Mark, Picture, Row, Standing
-from counterexamples.text import bounds, headline
+from counterexamples.text import bounds, headline, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.ir import Kind, Storage
 from spec.values import show
@@ -120,7 +120,9 @@ class _Drawing:
         names = self._cast.replicas
         standing = {name: self._cast.standing(name, state, None) for name in names}
         told, control = self._cast.told(state), self._cast.control(state)
-        return Row(0, Kind.ACTION, "", "the start", (), names, standing, told=told, control=control)
+        return Row(
+            0, Kind.ACTION, "", start_words(self._trace), (), names, standing, told=told, control=control
+        )
 
     def _row(self, number: int) -> Row:
         trace = self._trace
@@ -195,7 +197,7 @@ class _Drawing:
         """
         trace = self._trace
         last = len(trace.steps)
-        if not last:
+        if not last or not trace.is_run:
             return ""
         kinds = [self._cast.actions[step.action].kind for step in trace.steps]
         faults = {number for number, kind in enumerate(kinds, 1) if kind is Kind.FAULT}

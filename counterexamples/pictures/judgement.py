@@ -9,7 +9,7 @@ from counterexamples.ending import failures, property_says
 from counterexamples.lines import one_line
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.picture import Box, Row
-from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Example
+from counterexamples.trace import BadAssert, BadState, BadStep, Example, Trace
 from spec.blame import Failure
 from spec.ir import Value
 from spec.types import Int, Nat, Range, Seq
@@ -51,9 +51,7 @@ class Judgement:
             return
         prop = trace.model.property(trace.property)
         says = property_says(self._cast.machine, prop, trace.states[-1]).rstrip(".")
-        yield (
-            f"{_where(trace.ending)}: {says} ({trace.property})" if says else f"{trace.property} is violated"
-        )
+        yield (f"{_where(trace)}: {says} ({trace.property})" if says else f"{trace.property} is violated")
         for failure in self._failures[:MOST_FAILURES]:
             yield self._part(failure)
 
@@ -105,12 +103,12 @@ class Judgement:
         return tuple(self._cast.in_words(told - held))
 
 
-def _where(ending: Ending) -> str:
+def _where(trace: Trace) -> str:
     """Of what a property is not true."""
-    match ending:
+    match trace.ending:
         case BadStep() | BadAssert():
             return "Not true of the last step"
         case BadState():
-            return "Not true at the end"
+            return "Not true at the end" if trace.is_run else "True before the last step, not after it"
         case _:
             return "Not true of this run"

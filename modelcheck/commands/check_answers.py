@@ -10,6 +10,7 @@ from counterexamples.lines import Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
 from modelcheck.card import brief, card
+from modelcheck.commands.engine_options import engine_again
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import why
 from modelcheck.matrix import matrix, obstacles
@@ -77,6 +78,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--depth", [] if sample is None else [sample.depth]),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
+    words += engine_again(args)
     words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
     return shlex.join(words)
 

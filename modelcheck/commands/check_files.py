@@ -9,7 +9,9 @@ from counterexamples.itf.write import write
 from modelcheck.commands.check_answers import command_again, shown_traces
 from modelcheck.engine import Task
 from modelcheck.files import save_text
+from modelcheck.matrix import shown_steps
 from modelcheck.output import Output
+from modelcheck.proof import Proof
 from modelcheck.result import Holds, Outcome
 
 
@@ -27,17 +29,22 @@ def write_files(args: argparse.Namespace, outcomes: list[Outcome], output: Outpu
 
 def _save_proof(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:
     """Write the proof down, when all that was asked about is proved."""
-    (outcome,) = outcomes
-    model, check, proof = outcome.model, outcome.check, outcome.findings.proof
-    if proof is None or not all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
-        output.tell("modelcheck: not everything is proved, so there is no certificate")
-        return
+    for outcome in outcomes:
+        proof = outcome.findings.proof
+        if proof is not None and all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
+            _save_certificate(args.certificate, outcome, proof)
+            output.tell(f"modelcheck: wrote {args.certificate}")
+            return
+    output.tell("modelcheck: not everything is proved, so there is no certificate")
+
+
+def _save_certificate(path: Path, outcome: Outcome, proof: Proof) -> None:
     from modelcheck.symbolic.unbounded.certificate import written  # noqa: PLC0415 - loaded only for proofs
     from modelcheck.symbolic.unbounded.engine import asked_of  # noqa: PLC0415 - loaded only for proofs
 
+    model, check = outcome.model, outcome.check
     asked = asked_of(Task(model, check.scope, check.budget, ()))
-    save_text(args.certificate, written(model, check.name, asked, proof))
-    output.tell(f"modelcheck: wrote {args.certificate}")
+    save_text(path, written(model, check.name, asked, proof))
 
 
 def _save(path: Path, outcomes: list[Outcome], output: Output) -> None:
@@ -65,8 +72,9 @@ def _save_page(args: argparse.Namespace, outcomes: list[Outcome], output: Output
 
 
 def _draw(args: argparse.Namespace, outcomes: list[Outcome], output: Output) -> None:
-    """Write every run in each of the formats."""
+    """Write every run in each of the formats, and what stands in the way of a proof."""
     from modelcheck.commands.drawn import draw  # noqa: PLC0415 - what draws is loaded only to draw
 
-    traces = (trace for outcome in outcomes for trace in shown_traces(outcome, everything=True))
+    traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
+    traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
     draw(traces, args.draw, args.out or Path(), output, is_explained=args.explain)

@@ -37,11 +37,17 @@ def draw(
             _draw(Asked(trace, is_explained=is_explained), form, folder, output)
 
 
+def _name(trace: Trace) -> str:
+    """Of what it is, without a suffix; steps that are no run are told apart by their last action."""
+    shows = trace.property or "error"
+    if trace.is_run:
+        return f"{trace.model.name}.{trace.check or 'run'}.{shows}"
+    return f"{trace.model.name}.no_run.{shows}.after_{trace.steps[-1].action}"
+
+
 def _draw(asked: Asked, form: str, folder: Path, output: Output) -> None:
     """Write one file; a picture that cannot be drawn is no reason to lose the others."""
-    trace = asked.trace
-    name = f"{trace.model.name}.{trace.check or 'run'}.{trace.property or 'error'}"
-    target = folder / f"{name}{FORMATS[form].suffixes[0]}"
+    target = folder / f"{_name(asked.trace)}{FORMATS[form].suffixes[0]}"
     try:
         content = FORMATS[form].draw(asked)
     except (NoRenderer, OSError) as refusal:

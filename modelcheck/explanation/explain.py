@@ -22,13 +22,13 @@ LOOKS = 10  # replayed steps that count as much as a state whose steps are looke
 
 
 def explain(trace: Trace, limits: Limits = LIMITS) -> Explanation | None:
-    """Why a certified trace ends as it does; None where it claims nothing.
+    """Why a certified trace ends as it does; None where it claims nothing, or is no run.
 
     Everything in it is found by the semantics: by replays of parts of the trace,
     and by a search from its last states.  Costs no more than the limits, for each
     of these two; what could not be found within them is said to be unknown.
     """
-    if isinstance(trace.ending, Stops):
+    if isinstance(trace.ending, Stops) or not trace.is_run:
         return None
     parts = blamed(trace)
     core, _ = needed(trace, _Patience(limits).look)

@@ -259,7 +259,7 @@ class _Induction:
                 trace = self._trace(runs, name, last)
                 size = worth(measure, found.states[0])
             formulas = [*formulas, runs.at(terms.le(measure, terms.number(size)), 0)]
-        return trace
+        return replace(trace, is_run=False)
 
     def _could(self, runs: Unrolling, *formulas: Formula) -> bool:
         """Whether there is such a run and it was found in time."""
