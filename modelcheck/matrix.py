@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import spec.types as t
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import bounds, story
+from counterexamples.trace import Trace
 from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.result import Outcome
 from modelcheck.wording import config_words, seconds_words
@@ -54,7 +55,6 @@ def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
     proof = outcome.findings.proof
     if proof is None:
         return
-    cells = [*proof.cells, *proof.dropped]
     claims = [*dict.fromkeys(cell.claim for cell in cells)]
     actions = [*dict.fromkeys(cell.action for cell in cells if cell.action is not None)]
     longest = max(map(len, claims), default=0)
@@ -82,21 +82,33 @@ def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
             yield from wrapped(
                 line(Piece("? ", Role.UNSURE)), f"{cell.claim} {cell.place}: {cell.why}", width
             )
-    for cell in [cell for cell in stuck if cell.shown is not None][:MOST_SHOWN]:
+    shown = shown_steps(outcome)
+    for cell, steps in shown[:MOST_SHOWN]:
         yield ()
-        yield from _obstacle(cell, width)
+        yield from _obstacle(cell, steps, width)
+    if more := len(shown[MOST_SHOWN:]):
+        yield ()
+        yield from wrapped((), f"… and {more} more of these, which --draw and --html show", width)
 
 
-def _obstacle(cell: Cell, width: int) -> Iterator[Line]:
-    assert cell.shown is not None
-    before = len(cell.shown.steps)
+def shown_steps(outcome: Outcome) -> list[tuple[Cell, Trace]]:
+    """The steps that stand in the way of a proof, each with what it is that cannot be proved for it."""
+    dropped = () if outcome.findings.proof is None else outcome.findings.proof.dropped
+    return [(cell, cell.shown) for cell in dropped if cell.shown is not None]
+
+
+def _obstacle(cell: Cell, steps: Trace, width: int) -> Iterator[Line]:
+    """The story of such steps, with what to make of them behind its first line."""
+    before = len(steps.steps)
     where = "the state" if before == 1 else f"the first {before} states"
     said = (
         f"{cell.claim} is not inductive: if all claims are true in {where} below, then {cell.place}"
         " it is not. Whether any run comes to that state is not known: this is no counterexample."
         " Where none does, a lemma that excludes it will help."
     )
+    lines = [*story(steps, width=width, bounds_told=True)]
+    title = lines.index(())
+    yield from lines[:title]
     yield from wrapped(line(Piece("✗ ", Role.UNSURE)), said, width)
-    yield from bounds(cell.shown, width)
-    lines = [*story(cell.shown, width=width, bounds_told=True)]
-    yield from lines[lines.index(()) :]
+    yield from bounds(steps, width)
+    yield from lines[title:]
