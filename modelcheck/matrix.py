@@ -55,6 +55,7 @@ def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
     proof = outcome.findings.proof
     if proof is None:
         return
+    cells = [*proof.cells, *proof.dropped]
     claims = [*dict.fromkeys(cell.claim for cell in cells)]
     actions = [*dict.fromkeys(cell.action for cell in cells if cell.action is not None)]
     longest = max(map(len, claims), default=0)
