@@ -50,11 +50,11 @@ class _Conf(argparse.Action):
 
 OPTIONS = {
     "--seconds": Option(
-        ("bmc", "induction", "prove"),
+        ("bmc", "ic3", "induction", "prove"),
         {
             "type": amounts.seconds,
             "metavar": "T",
-            "help": "for each question to the solver, with --engine bmc, induction (no limit) or prove (10s)",
+            "help": "for each question to the solver, with --engine bmc, ic3, induction (no limit) or prove (10s)",
         },
     ),
     "--depth": Option(
@@ -98,7 +98,7 @@ OPTIONS = {
         {
             "type": amounts.count,
             "metavar": "N",
-            "help": "with --engine spark: cut the states into so many parts (four for each core)",
+            "help": "with --engine spark: cut the states into so many parts (two for each core)",
         },
     ),
     "--run-dir": Option(
