@@ -10,13 +10,14 @@ from typing import ClassVar
 from pyspark.sql import SparkSession
 
 from modelcheck.account import Account
-from modelcheck.engine import Refusal, Task
+from modelcheck.engine import CannotResume, Refusal, Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
 from spark_explore.here import Here
-from spark_explore.jobs import OnSpark
+from spark_explore.jobs import JobFailed, OnSpark
+from spark_explore.pieces import Damaged
 from spark_explore.run import begin, resume
 from spark_explore.search import Search
 from spark_explore.session import Settings, session
@@ -28,7 +29,11 @@ OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
 SMALL = 50_000  # states that this process expands in the time that a job takes at least
 SEEN = 100  # so many states that were seen are gone through in the time in which one is expanded
-SHARDS = 4  # for each core
+SHARDS = 2  # for each core
+JAVA = {  # Java only passes names on, so what pays is to be quick at once
+    f"spark.{who}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    for who in ("driver", "executor")
+}
 
 
 class SparkEngine:
@@ -36,7 +41,7 @@ class SparkEngine:
 
     `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
     removed at the end if None.  `shards` is into how many parts the states are cut, by their
-    hashes; None: four for each core.  `small`: a level stays in this process when that
+    hashes; None: two for each core.  `small`: a level stays in this process when that
     takes no longer than for so many states; None: all levels do, and there is no Spark.
     """
 
@@ -52,7 +57,7 @@ class SparkEngine:
         resume: bool = False,
         small: int | None = SMALL,
     ) -> None:
-        self._settings = Settings(master, dict(conf or {}))
+        self._settings = Settings(master, {**JAVA, **(conf or {})})
         self._shards = shards
         self._run_dir = run_dir
         self._resume = resume
@@ -76,21 +81,28 @@ class SparkEngine:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search. Raises CannotStart, CannotResume."""
-        kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
         with self._place() as place, self._spark() as spark:
-            store = Remembering(store_at(place))
-            if self._resume:
-                run, status = resume(store, task)
-            else:
-                run, status = begin(store, task, self._shards or _shards(spark)), None
-            search = Search(task, machine, kernel, reporter, run)
-            here = Here(kernel, run)
-            if spark is None or self._small is None:
-                search.hands = lambda _: here
-            else:
-                there, small = OnSpark(spark, task, kernel, run, place), self._small
-                search.hands = lambda states: here if states + search.size // SEEN <= small else there
-            return Account(search, search.search(status)).findings(self.name)
+            try:
+                return self._findings(task, reporter, place, spark)
+            except (Damaged, OSError) as error:
+                reason = str(error) if isinstance(error, Damaged | JobFailed) else _said(error)
+                raise CannotResume(f"the search in {place} cannot go on: {reason}") from None
+
+    def _findings(self, task: Task, reporter: Reporter, place: str, spark: SparkSession | None) -> Findings:
+        store = Remembering(store_at(place))
+        if self._resume:
+            run, status = resume(store, task)
+        else:
+            run, status = begin(store, task, self._shards or _shards(spark)), None
+        kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
+        search = Search(task, machine, kernel, reporter, run)
+        here = Here(kernel, run)
+        if spark is None or self._small is None:
+            search.hands = lambda _: here
+        else:
+            there, small = OnSpark(spark, task, kernel, run, place), self._small
+            search.hands = lambda states: here if states + search.size // SEEN <= small else there
+        return Account(search, search.search(status)).findings(self.name)
 
     @contextmanager
     def _spark(self) -> Iterator[SparkSession | None]:
@@ -111,3 +123,9 @@ class SparkEngine:
 
 def _shards(spark: SparkSession | None) -> int:
     return SHARDS * (1 if spark is None else spark.sparkContext.defaultParallelism)
+
+
+def _said(error: OSError) -> str:
+    """What the system says is wrong, and with what."""
+    about = f" ({error.filename})" if error.filename else ""
+    return (error.strerror or str(error)).lower() + about

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from modelcheck.explicit.kernel import Kernel
 from spark_explore.pieces import Piece
-from spark_explore.run import new_name
+from spark_explore.run import left_name, new_name
 from spark_explore.steps import address_of, shares
 from spark_explore.store import Store
 
@@ -35,6 +35,16 @@ def write(kernel: Kernel, place: Place, blocks: Sequence[bytes]) -> list[list[Pi
         start += len(block)
     place.store.put(name, blocks)
     return found
+
+
+def leave(kernel: Kernel, place: Place, block: bytes) -> list[Piece]:
+    """Write a block to a file that is forgotten with the level; one piece, or none if it is empty."""
+    if not block:
+        return []
+    name = left_name(place.level)
+    place.store.put(name, [block])
+    count = len(block) // (8 * kernel.layout.words)
+    return [Piece(name, 0, 0, tuple(shares(kernel, address_of(block), count, place.shards)), 0)]
 
 
 def _piece(kernel: Kernel, place: Place, name: str, start: int, block: bytes) -> Piece:

@@ -71,8 +71,7 @@ class Here:
         expander = Expander(self._kernel, 1, total(frontier))
         try:
             found = blocks(self._run.store, frontier, self._width)
-            rows = [block for _, block in expander.rows(found, paid=paid)]
-            return rows, expander.told()
+            return list(expander.blocks(found, paid=paid)), expander.told()
         finally:
             expander.close()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 import uuid
 from collections.abc import Iterable, Sequence
+from threading import Thread
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -18,11 +20,12 @@ from modelcheck.explicit.layout import Words
 from spark_explore.here import Advance, Pieces
 from spark_explore.pieces import Piece, piece_told, split, total
 from spark_explore.remote import ROWS, TOLD, Expand, LookBack, Mission, Settle, Sift, Work
-from spark_explore.run import Run
+from spark_explore.run import Run, left_folder
 from spark_explore.steps import Expanded
+from spark_explore.store import forget
 
 PART = 1 << 15  # states that are worth a task
-WAVES = 2  # tasks for each core, so that none has to wait long for the last
+WAVES = 1  # tasks for each core: more would find less of what is made twice
 
 
 class JobFailed(OSError):  # noqa: N818 - what Spark says, not what went wrong
@@ -37,14 +40,25 @@ class OnSpark:
         self._kernel = kernel
         self._run = run
         self._width = 8 * kernel.layout.words
-        mission = Mission(task, place, run.shards, uuid.uuid4().hex)
+        by_files = "://" not in place  # where a file costs no more than to send it
+        mission = Mission(task, place, run.shards, uuid.uuid4().hex, by_files)
         self._mission = spark.sparkContext.broadcast(pickle.dumps(mission))
+        self._warmed = Thread(target=self._warm, daemon=True)
+        self._warmed.start()
+
+    def _warm(self) -> None:
+        """A level of nothing: workers start and Spark gets going while the first levels are done here."""
+        with contextlib.suppress(Exception):  # the first job that matters will tell, if there is one
+            self._job(
+                self._sharded(Expand(self._mission, 0, (), paid=False), 1), Settle(self._mission, 0, ())
+            )
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
         """One level."""
         parts = self._parts(frontier)
-        rows = self._sharded(Expand(self._mission, parts, paid), len(parts))
+        rows = self._sharded(Expand(self._mission, level, parts, paid), len(parts))
         answers = self._collected(rows, Settle(self._mission, level, tuple(woken)))
+        forget(self._run.store, left_folder(level))
         self._all_there(answer["shard"] for answer in answers if "shard" in answer)
         settled = sorted((a for a in answers if "shard" in a), key=lambda answer: int(answer["shard"]))
         finds: dict[int, Words] = {}
@@ -71,9 +85,10 @@ class OnSpark:
     def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
         """Whether a fault leads from these states to new ones."""
         parts = self._parts(frontier)
-        rows = self._sharded(Expand(self._mission, parts, True), len(parts))  # noqa: FBT003
-        work = Settle(self._mission, len(self._run.levels), (), keep=False)
-        answers = self._collected(rows, work)
+        level = len(self._run.levels)
+        rows = self._sharded(Expand(self._mission, level, parts, paid=True), len(parts))
+        answers = self._collected(rows, Settle(self._mission, level, (), keep=False))
+        forget(self._run.store, left_folder(level))
         return any(answer.get("elsewhere") for answer in answers), self._together(answers, len(parts))
 
     def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
@@ -114,7 +129,11 @@ class OnSpark:
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
 
     def _collected(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
-        """What the last stage tells. Raises JobFailed."""
+        """What the last stage tells, once all is warm. Raises JobFailed."""
+        self._warmed.join()
+        return self._job(rows, work)
+
+    def _job(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
         try:
             found = rows.mapInArrow(work, TOLD).collect()
         except (PySparkException, Py4JJavaError) as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,13 +20,13 @@ import pyarrow as pa
 from modelcheck.engine import Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
-from spark_explore.files import Place, write
-from spark_explore.pieces import Piece, blocks, of_shard, total
+from spark_explore.files import Place, leave, write
+from spark_explore.pieces import Piece, blocks, of_shard, piece_told, total
 from spark_explore.run import Level, level_told, manifest_name, unsealed
 from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
 from spark_explore.store import Remembering, Store, store_at
 
-ROWS = "shard int, told binary, block binary"  # a block of a shard's states; or what an expander has told
+ROWS = "shard int, told binary, block binary"  # some of a shard's states; or what an expander has told
 TOLD = "told binary"
 SCHEMA = pa.schema([("shard", pa.int32()), ("told", pa.binary()), ("block", pa.binary())])
 SENT = 1 << 24  # bytes of blocks in a batch
@@ -42,6 +42,7 @@ class Mission:
     place: str
     shards: int
     token: str
+    by_files: bool  # what goes to a shard is left in a file for it, and Spark moves its name alone
 
 
 class Site:
@@ -49,6 +50,7 @@ class Site:
 
     def __init__(self, mission: Mission) -> None:
         self.kernel = Kernel(mission.task, blocks=True)
+        self.by_files = mission.by_files
         self.shards = mission.shards
         self.store: Store = Remembering(store_at(mission.place))
         self.width = 8 * self.kernel.layout.words
@@ -77,6 +79,7 @@ class Expand:
     """Expands the parts of a frontier whose numbers come in; the first also calls every shard."""
 
     mission: Any  # a broadcast of bytes
+    level: int
     parts: Sequence[Sequence[Piece]]
     paid: bool
 
@@ -94,11 +97,24 @@ class Expand:
         pieces = self.parts[number]
         expander = Expander(here.kernel, here.shards, total(pieces))
         try:
-            for shard, block in expander.rows(blocks(here.store, pieces, here.width), paid=self.paid):
-                yield shard, None, block
+            found = blocks(here.store, pieces, here.width)
+            if here.by_files:
+                yield from self._left(here, expander.blocks(found, paid=self.paid))
+            else:
+                yield from ((s, None, block) for s, block in expander.rows(found, paid=self.paid))
             yield number % here.shards, told(expander.told()), b""
         finally:
             expander.close()
+
+    def _left(self, here: Site, found: Iterable[bytes]) -> Iterator[tuple[int, bytes | None, bytes]]:
+        """Leave blocks in files; each shard is told where its states are."""
+        for block in found:
+            place = Place(here.store, here.shards, self.level)
+            for piece in leave(here.kernel, place, block):
+                for shard in range(here.shards):
+                    own = piece.of(shard, here.width)
+                    if own is not None:
+                        yield shard, None, json.dumps(own.told()).encode()
 
 
 def numbers(batches: Batches) -> Iterator[int]:
@@ -161,6 +177,9 @@ class Settle:
 
     def _settled(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
         given = [block for block in candidates if block]
+        if here.by_files:
+            left = [piece_told(json.loads(block)) for block in given]
+            given = list(blocks(here.store, left, here.width))
         given += blocks(here.store, of_shard(self.woken, shard, here.width), here.width)
         seen = blocks(here.store, here.seen(self.level, shard), here.width)
         settled = settle(here.kernel, here.shards, given, seen)

@@ -12,12 +12,13 @@ from typing import Any
 from modelcheck.engine import CannotResume, Task
 from modelcheck.explicit.layout import layout
 from modelcheck.version import version
-from spark_explore.pieces import Damaged, Piece, piece_told, total
-from spark_explore.store import Store
+from spark_explore.pieces import Damaged, Piece, piece_told, total, verify
+from spark_explore.store import Store, forget
 
 FORMAT = 1
 ABOUT = "run.json"
 LEVELS = "levels"  # the manifests of finished levels, by number
+LEFT = "left"  # what one task leaves for another, by level
 STATES = "states"  # files of states, by level and by who wrote them
 Json = dict[str, Any]
 
@@ -89,6 +90,16 @@ def new_name(level: int, shard: int | None) -> str:
     return f"{STATES}/{level:06}/{whose}-{uuid.uuid4().hex[:12]}"
 
 
+def left_folder(level: int) -> str:
+    """Where the files are that nobody needs once a level is finished."""
+    return f"{LEFT}/{level:06}"
+
+
+def left_name(level: int) -> str:
+    """A name for one of them, that nobody has used."""
+    return f"{left_folder(level)}/{uuid.uuid4().hex[:12]}"
+
+
 def sealed(told: Json) -> bytes:
     """A text of JSON behind its checksum."""
     text = json.dumps(told, separators=(",", ":")).encode()
@@ -123,18 +134,25 @@ def begin(store: Store, task: Task, shards: int) -> Run:
 
 
 def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
-    """The run in a store, and what the last finished level says. Raises CannotResume, OSError, Damaged."""
+    """The run in a store, and what the last finished level says; None if there is none.
+
+    Costs reading all states once. Raises CannotResume, OSError, Damaged.
+    """
     if not store.names():
         raise CannotResume("there is no run in the run directory")
     run, told = opened(store)
     asked = about(task)
     if told["identity"] != asked["identity"]:
         raise CannotResume("the run directory is of another model, scope, check or version of modelcheck")
-    status = None
-    while (name := manifest_name(len(run.levels))).rpartition("/")[2] in store.names(LEVELS):
+    status, there = None, set(store.names(LEVELS))
+    while (name := manifest_name(len(run.levels))).rpartition("/")[2] in there:
         manifest = run.told(name)
         run.levels.append(level_told(manifest))
         status = manifest["status"]
+    verify(
+        store, (piece for level in run.levels for piece in (*level.new, *level.waiting)), 8 * told["words"]
+    )
+    forget(store, LEFT)
     return run, status
 
 

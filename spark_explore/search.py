@@ -199,9 +199,9 @@ class Search:
 
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
-        if faults != self.purse.total:
-            return True
         context = self.kernel.context
+        if faults != self.purse.total or not context.allowed:
+            return True
         for level in self.run.levels:
             if level.faults != faults or not level.count:
                 continue

@@ -18,9 +18,10 @@ from modelcheck.explicit.context import CURSOR, NOWHERE
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
 
-FULL = 0.7  # a table is never fuller
+FULL = 0.7  # a table that finds what is made twice is never fuller
+SPARSE = 0.4  # nor is one in which most of what is looked for is not
 CHUNK = 1 << 14  # successors made at once, so that they are still near when they are looked at
-GATHERED = 1 << 21  # slots of the table that finds what a task makes twice
+GATHERED = 1 << 22  # slots of the table that finds what a task makes twice
 FAILED = 63  # the place of errors among the properties of states
 PERIODS = 254  # blocks that one table can tell apart
 Row = tuple[int, bytes]  # a shard, some of its states
@@ -56,7 +57,7 @@ def words_at(block: bytes, number: int, words: int) -> Words:
 
 
 class Expander:
-    """Expands states; `rows` has what they lead to, by shard, most duplicates dropped."""
+    """Expands states; gives what they lead to, most of what is made twice dropped."""
 
     def __init__(self, kernel: Kernel, shards: int, expected: int) -> None:
         self._kernel = kernel
@@ -73,7 +74,19 @@ class Expander:
         self._finds: dict[int, Words] = {}
 
     def rows(self, blocks: Iterable[bytes], *, paid: bool) -> Iterator[Row]:
-        """The successors, those by faults too if they are paid for."""
+        """The successors by shard, those by faults too if they are paid for."""
+        width = 8 * self._words
+        for found in self.blocks(blocks, paid=paid):
+            start = 0
+            for shard, many in enumerate(
+                shares(self._kernel, address_of(found), len(found) // width, self._shards)
+            ):
+                if many:
+                    yield shard, found[start : start + width * many]
+                start += width * many
+
+    def blocks(self, blocks: Iterable[bytes], *, paid: bool) -> Iterator[bytes]:
+        """The successors in blocks with states of all shards."""
         for block in blocks:
             for chunk in self.chunks(block, paid=paid):
                 yield from self._gather(chunk)
@@ -110,7 +123,7 @@ class Expander:
         for region in (self._scratch, self._table, self._out):
             region.close()
 
-    def _gather(self, count: int) -> Iterator[Row]:
+    def _gather(self, count: int) -> Iterator[bytes]:
         """Take up successors, as many at once as surely have room."""
         step = max(self._slots // 8, 1)
         for first in range(0, count, step):
@@ -126,14 +139,11 @@ class Expander:
                     raise AssertionError("a hash that is none")
             self._used += new
 
-    def _drain(self) -> Iterator[Row]:
+    def _drain(self) -> Iterator[bytes]:
         """Give away what was gathered."""
         count = self._kernel.call["drain"](self._table.address, self._slots, self._out.address)
-        self._used, width, start = 0, 8 * self._words, 0
-        for shard, many in enumerate(shares(self._kernel, self._out.address, count, self._shards)):
-            if many:
-                yield shard, self._out.read(start, width * many)
-            start += width * many
+        self._used = 0
+        yield self._out.read(0, 8 * self._words * count)
 
     def _note(self, block: bytes) -> None:
         """Keep the states in which something was found, the least of each kind."""
@@ -169,7 +179,7 @@ class Table:
         self._call = kernel.call
         self._shards = shards
         self._width = 8 * kernel.layout.words
-        self._slots = int(most / FULL) + 16
+        self._slots = int(most / SPARSE) + 16
         self._table = Region(self._width * (self._slots + SPILL), huge=True)
         self._tags = Region(self._slots + SPILL)
         self.count = 0

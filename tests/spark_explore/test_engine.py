@@ -1,0 +1,117 @@
+"""The search as jobs of a real Spark: the same findings, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from threading import Timer
+
+import pytest
+from pyspark.sql import SparkSession
+
+from modelcheck.api import check
+from modelcheck.engine import CannotResume
+from modelcheck.report import Event, Progress
+from spark_explore.engine import SparkEngine
+from spec.ir import Check, Model, PropertyKind
+from spec.load import load
+from tests.agreement import Found
+from tests.spark_cluster import Cluster
+
+ROOT = Path(__file__).parent.parent.parent
+NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.RECOVERABLE}
+CHECKS = [
+    ("quorum", "promise_lost", False),  # violated by one fault
+    ("two_phase_commit", "hasty_coordinator", False),  # breaks properties of steps
+    ("quorum", "three_nodes", True),
+]
+
+
+def asked(file: str, name: str) -> tuple[Model, Check]:
+    models = load(ROOT / f"spec/protocols/{file}.rsm")
+    model, question = next((m, c) for m in models for c in m.checks if c.name == name)
+    names = [p.name for p in model.properties if p.kind not in NOT_OURS]
+    return model, replace(question, only=tuple(n for n in names if n in (question.only or names)))
+
+
+def facts(model: Model, question: Check, engine: object, *, symmetry: bool = False) -> dict[str, object]:
+    found = check(model, question, engine=engine, symmetry=symmetry)  # type: ignore[arg-type]
+    return dict(Found(found.findings).facts)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(("file", "name", "symmetry"), CHECKS)
+def test_every_level_as_a_job_finds_what_the_explicit_engine_finds(
+    file: str, name: str, *, symmetry: bool, local_spark: SparkSession
+) -> None:
+    model, question = asked(file, name)
+    engine = SparkEngine(small=0, shards=3)
+
+    assert facts(model, question, engine, symmetry=symmetry) == facts(
+        model, question, "explicit", symmetry=symmetry
+    )
+
+
+class At:
+    """A reporter that does something once, when so many states have been found."""
+
+    def __init__(self, states: int, act: Callable[[], object]) -> None:
+        self.states = states
+        self.act: Callable[[], object] | None = act
+
+    def tell(self, event: Event) -> None:
+        if isinstance(event, Progress) and event.states >= self.states and self.act:
+            self.act()
+            self.act = None
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_executor_that_is_killed_changes_no_count(
+    spark_cluster: Cluster, cluster_spark: SparkSession, tmp_path: Path
+) -> None:
+    model, question = asked("quorum", "three_nodes_longer")
+    random = Random(6)  # noqa: S311 - no secret
+    killed: list[int] = []
+
+    def kill() -> None:
+        Timer(random.random(), lambda: killed.append(spark_cluster.kill_executor())).start()
+
+    engine = SparkEngine(small=50, shards=4, run_dir=str(tmp_path / "run"))
+    found = check(model, question, engine=engine, reporter=At(500, kill)).findings
+
+    assert len(killed) == 1
+    assert dict(Found(found).facts) == facts(model, question, "explicit")
+
+
+@pytest.mark.spark
+def test_a_job_that_cannot_write_is_told_and_the_run_goes_on_elsewhere(
+    local_spark: SparkSession, tmp_path: Path
+) -> None:
+    model, question = asked("quorum", "n3_w2_r2")
+    place = tmp_path / "run"
+
+    def block() -> None:  # where the files of the coming levels belong
+        for level in range(30):
+            for folder in ("left", "states"):
+                path = place / folder / f"{level:06}"
+                if not path.exists():
+                    path.parent.mkdir(exist_ok=True)
+                    path.touch()
+
+    with pytest.raises(CannotResume, match=r"cannot go on: .*(Not a directory|File exists)"):
+        check(
+            model,
+            question,
+            engine=SparkEngine(small=0, shards=2, run_dir=str(place)),
+            reporter=At(100, block),
+        )
+    for path in [*place.glob("left/*"), *place.glob("states/*")]:
+        if path.is_file():
+            path.unlink()
+    again = SparkEngine(small=0, run_dir=str(place), resume=True)
+
+    assert facts(model, question, again) == facts(model, question, "explicit")
