@@ -16,12 +16,13 @@ from typing import NoReturn
 from modelcheck.exits import Exit
 from modelcheck.output import Output
 from modelcheck.version import version
-from spec.diagnostics import SpecError, as_json, render
+from spec.diagnostics import SpecError, as_json, render, suggest
 
 # What each command does, and the module whose `add_arguments` and `run` do it.  A module is
 # loaded only for the command that was given, so that `--help` answers at once.
 COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
+    "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
@@ -36,6 +37,9 @@ COMMANDS = {
 EXITS = (
     "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown, 70 a bug of ours"
 )
+
+
+OURS = {"spec", "counterexamples", "modelcheck", "spark_explore"}
 
 
 class _Quit(Exception):  # noqa: N818 - not an error
@@ -55,6 +59,21 @@ class _Parser(argparse.ArgumentParser):
             print(message, end="", file=sys.stderr)
         raise _Quit(status)
 
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the arguments, in a few lines."""
+        named = (action.metavar or action.dest for action in self._actions if not action.option_strings)
+        short = f"{self.prog} [OPTION ...] {' '.join(map(str, named))}   ({self.prog} --help tells more)"
+        near = self._near(message)
+        help_ = f"  help: {near}\n" if near else ""
+        self.exit(Exit.WRONG, f"usage: {self.usage or short}\n{self.prog}: error: {message}\n{help_}")
+
+    def _near(self, message: str) -> str:
+        """What may have been meant by the word that argparse did not know, if that is what it says."""
+        said, _, choices = message.partition(" (choose from ")
+        options = [option for action in self._actions for option in action.option_strings]
+        known = [choice.strip(" ')") for choice in choices.split(",")] if choices else options
+        return suggest(said.rpartition(": ")[2].split(" ")[0].strip("'"), known) if ": " in said else ""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of a command line; nothing that a user types shows a traceback."""
@@ -66,6 +85,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return quit_.code
     except SpecError as error:
         _tell_mistakes(error, as_data="--json" in given)
+        return Exit.WRONG
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] in OURS:
+            raise
+        print(f"modelcheck: {missing.name} is not installed, and needed for this", file=sys.stderr)
         return Exit.WRONG
     except KeyboardInterrupt:
         print("modelcheck: interrupted", file=sys.stderr)

@@ -13,3 +13,6 @@ class Exit(IntEnum):
     WRONG = 2  # the input is wrong
     UNKNOWN = 3  # unknown, out of budget, or interrupted
     BUG = 70  # a bug of ours
+
+
+WORST_FIRST = (Exit.BUG, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN, Exit.EXPECTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from modelcheck.engine import CannotStart, Engine
 
@@ -14,6 +15,10 @@ ENGINES = {
     "reference": "modelcheck.reference:ReferenceEngine",
     "spark": "spark_explore.engine:SparkEngine",
 }
+CREWS = {  # who answers the points of a sweep
+    "explicit": "modelcheck.sweep:Processes",
+    "spark": "spark_explore.sweep:OnSpark",
+}
 EXTRAS = {"spark"}  # what these need is installed by their names: modelcheck[spark]
 
 
@@ -22,13 +27,22 @@ def engine(name: str, **options: object) -> Engine:
 
     Raises KeyError when there is none, and CannotStart when what it needs is not installed.
     """
-    module, _, attribute = ENGINES[name].partition(":")
+    made: Engine = _loaded(name, ENGINES[name])(**options)
+    return made
+
+
+def crew(name: str, **options: object) -> Any:  # noqa: ANN401 - a Crew of `modelcheck.sweep`, which imports this
+    """Those who answer a sweep's points, as `engine`."""
+    return _loaded(name, CREWS[name])(**options)
+
+
+def _loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is
+    """What stands in a module under a name."""
+    module, _, attribute = where.partition(":")
     try:
-        loaded = import_module(module)
+        return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if name not in EXTRAS:
             raise
         advice = f"`pip install 'modelcheck[{name}]'` installs it"
         raise CannotStart(f"the engine {name} needs {error.name}, which is not here: {advice}") from None
-    made: Engine = getattr(loaded, attribute)(**options)
-    return made

@@ -51,6 +51,7 @@ FIXED = {  # what a user may still override
     "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
 }
 START = 120  # seconds for Java itself, which a busy machine may need
+SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
 
@@ -114,7 +115,7 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if not where.is_local:
             with _bounded(process, 2 * patience, "the executors do not answer"):
-                _await_executor(context, patience)
+                _await_executors(context, patience)
                 _mind_executors(context)
         yield SparkSession(context)
     finally:
@@ -226,19 +227,32 @@ def _bounded(process: Popen[bytes], seconds: float, otherwise: str) -> Iterator[
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
-        is_late = timer.finished.is_set()
-        reason = f"within {seconds:.0f} seconds" if is_late else _reason(error)
-        raise CannotStart(f"{otherwise} {reason}" if is_late else f"{otherwise}: {reason}") from None
+        if timer.finished.is_set():
+            raise CannotStart(f"{otherwise} within {seconds:.0f} seconds") from None
+        raise CannotStart(f"{otherwise}: {reason(error)}") from None
     finally:
         timer.cancel()
 
 
-def _reason(error: Exception) -> str:
-    """What Spark says is wrong, without the places in its code."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line for line in lines if re.match(r"(Caused by|: ?[a-z.]+)", line)]
-    words = (causes[-1:] or lines[:1] or [type(error).__name__])[0]
+def reason(error: Exception) -> str:
+    """What Spark says is wrong, in a line: what Python raised, how a task failed, or the last cause."""
+    lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
+    raised = [line for line in _traceback(lines) if not line.startswith(" ")]
+    failed = re.findall(r"most recent failure: .*?executor \w+\): (.+)", str(error))
+    causes = [line.strip() for line in lines if re.match(r"\s*(Caused by|: ?[a-z.]+)", line)]
+    words = (raised[-1:] or failed or causes[-1:] or lines[:1] or [type(error).__name__])[0]
     return words.removeprefix("Caused by:").lstrip(": ")[:MOST_TOLD]
+
+
+def _traceback(lines: list[str]) -> Iterator[str]:
+    """The lines of the first traceback of Python, behind its head."""
+    started = False
+    for line in lines:
+        if started and re.match(r"\s+at |\s*SQLSTATE", line):
+            return
+        if started:
+            yield line
+        started = started or line.endswith("Traceback (most recent call last):")
 
 
 def _last_words(folder: Path) -> str:
@@ -259,18 +273,22 @@ def _ship(context: SparkContext) -> None:
         context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long
 
 
-def _await_executor(context: SparkContext, patience: float) -> None:
-    """Wait for the first executor. Raises CannotStart."""
-    end = time.monotonic() + patience
-    status = context._jsc.sc()  # noqa: SLF001 - no public call tells how many executors there are
-    while status.getExecutorMemoryStatus().size() < 2:  # the driver is one of them
-        if time.monotonic() > end:
+def _await_executors(context: SparkContext, patience: float) -> None:
+    """Wait for the first executor, and those that come with it. Raises CannotStart."""
+    began = last = time.monotonic()
+    known = 0
+    while known == 0 or time.monotonic() < last + SETTLED:
+        # No public call tells how many there are; the driver is one of them.
+        number = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001
+        if number > known:
+            known, last = number, time.monotonic()
+        if known == 0 and time.monotonic() > began + patience:
             raise CannotStart(
                 f"{context.master} gives us no executor within {patience:.0f} seconds: are its workers up, "
                 f"with {context.getConf().get('spark.executor.memory', '1g')} of memory free? "
                 "(--conf spark.executor.memory=512m asks for less)"
             )
-        time.sleep(0.1)
+        time.sleep(0.05)
 
 
 def _mind_executors(context: SparkContext) -> None:

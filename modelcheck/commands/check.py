@@ -16,7 +16,7 @@ from modelcheck.commands.unmet import broken_assumptions
 from modelcheck.engine import CannotResume, Engine, Limits
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
-from modelcheck.exits import Exit
+from modelcheck.exits import WORST_FIRST, Exit
 from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
 from modelcheck.portfolio import PATIENCE, Disagreement
@@ -28,8 +28,6 @@ from modelcheck.standing import standing
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
-
-WORST_FIRST = (Exit.BUG, Exit.VIOLATED, Exit.UNKNOWN, Exit.EXPECTED)
 
 add_arguments = arguments.add_arguments
 

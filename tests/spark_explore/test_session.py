@@ -98,7 +98,7 @@ def test_a_session_that_is_there_is_used_and_left_running(local_spark: SparkSess
 @pytest.mark.spark
 def test_where_no_executor_comes_it_is_told(local_spark: SparkSession) -> None:
     with pytest.raises(CannotStart) as told:
-        sessions._await_executor(local_spark.sparkContext, 0.1)  # it has the driver alone
+        sessions._await_executors(local_spark.sparkContext, 0.1)  # it has the driver alone
 
     assert told.value.diagnostics[0].message == (
         "local[2] gives us no executor within 0 seconds: are its workers up, with 1g of memory free? "
@@ -134,6 +134,39 @@ def test_without_a_java_on_the_path_it_runs_and_ctrl_c_leaves_none(tmp_path: Pat
         assert errors.splitlines()[-1] == "KeyboardInterrupt"  # and nothing of Spark's
         assert "java" not in errors
     assert not [path.name for path in tmp_path.iterdir() if path != without]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            (
+                "An error occurred while calling o1.x.\n: java.lang.IllegalStateException: no\n\tat a.b\n"
+                "Caused by: java.io.IOException: the disk is full\n\tat c.d"
+            ),
+            "java.io.IOException: the disk is full",
+        ),
+        (
+            (
+                "Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times, most recent failure: "
+                "Lost task 0.0 in stage 0.0 (TID 0) (10.0.0.1 executor 7): ExecutorLostFailure (it is gone)\n"
+                "Driver stacktrace:\n\tat a.b"
+            ),
+            "ExecutorLostFailure (it is gone)",
+        ),
+        (
+            (
+                "most recent failure: Lost task 0.0 (127.0.0.1 executor driver): PythonException: "
+                'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    f()\n'
+                "MemoryError: no more\n SQLSTATE: 38000\n\tat a.b\nCaused by: x"
+            ),
+            "MemoryError: no more",
+        ),
+        ("", "Exception"),
+    ],
+)
+def test_the_reason_is_the_line_that_says_most(error: str, told: str) -> None:
+    assert sessions.reason(Exception(error)) == told
 
 
 # --------------------------------------------------------------- on a cluster

@@ -1,0 +1,158 @@
+"""`modelcheck sweep FILE --vary NAME=V,V,…`: many checks or configurations, each searched, as one table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import modelcheck.commands.amounts as amounts
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.commands.engine_options import OPTIONS
+from modelcheck.commands.given import add_overrides, given_by
+from modelcheck.engine import Limits
+from modelcheck.exits import WORST_FIRST, Exit
+from modelcheck.models import pick_checks
+from modelcheck.outcome_json import as_json
+from modelcheck.output import Output
+from modelcheck.registry import CREWS, crew
+from modelcheck.result import Outcome, Violated
+from modelcheck.standing import standing
+from modelcheck.sweep import Answer, Axis, Orders, Point, axis, points
+from modelcheck.wording import seconds_words
+from spec.load import load
+
+OF_SPARK = ("--master", "--conf")
+MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}
+UNANSWERED = Answer(None, "not answered")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.set_defaults(refuse=parser.error)
+    add = parser.add_argument
+    add("file", metavar="FILE", help="a model file (.rsm)")
+    add(
+        "--vary", action="append", default=[], metavar="NAME=V,…", help="a name of the scope or configuration"
+    )
+    add("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
+    add("--of", metavar="NAME", help="on this protocol or variant of the file")
+    add("--property", action="append", default=[], metavar="NAME", help="only this property; may be repeated")
+    add_overrides(parser.add_argument_group("for all of them"))
+    add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
+    add("--max-states", type=amounts.count, metavar="N", help="give up each search beyond so many states")
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
+    add("--engine", choices=CREWS, default="explicit", help="explicit: on this machine; spark: on a cluster")
+    for flag in OF_SPARK:
+        add(flag, **OPTIONS[flag].about)
+    add("--json", action="store_true", help="everything as JSON")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Answer every point; the exit code is the worst of theirs."""
+    at_work = crew(args.engine, **_of_crew(args))
+    models = load(args.file)
+    checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
+    axes = [axis(text) for text in args.vary]
+    asked = points(models, checks, axes, given_by(args), of=args.of, properties=args.property)
+    orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
+    answers: dict[int, Answer] = {}
+    table = _Table(axes, asked)
+    if not args.json:
+        output.lines([table.head()])
+    told = 0
+    for number, answer in at_work.answers(asked, orders):
+        answers[number] = answer
+        while not args.json and told in answers:
+            output.lines(table.row(asked[told], answers[told], output.width))
+            told += 1
+    all_answers = [answers.get(number, UNANSWERED) for number in range(len(asked))]
+    if args.json:
+        output.json([_json(axes, point, answer) for point, answer in zip(asked, all_answers, strict=True)])
+    else:
+        for number in range(told, len(asked)):
+            output.lines(table.row(asked[number], all_answers[number], output.width))
+        output.write(_summary(all_answers))
+    exits = {answer.exit for answer in all_answers}
+    return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
+
+
+def _of_crew(args: argparse.Namespace) -> dict[str, object]:
+    """The options that are of Spark alone."""
+    given = {"master": args.master, "conf": args.conf}
+    known = {name: value for name, value in given.items() if value is not None}
+    if known and args.engine != "spark":
+        args.refuse(f"--{next(iter(known))} is for --engine spark")
+    return known
+
+
+class _Table:
+    """A row for each point: its check, its values, how large it is, what is found."""
+
+    def __init__(self, axes: Sequence[Axis], asked: Sequence[Point]) -> None:
+        self._axes = axes
+        self._names = [_name(point) for point in asked]
+        self._is_named = len(set(self._names)) > 1
+        heads = [each.name for each in axes]
+        columns = [[head, *(p.values[n] for p in asked)] for n, head in enumerate(heads)]
+        if self._is_named:
+            columns = [["check", *self._names], *columns]
+        self._widths = [max(map(len, column)) for column in columns]
+
+    def head(self) -> Line:
+        """The names of the columns."""
+        names = ["check"] * self._is_named + [each.name for each in self._axes]
+        return line(Piece(self._cells(names, "states", "time") + "found", Role.DIM))
+
+    def row(self, point: Point, answer: Answer, width: int) -> Iterator[Line]:
+        """What is found at a point."""
+        values = [_name(point)] * self._is_named + list(point.values)
+        if answer.outcome is None:
+            label = line(self._cells(values, "", ""), Piece("– ", Role.DIM))
+            yield from wrapped(label, answer.problem, width, Role.UNSURE)
+            return
+        stats, found = answer.outcome.findings.stats, standing(answer.outcome)
+        mark, role = MARKS.get(found.exit, ("?", Role.UNSURE))
+        cells = self._cells(values, f"{stats.states:,}", seconds_words(stats.seconds))
+        yield from wrapped(line(cells, Piece(f"{mark} ", role)), _found(answer.outcome), width)
+
+    def _cells(self, values: Sequence[str], states: str, time: str) -> str:
+        first = "".join(f"{value:<{width}}  " for value, width in zip(values, self._widths, strict=True))
+        return f"{first}{states:>13}  {time:>8}  "
+
+
+def _name(point: Point) -> str:
+    return f"{point.model.name} · {point.check.name}"
+
+
+def _found(outcome: Outcome) -> str:
+    """Which properties are violated, and by how much; else what the outcome comes to."""
+    results = outcome.findings.results
+    violated = [_told(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
+    found = standing(outcome)
+    return ", ".join(violated) if violated and found.exit is Exit.VIOLATED else found.words
+
+
+def _told(name: str, verdict: Violated) -> str:
+    if verdict.trace is None:
+        return f"{name} (never reached)"
+    return f"{name} ({count(verdict.trace.faults, 'fault')}, {count(len(verdict.trace.steps), 'step')})"
+
+
+def _json(axes: Sequence[Axis], point: Point, answer: Answer) -> dict[str, object]:
+    """A point and its answer as plain values."""
+    values = {each.name: value for each, value in zip(axes, point.values, strict=True)}
+    where = {"model": point.model.name, "check": point.check.name, "values": values}
+    if answer.outcome is None:
+        return {**where, "problem": answer.problem}
+    return {**where, "outcome": as_json(answer.outcome)}
+
+
+def _summary(answers: Sequence[Answer]) -> str:
+    """How many points came to what."""
+    words = {Exit.EXPECTED: "hold", Exit.VIOLATED: "violated", Exit.UNKNOWN: "unknown", Exit.WRONG: "wrong"}
+    codes = [answer.exit for answer in answers if answer.outcome is not None]
+    parts = [f"{codes.count(code)} {word}" for code, word in words.items() if code in codes]
+    if len(codes) < len(answers):
+        parts.append(f"{len(answers) - len(codes)} without an answer")
+    return f"\n{count(len(answers), 'point')}: {', '.join(parts)}\n"

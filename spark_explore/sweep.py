@@ -1,0 +1,48 @@
+"""A sweep on Spark: each point is a task, which the native engine answers on one core of some machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+
+from modelcheck.sweep import Answer, Orders, Point, answer
+from spark_explore.session import Settings, reason, session
+
+WAITING = 4  # jobs for each core, so that none waits for this process
+
+
+class OnSpark:
+    """The executors of a Spark cluster, or the cores of this machine."""
+
+    def __init__(self, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
+        self._settings = Settings(master, dict(conf or {}))
+
+    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+        """As they come: a job of one task for each point.
+
+        A task that fails is tried again by Spark, and is its point's problem alone.  Raises CannotStart.
+        """
+        with session(self._settings) as spark:
+            context = spark.sparkContext
+            with ThreadPoolExecutor(min(len(points), WAITING * context.defaultParallelism)) as pool:
+                jobs = {pool.submit(_job, context, each, orders): n for n, each in enumerate(points)}
+                try:
+                    while jobs:
+                        for job in wait(jobs, return_when=FIRST_COMPLETED).done:
+                            yield jobs.pop(job), job.result()
+                finally:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    context.cancelAllJobs()
+
+
+def _job(context: SparkContext, point: Point, orders: Orders) -> Answer:
+    """The answer to one point, from an executor."""
+    try:
+        (found,) = context.parallelize([point], 1).map(lambda each: answer(each, orders)).collect()
+    except (Py4JError, PySparkException) as error:
+        return Answer(None, f"the task failed: {reason(error)}")
+    return found
