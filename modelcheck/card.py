@@ -41,10 +41,12 @@ def card(
     if outcome.findings.error is not None:
         yield from _mark("✗", Role.BAD, "the model makes an error; the run to it is below", width)
     told = {result.property for result in surprises(outcome)}
+    by_found: dict[str, list[str]] = {}
     for mismatch in outcome.mismatches:
         if mismatch.expected not in {f"{name} holds" for name in told}:  # the property's own line says so
-            words = f"expected: {mismatch.expected}; found: {mismatch.found}"
-            yield from _mark("✗", Role.BAD, words, width)
+            by_found.setdefault(mismatch.found, []).append(mismatch.expected)
+    for found, expected in by_found.items():
+        yield from _mark("✗", Role.BAD, f"expected: {', '.join(expected)}; found: {found}", width)
     yield from _facts(outcome, width)
     yield from _notes(outcome, width, strict=strict)
     for remark in remarks:

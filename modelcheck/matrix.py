@@ -12,9 +12,12 @@ from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.result import Outcome
 from modelcheck.wording import config_words, seconds_words
 from spec.ir import Model
+from spec.semantics import Machine
+from spec.values import ModelError
 
 MARKS = {Kept.PROVED: "✓", Kept.FAILED: "✗", Kept.UNKNOWN: "?"}
 MOST_SHOWN = 3  # steps that break a claim
+FALSE_AT_THE_START = "it is false there, in the scope of the check too, so nothing can be proved with it"
 
 
 def reach_words(model: Model) -> list[str]:
@@ -80,9 +83,8 @@ def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
     stuck = [] if proof is None else [cell for cell in proof.dropped if cell.kept is not Kept.PROVED]
     for cell in stuck:
         if cell.shown is None:
-            yield from wrapped(
-                line(Piece("? ", Role.UNSURE)), f"{cell.claim} {cell.place}: {cell.why}", width
-            )
+            why = FALSE_AT_THE_START if _starts_false(outcome, cell) else cell.why
+            yield from wrapped(line(Piece("? ", Role.UNSURE)), f"{cell.claim} {cell.place}: {why}", width)
     shown = shown_steps(outcome)
     for cell, steps in shown[:MOST_SHOWN]:
         yield ()
@@ -90,6 +92,18 @@ def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
     if more := len(shown[MOST_SHOWN:]):
         yield ()
         yield from wrapped((), f"… and {more} more of these, which --draw and --html show", width)
+
+
+def _starts_false(outcome: Outcome, cell: Cell) -> bool:
+    """Whether the claim is false in a state in which the model may start, in the scope of the check."""
+    prop = next((prop for prop in outcome.model.properties if prop.name == cell.claim), None)
+    if cell.action is not None or prop is None:
+        return False
+    machine = Machine(outcome.model, outcome.check.scope)
+    try:
+        return not all(machine.holds(prop, state) for state in machine.initial())
+    except ModelError:
+        return False
 
 
 def shown_steps(outcome: Outcome) -> list[tuple[Cell, Trace]]:

@@ -439,3 +439,65 @@ def test_an_assumption_that_does_not_hold_is_shown(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "few.rsm:4:1: error[R0907]: a: the assumption `many` does not hold" in done.stderr
+
+
+# ------------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("chek", "x"), "did you mean `check`?"),
+        (("check", TINY, "--engine", "bcm"), "did you mean `bmc`?"),
+        (("check", TINY, "--fewst-faults"), "did you mean `--fewest-faults`?"),
+        (("check", TINY, "--depth", "0", "--engine", "bmc"), "`0` is not a number above 0"),
+        (("check", TINY, "--depth", "4"), "--depth is for --engine bmc"),
+        (("check", TINY, "--seed", "0"), "--seed is for --simulate N"),
+        (("check", TINY, "--checkpoint", "a", "--resume", "a"), "give it alone"),
+    ],
+    ids=str,
+)
+def test_a_wrong_argument_is_told_in_a_few_lines(args: tuple[str, ...], told: str) -> None:
+    found = run(*args)
+
+    assert (found.returncode, found.stdout) == (2, "")
+    assert told in found.stderr
+    assert len(found.stderr.splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--html", "{}/missing/page.html"), ("--itf", "{}/missing/t.itf.json"), ("--html", "{}")],
+    ids=str,
+)
+def test_a_file_that_cannot_be_written_is_told_before_the_search(
+    more: tuple[str, str], tmp_path: Path
+) -> None:
+    found = run("check", TINY, "--check", "large", more[0], more[1].format(tmp_path))
+
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "cannot be written" in found.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_certificate_is_of_one_check_as_it_stands(tmp_path: Path) -> None:
+    prove = ("check", TINY, "--engine", "prove", "--certificate", str(tmp_path / "c"))
+    several = run(*prove)
+    changed = run(*prove, "--check", "large", "--faults", "0")
+
+    assert (several.returncode, changed.returncode) == (2, 2)
+    assert "a certificate is of one check, and these are 3" in several.stderr
+    assert "leave out --faults" in changed.stderr
+
+
+def test_a_library_that_is_missing_is_no_bug_of_ours() -> None:
+    program = (
+        "import sys\nsys.modules['rich.console'] = None\nfrom modelcheck import cli\n"
+        f"sys.exit(cli.main(['check', '{TINY}']))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == "modelcheck: rich.console is not installed, and needed for this\n"

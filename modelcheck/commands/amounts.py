@@ -9,7 +9,7 @@ MOST_THREADS = 256
 
 def count(text: str) -> int:
     """A number such as 20000 or 5M."""
-    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number such as 20000 or 5M"))
+    return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number above 0, such as 20000 or 5M"))
 
 
 def threads(text: str) -> int:

@@ -204,6 +204,7 @@ def _name(flag: str) -> str:
 
 
 def _told(ways: tuple[str, ...]) -> str:
-    """`--engine bmc, --engine prove or --simulate N`."""
-    *others, last = ["--simulate N" if way == SIMULATE else f"--engine {way}" for way in ways]
-    return f"{', '.join(others)} or {last}" if others else last
+    """`--engine bmc or prove, or --simulate N`."""
+    *others, last = [way for way in ways if way != SIMULATE] or [""]
+    engines = f"--engine {', '.join(others)} or {last}" if others else f"--engine {last}" if last else ""
+    return ", or ".join(filter(None, (engines, "--simulate N" if SIMULATE in ways else "")))

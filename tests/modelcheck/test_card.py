@@ -13,7 +13,7 @@ from modelcheck.card import brief, card
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit
 from modelcheck.outcome_json import as_json
-from modelcheck.result import Outcome
+from modelcheck.result import Mismatch, Outcome
 from modelcheck.standing import standing
 from modelcheck.wording import memory_words, seconds_words
 from spec.ir import Budget
@@ -56,6 +56,14 @@ def test_a_card_of_a_search_that_was_cut_short(golden: Callable[[str, str], None
     assert "PARTIAL" in found
     assert "holds" not in found
     golden("cards/partial.txt", found)
+
+
+def test_what_differs_in_the_same_way_stands_on_one_line() -> None:
+    why = "the search did not come to an end"
+    both = (Mismatch("states 17", why), Mismatch("levels 4", why))
+    found = told(replace(outcome("surprise"), mismatches=both))
+
+    assert f"expected: states 17, levels 4; found: {why}" in " ".join(found.split())
 
 
 def test_a_narrow_card_keeps_to_its_width(golden: Callable[[str, str], None]) -> None:

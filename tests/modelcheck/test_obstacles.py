@@ -190,3 +190,15 @@ def test_where_nothing_is_answered_there_is_no_certificate(
     told = capsys.readouterr().err
     assert "not answered: the engine prove cannot do: reachable far (use explicit)" in told
     assert "there is no certificate" in told
+
+
+def test_a_lemma_that_is_false_at_the_start_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.rsm").write_text(NOT_INDUCTIVE + "\nlemma wrong: x > 0\n", encoding="utf-8")
+    asked = ["check", str(tmp_path / "m.rsm"), "--check", "c", "--property", "wrong"]
+
+    assert cli.main([*asked, "--engine", "prove"]) == 3
+    told = " ".join(capsys.readouterr().out.split())
+    assert "not proved at the start: the solver knows a start for which it is false" in told
+    assert "wrong at the start: it is false there, in the scope of the check too" in told

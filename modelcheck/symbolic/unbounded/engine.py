@@ -70,7 +70,8 @@ class Prover:
         except KeyboardInterrupt:
             end = End.INTERRUPTED
         results = tuple(Result(p.name, p.kind, _verdict(p, task, proof)) for p in task.properties)
-        return Findings(self.name, end, results, _stats(monotonic() - started), proof=proof)
+        shown = proof or Proof((), (), (), program.version())
+        return Findings(self.name, end, results, _stats(monotonic() - started), proof=shown)
 
 
 def asked_of(task: Task) -> Asked:
@@ -175,7 +176,7 @@ class Attempt:
                 )
         shown = self._shown(question, claims)
         kept = Kept.UNKNOWN if shown is None else Kept.FAILED
-        return Cell(question.claim, question.action, kept, monotonic() - start, _why(said), shown)
+        return Cell(question.claim, question.action, kept, monotonic() - start, _why(said, question), shown)
 
     def _shown(self, question: Question, claims: Sequence[ir.Property]) -> Trace | None:
         if not self.explain:
@@ -183,7 +184,9 @@ class Attempt:
         return broken_step(self.program, self.asked, question, claims, self.seconds)
 
 
-def _why(said: Said) -> str:
+def _why(said: Said, question: Question) -> str:
+    if said.answer is Answer.SAT and question.action is None:
+        return "the solver knows a start for which it is false"
     if said.answer is Answer.SAT:
         return "it does not follow, but in no small scope was a step found that shows it"
     if said.answer is Answer.FAILED:
