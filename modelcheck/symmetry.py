@@ -86,6 +86,12 @@ class Orbits:
             yield tuple(renaming)
 
 
+def renamed(of: t.Type, sort: str, value: ir.Value, renaming: Renaming) -> ir.Value:
+    """A value of a type, with the members of a sort renamed."""
+    rename = _rename(of, sort)
+    return value if rename is None else rename(value, renaming)
+
+
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
     """Whether what is said by a value of a member is the same however the other sorts are named."""
     return not set(_mentioned(of)) & (set(sorts) - {sort})
@@ -231,20 +237,23 @@ def _any_order(slot: int, body: tuple[ir.Stmt, ...]) -> bool:
             case _:
                 return False
     assigned = [statement for statement in body if isinstance(statement, ir.Assign)]
-    read = {node.index for each in assigned for node in _variables((each.value, each.path))}
+    read = {node.index for each in assigned for node in _variables((each.value, each.path), slot)}
     return not written & read
 
 
-def _variables(node: object) -> Iterator[ir.Var]:
-    """Every variable that an expression reads."""
-    if isinstance(node, ir.Var):
-        yield node
-    elif isinstance(node, tuple):
-        for part in node:
-            yield from _variables(part)
-    elif hasattr(node, "__slots__") and not isinstance(node, t.Bool | t.Sort):
-        for name in _fields(node):
-            yield from _variables(getattr(node, name))
+def _variables(node: object, slot: int) -> Iterator[ir.Var]:
+    """Every variable of which an expression reads more than what is at that key."""
+    match node:
+        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
+            pass
+        case ir.Var():
+            yield node
+        case tuple():
+            for part in node:
+                yield from _variables(part, slot)
+        case _ if hasattr(node, "__slots__") and not isinstance(node, t.Bool | t.Sort):
+            for name in _fields(node):
+                yield from _variables(getattr(node, name), slot)
 
 
 def _fields(node: object) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import spec.types as t
-from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Tagged
+from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
 from modelcheck.flat.terms import Sign, Term
 from spec.ir import Value
 
@@ -36,6 +37,9 @@ def decoded(of: t.Type, shape: Shape, values: Values) -> Value:
         case t.Bag(), Heap(held_members):
             counts = {member: worth(term, values) for member, term in held_members.items()}
             return frozenset((member, count) for member, count in counts.items() if count)
+        case ((t.Set(inner) | t.Bag(inner)), Listed(places)):
+            there = [decoded(inner, item, values) for has, item in places if worth(has, values)]
+            return frozenset(Counter(there).items() if isinstance(of, t.Bag) else there)
         case t.Set(), Heap(held_members):
             return frozenset(member for member, term in held_members.items() if worth(term, values))
         case _:

@@ -15,10 +15,13 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.flat.environment import Env, Stop
 from modelcheck.flat.fits import fit
+from modelcheck.flat.listed import is_in, put, put_all, take_out
 from modelcheck.flat.operations import PLAIN
 from modelcheck.flat.rows import common, concat, drop, starts, take
 from modelcheck.flat.shapes import (
     Heap,
+    Item,
+    Listed,
     Maybe,
     Parts,
     Row,
@@ -26,6 +29,7 @@ from modelcheck.flat.shapes import (
     Shapes,
     Tagged,
     Unsayable,
+    is_fixed,
     number,
     tagged,
 )
@@ -33,15 +37,16 @@ from modelcheck.flat.terms import Sign, Term, Terms
 from spec.values import members, ordered
 
 MOST_SUBSETS = 10
-Item = tuple[Term, Shape]
+ANY_ORDER = {ir.Quantifier.FORALL, ir.Quantifier.EXISTS, ir.Quantifier.SET}  # of the members it looks at
 
 
 class Expressions:
     """The shapes of expressions."""
 
-    def __init__(self, shapes: Shapes) -> None:
+    def __init__(self, shapes: Shapes, *, in_places: bool = False) -> None:
         self.shapes = shapes
         self.terms: Terms = shapes.terms
+        self.in_places = in_places  # whether sets of what is not known by now are made in places
 
     def of(self, expr: ir.Expr, env: Env) -> Shape:
         """The value of an expression. Raises Stop where it cannot be said."""
@@ -101,7 +106,7 @@ class Expressions:
             case ir.Fit(of=of):
                 value_ = self.of(of, env)
                 fit(shapes, expr.type, value_, env)
-                return value_
+                return replace(value_, fresh=()) if isinstance(value_, Listed) else value_
             case ir.Old(of=of):
                 return self.of(of, replace(env, state=env.old or env.state))
             case ir.Did(action=action, args=args):
@@ -130,24 +135,31 @@ class Expressions:
 
     # --------------------------------------------------------------- domains
 
-    def items(self, domain: ir.Expr, case: int | None, env: Env) -> list[Item]:
-        """What a domain may have as members, in canonical order, each with when it has."""
+    def items(self, domain: ir.Expr, case: int | None, env: Env, *, any_order: bool = False) -> list[Item]:
+        """What a domain may have as members, in canonical order or any, each with when it has.
+
+        In any order a member of a bag may come more than once.
+        """
         try:
-            found = self._items(domain, env)
+            found = self._items(domain, env, any_order=any_order)
         except Unsayable as reason:
             raise Stop(str(reason), domain.span) from None
         if case is not None:
             found = [(self.terms.both(has, self.shapes.is_case(v, case)), v) for has, v in found]
         return [(has, value) for has, value in found if has.constant != 0]
 
-    def _items(self, domain: ir.Expr, env: Env) -> list[Item]:
+    def _items(self, domain: ir.Expr, env: Env, *, any_order: bool) -> list[Item]:
         terms, shapes = self.terms, self.shapes
         if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
             lo, hi = (number(self.of(arg, env)) for arg in domain.args)
             numbers = [terms.number(n) for n in range(lo.lo, hi.hi + 1)]
             return [(terms.both(terms.le(lo, n), terms.le(n, hi)), n) for n in numbers]
         whole = self.of(domain, env)
+        if isinstance(whole, Listed) and not any_order:
+            whole = shapes.heap(whole)
         match whole:
+            case Listed(places):
+                return list(places)
             case Heap():
                 return [
                     (shapes.has(whole, value), shapes.constant(whole.element, value))
@@ -175,7 +187,9 @@ class Expressions:
         found: list[tuple[Term, Shape, Shape]] = []
         path = env.path
         early = {ir.Quantifier.FORALL: 1, ir.Quantifier.EXISTS: 0}.get(expr.quantifier)
-        for has, member in self.items(expr.domain, expr.case, env):
+        any_order = expr.quantifier in ANY_ORDER
+        before = env.ends.error
+        for has, member in self.items(expr.domain, expr.case, env, any_order=any_order):
             inner = env.bound(expr.slot, member, terms.both(path, has))
             if inner.path.constant == 0:
                 continue
@@ -190,6 +204,8 @@ class Expressions:
             if early is not None:
                 same = terms.eq(number(body), terms.bool(is_true=bool(early)))
                 path = terms.both(path, terms.implies(test, same))
+        if env.ends.error is not before and any_order and isinstance(self.of(expr.domain, env), Listed):
+            raise Unsayable("an error that a set in places decides about")  # by which member comes first
         match expr.quantifier:
             case ir.Quantifier.FORALL:
                 return terms.all(terms.implies(test, number(body)) for test, _, body in found)
@@ -256,6 +272,10 @@ class Expressions:
 
     def _make(self, expr: ir.Make, parts: list[Shape]) -> Shape:
         match expr.type:
+            case t.Set(inner) | t.Bag(inner) if self.in_places and not all(map(is_fixed, parts)):
+                counts = isinstance(expr.type, t.Bag)
+                empty = Listed((), self._element(expr, inner), counts, len(parts))
+                return put_all(self.shapes, empty, [(self.terms.true, part) for part in parts])
             case t.Set(inner):
                 return self._set([(self.terms.true, part) for part in parts], self._element(expr, inner))
             case t.Bag(inner):
@@ -292,6 +312,11 @@ class Expressions:
 
     def _apply(self, expr: ir.Apply, env: Env) -> Shape:  # noqa: C901 - by operator
         values = [self.of(arg, env) for arg in expr.args]
+        if any(isinstance(value, Listed) for value in values):
+            made = self._of_places(expr.op, values)
+            if made is not None:
+                return made
+            values = [self.shapes.heap(v) if isinstance(v, Listed) else v for v in values]
         if expr.op in PLAIN:
             return PLAIN[expr.op](self.shapes, *values)
         match expr.op, values:
@@ -325,6 +350,30 @@ class Expressions:
                 return self._of_row(expr, row, others, env)
             case _:
                 raise Unsayable(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
+
+    def _of_places(self, op: ir.Op, values: list[Shape]) -> Shape | None:
+        """What can be said of sets in places without asking for every value that may be in one."""
+        terms, shapes = self.terms, self.shapes
+        match op, values:
+            case ir.Op.UNION, [Listed() as whole, Listed(places)]:
+                for has, item in places:
+                    whole = put(shapes, whole, item, has)
+                return whole
+            case ir.Op.MINUS, [Listed() as whole, Listed(places)]:
+                for has, item in places:
+                    whole = take_out(shapes, whole, item, has)
+                return whole
+            case ir.Op.IN, [value, Listed() as whole]:
+                return is_in(shapes, whole, value)
+            case ir.Op.SIZE, [Listed() as whole]:
+                return shapes.count(whole)
+            case ir.Op.COUNT, [value, Listed(places)]:
+                total = terms.number(0)
+                for has, item in places:
+                    total = terms.add(total, terms.count(terms.both(has, shapes.equal(value, item))))
+                return total
+            case _:
+                return None
 
     def first(self, of: t.Type, count: int, key: Term, env: Env) -> int:
         """The first key of a map; a key outside is an error."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import spec.types as t
 from modelcheck.flat.environment import Env
-from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
-from modelcheck.flat.terms import Term
+from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged
+from modelcheck.flat.terms import Term, Terms
 
 
 def fit(shapes: Shapes, of: t.Type, value: Shape, env: Env) -> None:  # noqa: C901 - by type
@@ -50,15 +50,24 @@ def fit(shapes: Shapes, of: t.Type, value: Shape, env: Env) -> None:  # noqa: C9
             for member in value.of:
                 within = env.under(terms, shapes.has(value, member))
                 fit(shapes, inner, shapes.constant(inner, member), within)
+        case ((t.Set(inner, limit) | t.Bag(inner, limit)), Listed(places)):
+            if limit is not None and shapes.limit(limit) == value.limit:
+                _beyond(limit, terms.any(has for has, _ in places[value.limit :]), terms, env)
+            else:
+                _limit(shapes, limit, shapes.count(value), env)
+            for has, new in value.fresh:
+                fit(shapes, inner, new, env.under(terms, has))
         case _:
             pass
 
 
 def _limit(shapes: Shapes, limit: t.Limit | None, size: Term, env: Env) -> None:
-    if limit is None:
-        return
-    terms = shapes.terms
-    beyond = terms.lt(terms.number(shapes.limit(limit)), size)
+    if limit is not None:
+        terms = shapes.terms
+        _beyond(limit, terms.lt(terms.number(shapes.limit(limit)), size), terms, env)
+
+
+def _beyond(limit: t.Limit, beyond: Term, terms: Terms, env: Env) -> None:
     if isinstance(limit.of, int):
         env.error(terms, beyond)
     else:

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import spec.types as t
-from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
+from modelcheck.flat.listed import in_places
+from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
 from modelcheck.flat.terms import Sign, Term
 from spec.values import members
 
 MOST_MEMBERS = 256  # of one set that is stored
+MOST_PLACES = 8  # of a set that is stored in places
+FEW_MEMBERS = 64  # that may be in a set, and are faster asked for one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +27,15 @@ class Flat:
 class Layout:
     """Where the state stands: the flat variables, in order, and the shapes made of them."""
 
-    def __init__(self, shapes: Shapes, named: Callable[[str], str], *, signed: bool = False) -> None:
+    def __init__(
+        self, shapes: Shapes, named: Callable[[str], str], *, signed: bool = False, listed: bool = False
+    ) -> None:
         self.flats: list[Flat] = []
         self._shapes = shapes
         self._named = named
         self._signed = signed  # whether numbers below 0 are stored too, by their distance from the least
+        self._listed = listed  # whether small sets of many possible members are stored in places
+        self.tells_members = False  # whether places came to be taken in the order that members have
 
     def variable(self, name: str, most: int | None) -> Term:
         """A new variable; what can only be 0 needs none."""
@@ -70,7 +77,10 @@ class Layout:
                 most = shapes.limit(limit)
                 length = self.variable(f"{name}_len", most)
                 return Row(length, tuple(self.shape(inner, f"{name}_{n}") for n in range(most)))
-            case t.Set(inner) | t.Bag(inner):
+            case t.Set(inner, limit) | t.Bag(inner, limit):
+                places = shapes.limit(limit) if self._listed and limit is not None else 0
+                if 0 < places <= MOST_PLACES and shapes.size(inner) > FEW_MEMBERS:
+                    return self._places(of, inner, places, name)
                 return self._heap(of, inner, name)
             case _:
                 raise Unsayable(f"a variable of type {of}")
@@ -81,7 +91,7 @@ class Layout:
         least = min(0, int(known[0])) if known else 0
         if least < 0 and not self._signed:
             raise Unsayable(f"a variable that holds numbers below 0, of type {of}")
-        return least, int(known[-1]) if known else 0
+        return least, max(0, int(known[-1])) if known else 0
 
     def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
         size = self._shapes.size(inner)
@@ -94,6 +104,12 @@ class Layout:
         words = self._keys(inner) if t.is_scalar(inner) else [str(n) for n in range(len(every))]
         made = {v: self.variable(f"{name}_{w}", most) for v, w in zip(every, words, strict=True)}
         return Heap(made, inner, counts=most is not None)
+
+    def _places(self, of: t.Set | t.Bag, inner: t.Type, count: int, name: str) -> Listed:
+        places = tuple(
+            (self.variable(f"{name}_{n}_there", None), self.shape(inner, f"{name}_{n}")) for n in range(count)
+        )
+        return Listed(places, inner, isinstance(of, t.Bag), count)
 
     def _keys(self, key: t.Type) -> list[str]:
         match key:
@@ -151,5 +167,33 @@ class Layout:
                 none = terms.number(0) if to.counts else terms.false
                 for member, flat in to.of.items():
                     yield flat, value.of.get(member, none)
+            case Listed(), (Listed() | Heap()):
+                yield from self._places_stored(to, value)
             case _:
                 raise Unsayable("a value of another shape than its variable")
+
+    def _places_stored(self, to: Listed, value: Listed | Heap) -> Iterator[tuple[Term, Term]]:
+        """What is beyond the places is in no step, for there it is too much."""
+        if isinstance(value, Heap) or value.limit != to.limit:
+            self.tells_members |= isinstance(value, Heap) and len(value.of) > 1
+            value = in_places(self._shapes, to, value)
+        for (has, item), (has_now, item_now) in zip(to.places, value.places, strict=False):
+            yield has, has_now
+            yield from self._held(item, item_now)
+
+    def _held(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
+        """As `_stores`, but what does not count stays as it was."""
+        match to, value:
+            case Maybe(has, Parts() | Tagged() as inner), Maybe(some, held) if held is not None:
+                yield has, some
+                yield from self._held(inner, held)
+            case Parts(), Parts():
+                for x, y in zip(to.parts, value.parts, strict=True):
+                    yield from self._held(x, y)
+            case Tagged(), Tagged():
+                yield to.tag, value.tag
+                for case, fields in value.cases.items():
+                    for x, y in zip(to.cases[case], fields, strict=True):
+                        yield from self._held(x, y)
+            case _:
+                yield from self._stores(to, value)

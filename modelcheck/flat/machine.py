@@ -38,6 +38,7 @@ class Machine:
 
     `broken` names the invariants that a first state breaks; `goals` are what a
     `reachable` asks for.  `stored` are the model's variables on top of the flat ones.
+    With `tells_members` sets in places may stand in the order that members of sorts have.
     """
 
     name: str
@@ -50,31 +51,45 @@ class Machine:
     stored: tuple[Shape, ...]
     terms: Terms
     notes: tuple[str, ...]
+    tells_members: bool = False
 
 
 def machine(
-    model: ir.Model, check: ir.Check, keywords: frozenset[str] = frozenset(), *, for_solver: bool = False
+    model: ir.Model,
+    check: ir.Check,
+    keywords: frozenset[str] = frozenset(),
+    *,
+    for_solver: bool = False,
+    in_places: bool = False,
 ) -> Machine:
     """The check over flat variables, none of them named like a keyword. Raises NotExportable.
 
     What is made for a solver has numbers below 0, and steps of any size: it is never written out.
+    With `in_places` small sets of many possible members, such as networks, stand in a few places;
+    one state then has many arrangements, of which a run shows one.
     """
-    return _Lowering(model, check, keywords, for_solver=for_solver).machine()
+    return _Lowering(model, check, keywords, for_solver=for_solver, in_places=in_places).machine()
 
 
 class _Lowering:
     """One machine in the making."""
 
     def __init__(
-        self, model: ir.Model, check: ir.Check, keywords: frozenset[str], *, for_solver: bool
+        self,
+        model: ir.Model,
+        check: ir.Check,
+        keywords: frozenset[str],
+        *,
+        for_solver: bool,
+        in_places: bool,
     ) -> None:
         self._model = model
         self._check = check
         self._terms = Terms()
         self._shapes = Shapes(self._terms, check.scope)
-        self._e = Expressions(self._shapes)
+        self._e = Expressions(self._shapes, in_places=in_places)
         self._steps = Steps(self._e, model)
-        self._layout = Layout(self._shapes, _namer(keywords), signed=for_solver)
+        self._layout = Layout(self._shapes, _namer(keywords), signed=for_solver, listed=in_places)
         self._most_size = None if for_solver else MOST_SIZE
         self._counted = counted(model, check.budget)
         self._refused: list[Refused] = []
@@ -119,6 +134,7 @@ class _Lowering:
             tuple(stored),
             self._terms,
             tuple(notes),
+            self._layout.tells_members,
         )
 
     def _refuse(self, reason: Stop) -> None:

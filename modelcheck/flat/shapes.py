@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, zip_longest
 from math import prod
 
 import spec.ir as ir
@@ -19,6 +19,7 @@ from modelcheck.flat.terms import Term, Terms
 from spec.values import members
 
 MOST_VALUES = 4096  # of one set's domain, before it is refused
+MOST_LISTED = 256  # of the domain of a set that stands in places, where every value of it is asked for
 
 
 class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
@@ -65,7 +66,27 @@ class Heap:
     counts: bool = False
 
 
-Shape = Term | Maybe | Parts | Tagged | Row | Heap
+Item = tuple[Term, "Shape"]  # whether it is there, and what it is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """A set or bag that is small: places, each with whether it is taken and by what.
+
+    No value of a set is there twice.  The places beyond `limit` are taken only where
+    all the others are: then there is too much in it.  `fresh` has what was not yet
+    seen to fit, and `puts` counts what was put in since it was stored.
+    """
+
+    places: tuple[Item, ...]
+    element: t.Type
+    counts: bool
+    limit: int
+    fresh: tuple[Item, ...] = ()
+    puts: int = 0
+
+
+Shape = Term | Maybe | Parts | Tagged | Row | Heap | Listed
 
 
 class Shapes:
@@ -222,6 +243,8 @@ class Shapes:
                     sure | {v for v, has in zip(open_, chosen, strict=True) if has}
                     for chosen in product((False, True), repeat=len(open_))
                 ]
+            case Listed():
+                raise Unsayable("a choice of sets that stand in places")
             case _:
                 found = list(self.domain(of))
         if len(found) > MOST_VALUES:
@@ -258,10 +281,19 @@ class Shapes:
             case Row(), Row():
                 pairs = zip(a.slots, b.slots, strict=False)
                 return terms.all((terms.eq(a.length, b.length), *(self.equal(x, y) for x, y in pairs)))
-            case Heap(), Heap():
-                return terms.all(terms.eq(a_, b_) for a_, b_ in self.pairs(a, b).values())
+            case ((Heap() | Listed()), (Heap() | Listed())):
+                return self._same_members(a, b)
             case _:
                 raise Unsayable("a comparison of unlike values")
+
+    def _same_members(self, a: Heap | Listed, b: Heap | Listed) -> Term:
+        terms = self.terms
+        match a, b:
+            case (Listed(places), Heap(of)) | (Heap(of), Listed(places)) if not of:
+                return terms.no(terms.any(has for has, _ in places))
+            case _:
+                pairs = self.pairs(self.heap(a), self.heap(b))
+                return terms.all(terms.eq(a_, b_) for a_, b_ in pairs.values())
 
     def is_case(self, value: Shape, case: int) -> Term:
         """Whether a value of a union is of that case."""
@@ -286,6 +318,11 @@ class Shapes:
                 total = terms.number(0)
                 for each in held.values():
                     total = terms.add(total, each if counts else terms.count(each))
+                return total
+            case Listed(places):
+                total = terms.number(0)
+                for has, _ in places:
+                    total = terms.add(total, terms.count(has))
                 return total
             case _:
                 return terms.number(1)  # a bare value where an option is expected
@@ -339,11 +376,58 @@ class Shapes:
             case Row(), Row():
                 slots = tuple(self.ite(test, x, y) for x, y in self.aligned(a, b))
                 return Row(terms.ite(test, a.length, b.length), slots)
-            case Heap(), Heap():
-                merged = {v: terms.ite(test, x, y) for v, (x, y) in self.pairs(a, b).items()}
-                return Heap(merged, _wider(a.element, b.element), a.counts)
+            case ((Heap() | Listed()), (Heap() | Listed())):
+                return self._either_set(test, a, b)
             case _:
                 raise Unsayable("a choice of unlike values")
+
+    def _either_set(self, test: Term, a: Heap | Listed, b: Heap | Listed) -> Heap | Listed:
+        match a, b:
+            case Listed(), Listed():
+                return self._either_listed(test, a, b)
+            case Listed(), Heap(of) if not of:
+                return self._either_listed(test, a, Listed((), a.element, a.counts, a.limit))
+            case Heap(of), Listed() if not of:
+                return self._either_listed(test, Listed((), b.element, b.counts, b.limit), b)
+            case _:
+                x, y = self.heap(a), self.heap(b)
+                merged = {v: self.terms.ite(test, p, q) for v, (p, q) in self.pairs(x, y).items()}
+                return Heap(merged, _wider(x.element, y.element), x.counts)
+
+    def _either_listed(self, test: Term, a: Listed, b: Listed) -> Listed:
+        """Place by place; where one does not have it, there is nothing."""
+        terms = self.terms
+        other = terms.no(test)
+        places: list[Item] = []
+        for x, y in zip_longest(a.places, b.places):
+            if y is None:
+                places.append((terms.both(test, x[0]), x[1]))
+            elif x is None:
+                places.append((terms.both(other, y[0]), y[1]))
+            else:
+                places.append((terms.ite(test, x[0], y[0]), self.ite(test, x[1], y[1])))
+        fresh = [(terms.both(test, has), item) for has, item in a.fresh]
+        fresh += [(terms.both(other, has), item) for has, item in b.fresh]
+        element, puts = _wider(a.element, b.element), max(a.puts, b.puts)
+        return Listed(tuple(places), element, a.counts, a.limit, tuple(fresh), puts)
+
+    def heap(self, listed: Heap | Listed) -> Heap:
+        """The same by all values that may be in it."""
+        if isinstance(listed, Heap):
+            return listed
+        terms, size = self.terms, self.size(listed.element)
+        if size > MOST_LISTED:
+            raise Unsayable(f"a set of {size} possible members")
+        made: dict[ir.Value, Term] = {}
+        for value in self.domain(listed.element):
+            known = self.constant(listed.element, value)
+            tests = [terms.both(has, self.equal(item, known)) for has, item in listed.places]
+            made[value] = terms.any(tests)
+            if listed.counts:
+                made[value] = terms.number(0)
+                for test in tests:
+                    made[value] = terms.add(made[value], terms.count(test))
+        return Heap(made, listed.element, listed.counts)
 
     def aligned(self, a: Row, b: Row) -> Iterator[tuple[Shape, Shape]]:
         """The slots of two rows side by side, zero where one has none."""
@@ -368,6 +452,9 @@ class Shapes:
             case Heap(of, element, counts):
                 none = self.terms.number(0) if counts else self.terms.false
                 return Heap(dict.fromkeys(of, none), element, counts)
+            case Listed(places):
+                empty = tuple((self.terms.false, self.zero(item)) for _, item in places[: shape.limit])
+                return Listed(empty, shape.element, shape.counts, shape.limit)
 
     def pick(self, index: Term, options: Sequence[Shape], first: int = 0) -> Shape:
         """The option at an index that counts from `first`; some option where the index is outside."""
@@ -384,6 +471,25 @@ class Shapes:
 
 def _wider(a: t.Type, b: t.Type) -> t.Type:
     return b if isinstance(a, t.Unknown | t.Case) else a
+
+
+def is_fixed(shape: Shape) -> bool:
+    """Whether it always has the same value."""
+    match shape:
+        case Term():
+            return shape.constant is not None
+        case Maybe(has, value):
+            return has.constant == 0 or (has.constant == 1 and value is not None and is_fixed(value))
+        case Parts(parts):
+            return all(map(is_fixed, parts))
+        case Tagged(tag, cases):
+            return tag.constant is not None and all(map(is_fixed, cases.get(tag.lo, ())))
+        case Row(length, slots):
+            return length.constant is not None and all(map(is_fixed, slots[: length.lo]))
+        case Heap(held):
+            return all(each.constant is not None for each in held.values())
+        case Listed(places):
+            return all(has.constant is not None and (not has.lo or is_fixed(item)) for has, item in places)
 
 
 def number(shape: Shape) -> Term:

@@ -11,12 +11,13 @@ import spec.types as t
 from modelcheck.flat.environment import Ends, Env, Step, Stop
 from modelcheck.flat.expressions import Expressions
 from modelcheck.flat.layout import Layout
-from modelcheck.flat.shapes import Parts, Shape, Unsayable
+from modelcheck.flat.shapes import Parts, Shape, Unsayable, is_fixed
 from modelcheck.flat.terms import Term
 from spec.source import Span
 from spec.values import show
 
 MOST_RULES = 20_000
+Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number of the place where it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Rule:
     error: Term
     claims: tuple[tuple[str, Term], ...]
     changes: tuple[tuple[Term, Term], ...]
+    args: tuple[Arg, ...] = ()
 
 
 @dataclass(slots=True)
@@ -41,11 +43,12 @@ class Frame:
     ends: Ends
     broken: dict[str, Term] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()
+    args: tuple[Arg, ...] = ()
 
     def copy(self) -> Frame:
         """The same branch, to go another way."""
         ends = Ends(self.ends.cut, self.ends.error)
-        return Frame([*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen)
+        return Frame([*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen, self.args)
 
 
 class Steps:
@@ -79,11 +82,12 @@ class Steps:
             yield args, frame
             return
         param = params[index]
-        for has, value in self._constants(param.domain, param.case, param.type, frame):
+        choices = self._constants(param.domain, param.case, param.type, frame)
+        for n, (has, value) in enumerate(choices):
             inner = frame.copy()
             inner.guard = self._terms.both(frame.guard, has)
             inner.slots[param.slot] = value
-            inner.chosen = (*inner.chosen, self._word(param.domain.type, value))
+            self._note(inner, param.domain.type, value, n)
             if inner.guard.constant != 0:
                 yield from self._bound(params, index + 1, inner, (*args, value))
 
@@ -91,7 +95,7 @@ class Steps:
         self, domain: ir.Expr, case: int | None, of: t.Type, frame: Frame
     ) -> Iterator[tuple[Term, Shape]]:
         """The members of a domain, each a known value where it is a small one."""
-        for has, value in self._e.items(domain, case, self._env(frame)):
+        for has, value in self._e.items(domain, case, self._env(frame), any_order=True):
             if isinstance(value, Term) and value.constant is None:
                 for each in self._shapes.possible(value, of):
                     known = self._shapes.constant(of, each)
@@ -99,14 +103,17 @@ class Steps:
             else:
                 yield has, value
 
-    def _word(self, domain: t.Type, value: Shape) -> str:
-        """A chosen value for people, where it is known."""
+    def _note(self, frame: Frame, domain: t.Type, value: Shape, number: int) -> None:
+        """Write down what was chosen, also for people; the number it has where it is not known."""
         of = getattr(domain, "of", t.UNKNOWN)
-        try:
-            (known,) = self._shapes.possible(value, of)
-            return show(of, known, self._shapes.scope)
-        except (ValueError, TypeError, IndexError, Unsayable):
-            return "_"
+        word, arg = "_", (t.UNKNOWN, number)
+        if is_fixed(value):
+            try:
+                (known,) = self._shapes.possible(value, of)
+                word, arg = show(of, known, self._shapes.scope), (of, known)
+            except (ValueError, TypeError, IndexError, Unsayable):
+                pass
+        frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
 
     def _env(self, frame: Frame) -> Env:
         terms = self._terms
@@ -206,7 +213,7 @@ class Steps:
             name: terms.any((a.broken.get(name, terms.false), b.broken.get(name, terms.false)))
             for name in dict.fromkeys((*a.broken, *b.broken))
         }
-        return Frame(state, b.slots, guard, ends, broken, b.chosen)
+        return Frame(state, b.slots, guard, ends, broken, b.chosen, b.args)
 
     def _each(self, statement: ir.Each, frame: Frame) -> list[Frame]:
         frames = [frame]
@@ -223,7 +230,8 @@ class Steps:
         of = getattr(statement.domain.type, "of", t.UNKNOWN)
         found = []
         before = frame.ends.error
-        for has, value in self._constants(statement.domain, statement.case, of, frame):
+        choices = self._constants(statement.domain, statement.case, of, frame)
+        for n, (has, value) in enumerate(choices):
             branch = frame.copy()
             branch.slots[statement.slot] = value
             branch.guard = terms.both(frame.guard, has)
@@ -231,7 +239,7 @@ class Steps:
                 passes = self._e.truth(statement.where, self._env(branch))
                 frame.ends.error = terms.any((frame.ends.error, branch.ends.error))
                 branch.guard = terms.both(branch.guard, passes)
-            branch.chosen = (*branch.chosen, self._word(statement.domain.type, value))
+            self._note(branch, statement.domain.type, value, n)
             if branch.guard.constant != 0:
                 found.append(branch)
         if frame.ends.error is not before:
@@ -270,4 +278,4 @@ def finished(
     told = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
     asserted = [(name, holds) for name, holds in (*told, *claims(env)) if holds.constant != 1]
     name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
-    return Rule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes))
+    return Rule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes), frame.args)

@@ -20,6 +20,7 @@ from modelcheck.refused import NotExportable
 from modelcheck.report import Found as Told
 from modelcheck.report import Progress, Reporter
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.retold import retold, state_of
 from modelcheck.symbolic.solver import Answer, Formula, Found, Unrolling
 from spec.ir import Budget, Check, Kind, Property, PropertyKind
@@ -70,12 +71,21 @@ class BoundedSearch:
     def flat(self, task: Task) -> Flat:
         """The model over plain variables, made once for a task. Raises NotExportable."""
         if not self._flat or self._flat[0][0] is not task:
-            self._flat[:] = [(task, flattened(task.model, _uncounted(task), for_solver=True))]
+            self._flat[:] = [(task, _flattened(task))]
         return self._flat[0][1]
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
         return _Bounded(self, task, reporter).findings()
+
+
+def _flattened(task: Task) -> Flat:
+    """With sets in places, unless something is asked of them that only all their possible members answer."""
+    check = _uncounted(task)
+    try:
+        return flattened(task.model, check, for_solver=True, in_places=True)
+    except NotExportable:
+        return flattened(task.model, check, for_solver=True)
 
 
 def _uncounted(task: Task) -> Check:
@@ -101,6 +111,7 @@ class _Bounded:
         self._started = monotonic()
         self._flat = wish.flat(task)
         self._runs = Unrolling(self._flat, task.limits.memory)
+        self._names = LeastNames(self._runs, swaps(task, self._flat))
         self._ready = monotonic() - self._started
         self._faults = {
             name: [n for n, rule in enumerate(self._flat.rules) if rule.action == name]
@@ -128,6 +139,7 @@ class _Bounded:
         end = End.DEPTH
         for most in range(self._most_faults() + 1):
             self._runs.restart()
+            self._names.restart()
             end = self._by_steps(most)
             if end is not End.DEPTH and end is not End.COMPLETE:
                 return end
@@ -151,6 +163,7 @@ class _Bounded:
             if self._runs.depth == self._wish.depth:
                 return End.DEPTH
             self._runs.grow()
+            self._names.grow()
             self._runs.assume(self._within(faults))
             if not self._asks():
                 return End.COMPLETE

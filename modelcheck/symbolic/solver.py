@@ -1,14 +1,17 @@
 """z3, and the only module that knows it: a machine over plain variables, unrolled step by step.
 
-Everything is finite: numbers are bit vectors, wide enough for every term that
-there is, so nothing overflows.  A step is a choice of one rule.
+Everything is finite and small, so there are only truth values: a number is one for
+each value that it may have, which lets the solver conclude more than bits of it do.
+A step is a choice of one rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import combinations, product
 from typing import Any
 
 import z3
@@ -18,6 +21,17 @@ from modelcheck.flat.steps import Rule
 from modelcheck.flat.terms import Sign, Term
 
 Formula = Any  # of z3, which has no types
+Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that
+Number = dict[int, Formula]  # for each value that it may have, when it has that
+State = list[Formula | Atoms]
+FEW = 8  # values of a number; that no two are true is said of each two then
+ARITHMETIC = {
+    Sign.ADD: operator.add,
+    Sign.SUB: operator.sub,
+    Sign.MUL: operator.mul,
+    Sign.DIV: operator.floordiv,
+    Sign.MOD: operator.mod,
+}
 
 
 class Answer(Enum):
@@ -55,12 +69,13 @@ class Unrolling:
             z3.set_param("memory_max_size", max(64, memory >> 20))
         self._machine = machine
         self._rules = machine.rules
-        self._width = _width(machine, others)
-        self._made: dict[Term, Formula] = {}
-        self._now = [self._variable(f"now{n}", flat.most) for n, flat in enumerate(machine.flats)]
-        self._next = [self._variable(f"next{n}", flat.most) for n, flat in enumerate(machine.flats)]
+        self._now = self._fresh("now")
+        self._next = self._fresh("next")
         self._fires = [z3.Bool(f"fires{n}") for n in range(len(self._rules))]
+        self._terms = _Terms(self._now)
         self._step = self._transition()
+        for term in others:
+            self._terms.made(term)
         self.restart()
 
     def restart(self, among: Term | None = None) -> None:
@@ -69,12 +84,13 @@ class Unrolling:
         With `among` runs may start in any state of which that is true.
         """
         self._solver = z3.SolverFor("QF_FD")
-        self._states = [self._fresh(0)]
+        self._states = [self._fresh("s0")]
         self._fired: list[list[Formula]] = []
+        self._solver.add(*_one_value(self._states[0]))
         if among is None:
-            self._solver.add(z3.Or([self._is(self._states[0], start) for start in self._machine.starts]))
+            self._solver.add(_or(self._is(self._states[0], start) for start in self._machine.starts))
         else:
-            self._solver.add(*self._bounds(self._states[0]), self.at(among, 0))
+            self._solver.add(self.at(among, 0))
 
     @property
     def depth(self) -> int:
@@ -83,100 +99,51 @@ class Unrolling:
 
     # -------------------------------------------------------------------- the machine
 
-    def _variable(self, name: str, most: int | None) -> Formula:
-        return z3.Bool(name) if most is None else z3.BitVec(name, max(1, most.bit_length()))
+    def _fresh(self, name: str) -> State:
+        return [
+            z3.Bool(f"{name}_{n}")
+            if flat.most is None
+            else tuple(z3.Bool(f"{name}_{n}_{value}") for value in range(flat.most + 1))
+            for n, flat in enumerate(self._machine.flats)
+        ]
 
-    def _fresh(self, time: int) -> list[Formula]:
-        return [self._variable(f"s{time}_{n}", flat.most) for n, flat in enumerate(self._machine.flats)]
-
-    def _is(self, state: Sequence[Formula], values: Sequence[int]) -> Formula:
-        pairs = zip(self._machine.flats, state, values, strict=True)
-        return z3.And([x == (bool(value) if flat.most is None else value) for flat, x, value in pairs])
-
-    def _bounds(self, state: Sequence[Formula]) -> Iterable[Formula]:
-        """That numbers are not beyond their greatest value, as far as their bits go."""
-        for flat, x in zip(self._machine.flats, state, strict=True):
-            if flat.most is not None and flat.most != 2 ** x.size() - 1:
-                yield z3.ULE(x, flat.most)
+    @staticmethod
+    def _is(state: State, values: Sequence[int]) -> Formula:
+        pairs = zip(state, values, strict=True)
+        return _and(x[value] if isinstance(x, tuple) else x if value else z3.Not(x) for x, value in pairs)
 
     def _transition(self) -> Formula:
         """That one rule takes the state now to the next one."""
-        parts: list[Formula] = [z3.Or(self._fires), z3.AtMost(*self._fires, 1)]
+        pairs = zip(self._fires, self._rules, strict=True)
+        possible = [z3.Implies(fires, self._terms.truth(rule.guard)) for fires, rule in pairs]
+        return z3.And([z3.Or(self._fires), *possible, *self._effects()])
+
+    def _effects(self) -> Iterator[Formula]:
+        """That no more than one rule is taken, and what it makes of the state."""
+        yield z3.AtMost(*self._fires, 1)
+        yield from _one_value(self._next)
         changed: dict[int, list[Formula]] = {}
+        alike: dict[tuple[Term, Term], list[Formula]] = {}
         for fires, rule in zip(self._fires, self._rules, strict=True):
-            parts.append(z3.Implies(fires, self._of(rule.guard)))
             for flat, value in rule.changes:
                 changed.setdefault(flat.value, []).append(fires)
-                parts.append(z3.Implies(fires, self._next[flat.value] == self._stored(flat, value)))
+                alike.setdefault((flat, value), []).append(fires)
+        for (flat, value), by in alike.items():
+            now_so = _becomes(self._terms.made(value), self._next[flat.value])
+            yield from (z3.Implies(_and([_or(by), test]), same) for test, same in now_so)
         for index, (now, after) in enumerate(zip(self._now, self._next, strict=True)):
-            parts.append(z3.Or([after == now, *changed.get(index, [])]))
-        return z3.And(parts)
-
-    def _stored(self, flat: Term, value: Term) -> Formula:
-        """A value in as many bits as its variable has, which it fits."""
-        made = self._of(value)
-        return made if flat.truth else z3.Extract(self._next[flat.value].size() - 1, 0, made)
-
-    def _of(self, term: Term) -> Formula:
-        """A term over the state now. Each is made once; deep terms are made without deep recursion."""
-        stack = [term]
-        while stack:
-            top = stack[-1]
-            if top in self._made:
-                stack.pop()
-                continue
-            waiting = [arg for arg in top.args if arg not in self._made]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            self._made[top] = self._formula(top, [self._made[arg] for arg in top.args])
-            stack.pop()
-        return self._made[term]
-
-    def _formula(self, term: Term, args: list[Formula]) -> Formula:  # noqa: C901 - by sign
-        match term.sign:
-            case Sign.CONST if term.truth:
-                return z3.BoolVal(bool(term.lo))
-            case Sign.CONST:
-                return z3.BitVecVal(term.lo, self._width)
-            case Sign.VAR if term.truth:
-                return self._now[term.value]
-            case Sign.VAR:
-                stored = self._now[term.value]
-                return z3.ZeroExt(self._width - stored.size(), stored)
-            case Sign.NOT:
-                return z3.Not(args[0])
-            case Sign.AND:
-                return z3.And(args)
-            case Sign.OR:
-                return z3.Or(args)
-            case Sign.EQ:
-                return args[0] == args[1]
-            case Sign.LT:
-                return args[0] < args[1]
-            case Sign.ADD:
-                return args[0] + args[1]
-            case Sign.SUB:
-                return args[0] - args[1]
-            case Sign.MUL:
-                return args[0] * args[1]
-            case Sign.DIV:
-                return z3.UDiv(args[0], args[1])
-            case Sign.MOD:
-                return z3.URem(args[0], args[1])
-            case Sign.ITE:
-                return z3.If(args[0], args[1], args[2])
+            yield from (_or([*changed.get(index, []), same]) for same in _stays(now, after))
 
     # ------------------------------------------------------------------------ growing
 
     def grow(self) -> None:
         """Make the runs one step longer."""
         time = len(self._states)
-        before, after = self._states[-1], self._fresh(time)
+        before, after = self._states[-1], self._fresh(f"s{time}")
         fires = [z3.Bool(f"f{time}_{n}") for n in range(len(self._rules))]
         pairs = [
-            *zip(self._now, before, strict=True),
-            *zip(self._next, after, strict=True),
+            *zip(_atoms(self._now), _atoms(before), strict=True),
+            *zip(_atoms(self._next), _atoms(after), strict=True),
             *zip(self._fires, fires, strict=True),
         ]
         self._solver.add(z3.substitute(self._step, pairs))
@@ -185,7 +152,8 @@ class Unrolling:
 
     def at(self, term: Term, time: int) -> Formula:
         """That something is true of the state after so many steps."""
-        return z3.substitute(self._of(term), *zip(self._now, self._states[time], strict=True))
+        pairs = zip(_atoms(self._now), _atoms(self._states[time]), strict=True)
+        return z3.substitute(self._terms.truth(term), *pairs)
 
     # ---------------------------------------------------------------------- questions
 
@@ -196,20 +164,21 @@ class Unrolling:
     def stepped(self, tests: Mapping[int, Term]) -> Formula:
         """That the last step was one of these rules, by its number, and the rule's test true before it."""
         time = self.depth - 1
-        return z3.Or([z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items()])
+        return _or(z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items())
 
     def last_step(self, rules: Iterable[int]) -> Formula:
         """That the last step was one of these rules."""
-        return z3.Or([self._fired[-1][n] for n in rules])
+        return _or(self._fired[-1][n] for n in rules)
 
     def new_state(self) -> Formula:
         """That the last state is none of those before it."""
         *others, last = self._states
-        return z3.And([z3.Or([x != y for x, y in zip(each, last, strict=True)]) for each in others])
+        pairs = [zip(_atoms(each), _atoms(last), strict=True) for each in others]
+        return _and(_or(x != y for x, y in each) for each in pairs)
 
     def first_state(self, starts: Iterable[int]) -> Formula:
         """That the first state is one of these first states of the machine, by its number."""
-        return z3.Or([self._is(self._states[0], self._machine.starts[n]) for n in starts])
+        return _or(self._is(self._states[0], self._machine.starts[n]) for n in starts)
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
         """That no more than so many steps were one of these rules."""
@@ -220,12 +189,12 @@ class Unrolling:
     @staticmethod
     def either(formulas: Iterable[Formula]) -> Formula:
         """That some of them are true."""
-        return z3.Or(list(formulas))
+        return _or(formulas)
 
     @staticmethod
     def all(formulas: Iterable[Formula]) -> Formula:
         """That all of them are true."""
-        return z3.And(list(formulas))
+        return _and(formulas)
 
     @staticmethod
     def no(formula: Formula) -> Formula:
@@ -273,34 +242,247 @@ class Unrolling:
         )
         return Found(states, rules)
 
-    def _value(self, x: Formula) -> int:
-        value = self._model.eval(x, model_completion=True)
-        return int(z3.is_true(value)) if z3.is_bool(value) else int(value.as_long())
+    def _value(self, x: Formula | Atoms) -> int:
+        if isinstance(x, tuple):
+            return next(value for value, has in enumerate(x) if self._value(has))
+        return int(z3.is_true(self._model.eval(x, model_completion=True)))
 
 
-def _width(machine: Machine, others: Iterable[Term]) -> int:
-    """How many bits hold every number that any term comes to, with its sign."""
-    seen: set[Term] = set()
-    stack: list[Term] = [term for rule in machine.rules for term in _terms(rule)]
-    stack += [*others, *(term for _, term in (*machine.invariants, *machine.goals))]
-    most = max((flat.most or 1 for flat in machine.flats), default=1)
-    while stack:
-        term = stack.pop()
-        if term not in seen:
-            seen.add(term)
-            stack.extend(term.args)
-            if not term.truth:
-                most = max(most, term.hi, -term.lo)
-    return most.bit_length() + 1
+# ------------------------------------------------------------------------- formulas
 
 
-def _terms(rule: Rule) -> Iterable[Term]:
-    yield from (rule.guard, rule.error)
-    yield from (term for _, term in rule.claims)
-    yield from (value for _, value in rule.changes)
+class _Terms:
+    """Terms over a state as formulas: of a number for each value that it may have when it has that.
+
+    The values of a number exclude each other, and it has one of them, so a formula needs
+    to say only when a number has a value, and never when it has not.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._made: dict[Term, Formula | Number] = {}
+
+    def truth(self, term: Term) -> Formula:
+        """When it is true."""
+        return self.made(term)
+
+    def made(self, term: Term) -> Formula | Number:
+        """A term. Each is made once; deep terms are made without deep recursion."""
+        stack = [term]
+        while stack:
+            top = stack[-1]
+            if top in self._made:
+                stack.pop()
+                continue
+            waiting = [arg for arg in top.args if arg not in self._made]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            self._made[top] = self._formula(top, [self._made[arg] for arg in top.args])
+            stack.pop()
+        return self._made[term]
+
+    def _formula(self, term: Term, args: list[Any]) -> Formula | Number:  # noqa: C901 - by sign
+        match term.sign, args:
+            case Sign.CONST, _:
+                return z3.BoolVal(bool(term.lo)) if term.truth else {term.lo: z3.BoolVal(val=True)}
+            case Sign.VAR, _:
+                stored = self._state[term.value]
+                return dict(enumerate(stored)) if isinstance(stored, tuple) else stored
+            case Sign.NOT, [a]:
+                return z3.Not(a)
+            case Sign.AND, _:
+                return _and(args)
+            case Sign.OR, _:
+                return _or(args)
+            case Sign.EQ, [dict(a), dict(b)]:
+                return _or(_and([a[n], b[n]]) for n in a if n in b)
+            case Sign.EQ, [a, b]:
+                return a == b
+            case Sign.LT, [a, b]:
+                return _or(_and([a[n], _or(b[m] for m in b if m > n)]) for n in a)
+            case Sign.ITE, [test, dict(a), dict(b)]:
+                return _chosen(test, a, b)
+            case Sign.ITE, [test, a, b]:
+                return z3.If(test, a, b)
+            case sign, [a, b]:
+                found: dict[int, list[Formula]] = {}
+                for (n, x), (m, y) in product(a.items(), b.items()):
+                    if sign not in {Sign.DIV, Sign.MOD} or m:
+                        found.setdefault(ARITHMETIC[sign](n, m), []).append(_and([x, y]))
+                return {n: _or(tests) for n, tests in found.items()}
+            case sign, _:
+                raise AssertionError(f"{sign} of {len(args)}")
+
+
+def _chosen(test: Formula, a: Number, b: Number) -> Number:
+    found = {}
+    for n in {**a, **b}:
+        if n in a and n in b:
+            found[n] = a[n] if a[n] is b[n] else z3.If(test, a[n], b[n])
+        else:
+            found[n] = _and([test, a[n]] if n in a else [z3.Not(test), b[n]])
+    return found
+
+
+def _becomes(made: Formula | Number, after: Formula | Atoms) -> Iterator[tuple[Formula, Formula]]:
+    """What a variable is next, and when, for it to hold a value, which it fits."""
+    if isinstance(after, tuple):
+        yield from ((test, after[n]) for n, test in made.items() if 0 <= n < len(after))
+    else:
+        yield z3.BoolVal(val=True), after == made
+
+
+def _stays(now: Formula | Atoms, after: Formula | Atoms) -> Iterator[Formula]:
+    """That a variable is next what it is now."""
+    if isinstance(now, tuple):
+        yield from (z3.Implies(x, y) for x, y in zip(now, after, strict=True))
+    else:
+        yield now == after
+
+
+def _one_value(state: State) -> Iterator[Formula]:
+    """That numbers have exactly one value."""
+    for x in state:
+        if isinstance(x, tuple):
+            yield z3.Or(x)
+            if len(x) <= FEW:
+                yield from (z3.Or(z3.Not(a), z3.Not(b)) for a, b in combinations(x, 2))
+            else:
+                yield z3.AtMost(*x, 1)
+
+
+def _atoms(state: State) -> Iterator[Formula]:
+    """All the truth values that a state is made of."""
+    for x in state:
+        if isinstance(x, tuple):
+            yield from x
+        else:
+            yield x
+
+
+def _and(parts: Iterable[Formula]) -> Formula:
+    found = [part for part in parts if not z3.is_true(part)]
+    if not found:  # z3 takes an And of nothing for something that it knows nothing about
+        return z3.BoolVal(val=True)
+    return found[0] if len(found) == 1 else z3.And(found)
+
+
+def _or(parts: Iterable[Formula]) -> Formula:
+    found = [part for part in parts if not z3.is_false(part)]
+    if not found:
+        return z3.BoolVal(val=False)
+    return found[0] if len(found) == 1 else z3.Or(found)
+
+
+def _array(literals: Iterable[Formula]) -> tuple[int, Any]:
+    """How many literals there are, and all of them as C has them."""
+    asts = [literal.ast for literal in literals]
+    return len(asts), (z3.Ast * len(asts))(*asts)
 
 
 def _gave_up(reason: str) -> Answer:
     if "interrupt" in reason or "ctrl-c" in reason.lower():
         return Answer.INTERRUPTED
     return Answer.NO_MEMORY if "memory" in reason else Answer.GAVE_UP
+
+
+class OneStep(Unrolling):
+    """Any state and a step from it, asked about under literals: what has a name, or the opposite of it.
+
+    `before` and `after` are the names of facts, true of the state before the step
+    and after it, in the order given.  The step is one of the machine only where `real`
+    is assumed; without it a rule changes a state whether it is possible or not.
+    With `other` another part of the solver answers, to check what the usual one said.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        facts: Sequence[Term],
+        among: Term,
+        memory: int | None = None,
+        *,
+        other: bool = False,
+    ) -> None:
+        super().__init__(machine, memory, [*facts, among])
+        self._solver = z3.SimpleSolver() if other else z3.SolverFor("QF_FD")
+        self._states = [self._now, self._next]
+        self._solver.add(*_one_value(self._now), self._terms.truth(among))
+        self._limit: float | None = None
+        self.real, self.start = self.new("real"), self.new("start")
+        self.takes = self._fires
+        self.possible = [self.new(f"possible{n}") for n in range(len(self._rules))]
+        for possible, rule in zip(self.possible, self._rules, strict=True):
+            self._solver.add(possible == self._terms.truth(rule.guard))
+        self._solver.add(*self._changes())
+        self._solver.add(z3.Implies(self.start, _or(self._is(self._now, s) for s in machine.starts)))
+        self.before = [self.new(f"before{n}") for n in range(len(facts))]
+        self.after = [self.new(f"after{n}") for n in range(len(facts))]
+        for names, terms in ((self.before, self._terms), (self.after, _Terms(self._next))):
+            pairs = zip(names, facts, strict=True)
+            self._solver.add([name == terms.truth(fact) for name, fact in pairs])
+
+    def _changes(self) -> Iterable[Formula]:
+        """What a rule makes of the state, and that the rule of a real step is possible."""
+        real = [z3.Not(self.real)]
+        yield z3.Or([*real, *self._fires])
+        for fires, possible in zip(self._fires, self.possible, strict=True):
+            yield z3.Or([*real, z3.Not(fires), possible])
+        yield from self._effects()
+
+    @staticmethod
+    def new(name: str) -> Formula:
+        """A literal of that name, which says nothing yet."""
+        return z3.Bool(name)
+
+    def name(self, name: str, term: Term) -> Formula:
+        """A literal that says that something is true of the state before the step."""
+        made = self.new(name)
+        self._solver.add(made == self._terms.truth(term))
+        return made
+
+    # What follows is asked thousands of times, so it goes to z3 by its C functions, which ask no types.
+
+    def clause(self, literals: Iterable[Formula]) -> None:
+        """Look only where one of them is true, from now on."""
+        count, array = _array(literals)
+        ref = self._solver.ctx.ref()
+        z3.Z3_solver_assert(ref, self._solver.solver, z3.Z3_mk_or(ref, count, array))
+
+    def under(self, literals: Iterable[Formula], seconds: float | None = None) -> Answer:
+        """Whether there is such a step where all the literals are true."""
+        if seconds != self._limit:
+            self._limit = seconds
+            self._solver.set("timeout", 2**32 - 1 if seconds is None else max(1, int(seconds * 1000)))
+        count, array = _array(literals)
+        try:
+            ref = self._solver.ctx.ref()
+            answer = z3.Z3_solver_check_assumptions(ref, self._solver.solver, count, array)
+        except z3.Z3Exception as problem:
+            return _gave_up(str(problem))
+        self._model = None
+        if answer == z3.sat.r:
+            return Answer.YES
+        return Answer.NO if answer == z3.unsat.r else _gave_up(self._solver.reason_unknown())
+
+    def core(self) -> set[int]:
+        """The literals that were enough for the last NO, by `identity`."""
+        core, ref = self._solver.unsat_core(), self._solver.ctx.ref()
+        asts = (z3.Z3_ast_vector_get(ref, core.vector, n) for n in range(len(core)))
+        return {z3.Z3_get_ast_id(ref, ast) for ast in asts}
+
+    @staticmethod
+    def identity(literal: Formula) -> int:
+        """What tells a literal from all others."""
+        return int(literal.get_id())
+
+    def values(self) -> tuple[int, ...]:
+        """The state before the step that was found."""
+        self._model = self._model or self._solver.model()
+        return tuple(self._value(x) for x in self._now)
+
+    def rule(self) -> int:
+        """The number of the rule of the step that was found."""
+        self._model = self._model or self._solver.model()
+        return next(n for n, fires in enumerate(self._fires) if self._value(fires))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import spec.types as t
 from modelcheck.flat.machine import Machine
-from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Tagged
+from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
 from modelcheck.flat.terms import Sign, Term
 from spec.ir import Model
 
@@ -65,6 +65,8 @@ def _parts(shape: Shape) -> Iterator[Shape]:
             yield from (length, *slots)
         case Heap(held):
             yield from held.values()
+        case Listed(places):
+            yield from (part for place in places for part in place)
 
 
 def _variables(shape: Shape) -> list[Term]:

@@ -13,6 +13,7 @@ from counterexamples.trace import Trace
 from modelcheck import cli
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Limits
+from modelcheck.flat import layout
 from modelcheck.overrides import Overrides, apply
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.bounded import BoundedSearch
@@ -33,7 +34,7 @@ ASKED = {
 }
 DEPTH = 4
 SHALLOW = {"kafka_log": 3}  # whose steps are large formulas
-TOO_LARGE = {"raft"}  # its network of many possible messages makes formulas of minutes
+TOO_LARGE = {"raft"}  # to look at every check of it
 MOST = 1500  # states of a plain search
 MODELS = 30
 Cost = tuple[int, int]
@@ -188,6 +189,23 @@ def test_both_orders_agree_on_random_models(part: int) -> None:
     assert compared > MODELS // 6
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["elections_two_terms", "replication", "replication_two_values"])
+def test_both_orders_agree_on_raft(name: str) -> None:
+    assert agree(*named("raft", name))
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_both_orders_agree_with_sets_in_places(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "FEW_MEMBERS", 1)
+    compared = 0
+    for seed in range(part * MODELS, (part + 1) * MODELS):
+        (model,) = loads(model_text(Random(f"places {seed}").randrange))  # noqa: S311 - no secret
+        compared += agree(model, replace(model.checks[0], budget=Budget(seed % 3)), 3)
+
+    assert compared > MODELS // 6
+
+
 # -------------------------------------------------------------------------- answers
 
 
@@ -314,7 +332,7 @@ def test_a_limit_for_questions_needs_an_engine_that_asks_some(capsys: pytest.Cap
     file = str(Path(__file__).parents[3] / "spec/protocols/kisr.rsm")
 
     assert cli.main(["check", file, "--check", "xs", "--seconds", "5"]) == 2
-    assert "--engine bmc or prove" in capsys.readouterr().err
+    assert "--seconds is for --engine bmc" in capsys.readouterr().err
     assert (
         cli.main(["check", file, "--check", "xs", "--engine", "bmc", "--depth", "1", "--seconds", "60"]) == 3
     )

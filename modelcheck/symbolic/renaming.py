@@ -1,0 +1,108 @@
+"""Of all runs that differ by the names of members, the ones that a bounded search looks at.
+
+A sort has no order and no named members (`modelcheck/symmetry.py`), so when two
+neighbours of a sort change names throughout a run, it is a run again, and of the
+two runs one is enough: the one whose first rule that differs has the lower number.
+So as long as no step has told two neighbours apart, the rules that the change would
+turn into earlier ones are not to be taken.  Of all runs that differ by names, the
+least one passes every such test.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from modelcheck.engine import Task
+from modelcheck.flat.machine import Machine
+from modelcheck.flat.steps import Arg, Rule
+from modelcheck.symbolic.retold import state_of
+from modelcheck.symbolic.solver import Formula, Unrolling
+from modelcheck.symmetry import Renaming, renamed, symmetric_sorts
+
+Key = tuple[str, tuple[Arg, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two neighbours of a sort that change names: which starts and rules that alters, and makes earlier."""
+
+    starts: tuple[int, ...]
+    earlier_starts: tuple[int, ...]
+    rules: tuple[int, ...]
+    earlier_rules: tuple[int, ...]
+
+
+def swaps(task: Task, machine: Machine) -> tuple[Swap, ...]:
+    """All pairs of neighbours that may change names."""
+    if machine.tells_members:
+        return ()
+    found = []
+    for sort in symmetric_sorts(task.model):
+        size = len(task.scope.sorts[sort])
+        for one in range(size - 1):
+            names = (*range(one), one + 1, one, *range(one + 2, size))
+            starts = _starts(task, machine, sort, names)
+            rules = _rules(machine.rules, sort, names)
+            if starts is not None and rules is not None:
+                found.append(Swap(*_altered(starts), *_altered(rules)))
+    return tuple(found)
+
+
+def _altered(to: Sequence[int | None]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What becomes something else, and what of it becomes something earlier; None is not known."""
+    altered = tuple(n for n, other in enumerate(to) if other != n)
+    return altered, tuple(n for n in altered if (other := to[n]) is not None and other < n)
+
+
+def _starts(task: Task, machine: Machine, sort: str, names: Renaming) -> list[int | None] | None:
+    """What each first state becomes; None where that is no first state."""
+    states = [state_of(task, machine.stored, values) for values in machine.starts]
+    numbers = {state: n for n, state in enumerate(states)}
+    found: list[int | None] = []
+    for state in states:
+        pairs = zip(task.model.variables, state, strict=True)
+        other = tuple(renamed(variable.type, sort, value, names) for variable, value in pairs)
+        if other not in numbers:
+            return None
+        found.append(numbers[other])
+    return found
+
+
+def _rules(rules: Sequence[Rule], sort: str, names: Renaming) -> list[int | None] | None:
+    """What each rule becomes, None for one of several with the same arguments; None where that is no rule."""
+    numbers: dict[Key, list[int]] = defaultdict(list)
+    for n, rule in enumerate(rules):
+        numbers[rule.action, rule.args].append(n)
+    found: list[int | None] = []
+    for rule in rules:
+        args = tuple((of, renamed(of, sort, value, names)) for of, value in rule.args)
+        others = numbers.get((rule.action, args), [])
+        if len(others) != len(numbers[rule.action, rule.args]):
+            return None
+        found.append(others[0] if len(others) == 1 else None)
+    return found
+
+
+class LeastNames:
+    """Keeps the runs of an unrolling to those that no change of names makes less."""
+
+    def __init__(self, runs: Unrolling, changes: Sequence[Swap]) -> None:
+        self._runs, self._swaps = runs, changes
+        self.restart()
+
+    def restart(self) -> None:
+        """The runs have no step again."""
+        runs = self._runs
+        self._told: list[Formula] = []  # whether the two neighbours have been told apart
+        for swap in self._swaps:
+            runs.refute(runs.first_state(swap.earlier_starts))
+            self._told.append(runs.first_state(swap.starts))
+
+    def grow(self) -> None:
+        """The runs have one step more."""
+        runs = self._runs
+        for n, swap in enumerate(self._swaps):
+            runs.assume(runs.either([self._told[n], runs.no(runs.last_step(swap.earlier_rules))]))
+            self._told[n] = runs.named(runs.either([self._told[n], runs.last_step(swap.rules)]))
