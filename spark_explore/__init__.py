@@ -1,1 +1,1 @@
-"""The same search on many workers; nothing runs here yet (see README.md)."""
+"""The same search on many workers, and sweeps of many searches: see README.md."""

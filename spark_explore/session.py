@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
-from threading import Timer
+from threading import Event, Timer
 from types import MappingProxyType
 
 import pyspark
@@ -50,6 +50,7 @@ FIXED = {  # what a user may still override
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
 }
+GRACE = 15  # seconds for Spark to end by itself
 START = 120  # seconds for Java itself, which a busy machine may need
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
@@ -110,7 +111,8 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
     log = settings.log or folder / "spark.log"
     process = _launched(conf, where, find(), folder, log)
     try:
-        context = _context(process, conf, folder, patience)
+        port, secret = _gateway(process, folder, log)
+        context = _context(process, conf, port, secret, patience)
         _ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if not where.is_local:
@@ -133,7 +135,7 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
 
 
 def _master(settings: Settings) -> Master:
-    return master(settings.master or "local[*]")
+    return master(settings.master or settings.conf.get("spark.master", "local[*]"))
 
 
 def _effective(settings: Settings, where: Master) -> dict[str, str]:
@@ -183,9 +185,10 @@ def _home() -> Path:
     return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
-def _context(process: Popen[bytes], conf: Mapping[str, str], folder: Path, patience: float) -> SparkContext:
+def _context(
+    process: Popen[bytes], conf: Mapping[str, str], port: int, secret: str, patience: float
+) -> SparkContext:
     """Spark's context in that process. Raises CannotStart."""
-    port, secret = _gateway(process, folder)
     with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
         gateway = launch_gateway()  # to the process that runs already
     ours = SparkConf(loadDefaults=False)
@@ -196,12 +199,12 @@ def _context(process: Popen[bytes], conf: Mapping[str, str], folder: Path, patie
     return context
 
 
-def _gateway(process: Popen[bytes], folder: Path) -> tuple[int, str]:
+def _gateway(process: Popen[bytes], folder: Path, log: Path) -> tuple[int, str]:
     """How to talk to Spark's process, which writes it into a file when it is ready."""
     told, end = folder / "gateway", time.monotonic() + START
     while not told.exists():
         if process.poll() is not None:
-            raise CannotStart(f"Spark does not start: {_last_words(folder)}")
+            raise CannotStart(f"Spark does not start: {_last_words(log)}")
         if time.monotonic() > end:
             raise CannotStart(f"Spark has not started within {START} seconds")
         time.sleep(0.05)
@@ -222,12 +225,18 @@ def _environment(**variables: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _bounded(process: Popen[bytes], seconds: float, otherwise: str) -> Iterator[None]:
     """A stage of the start, which a call to Java could make endless: Java is ended when time is up."""
-    timer = Timer(seconds, process.kill)
+    is_late = Event()
+
+    def give_up() -> None:
+        is_late.set()
+        _kill(process)
+
+    timer = Timer(seconds, give_up)
     timer.start()
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
-        if timer.finished.is_set():
+        if is_late.is_set():
             raise CannotStart(f"{otherwise} within {seconds:.0f} seconds") from None
         raise CannotStart(f"{otherwise}: {reason(error)}") from None
     finally:
@@ -255,13 +264,11 @@ def _traceback(lines: list[str]) -> Iterator[str]:
         started = started or line.endswith("Traceback (most recent call last):")
 
 
-def _last_words(folder: Path) -> str:
-    """The end of what Spark wrote, where it did not get so far as to tell."""
-    with contextlib.suppress(OSError):
-        lines = (folder / "spark.log").read_text(encoding="utf-8", errors="replace").splitlines()
-        wrong = [line for line in lines if "Exception" in line or "rror" in line]
-        return (wrong or lines[-1:] or ["it says nothing"])[0][:MOST_TOLD]
-    return "see its log"
+def _last_words(log: Path) -> str:
+    """The end of what Spark wrote, without the places in its code, where it did not get so far as to tell."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line.strip() for line in lines if not re.match(r"\s+(at |\.\.\. )|WARNING:", line)]
+    return "; ".join(told[-3:])[:MOST_TOLD] or "it says nothing"
 
 
 # --------------------------------------------------------------- the executors
@@ -313,31 +320,35 @@ def _mind(executor: Executor) -> None:
 def _stop(process: Popen[bytes]) -> None:
     """Let Spark end what it began; a process that is gone has nothing to be told."""
     context = SparkContext._active_spark_context  # noqa: SLF001 - may be half made
-    if context is not None and process.poll() is None:
-        timer = Timer(30, process.kill)
-        timer.start()
-        try:
-            with contextlib.suppress(Py4JError, OSError, RuntimeWarning):
-                SparkSession(context).stop()
-        finally:
-            timer.cancel()
+    if context is None or process.poll() is not None:
+        return
+    timer = Timer(GRACE, _kill, [process])
+    timer.start()
+    try:
+        with contextlib.suppress(Py4JError, OSError, RuntimeWarning):
+            SparkSession(context).stop()
+    finally:
+        timer.cancel()
 
 
 def _end(process: Popen[bytes]) -> None:
     """No process, and nothing that remembers it, so that the next session starts anew."""
     gateway = SparkContext._gateway  # noqa: SLF001 - Spark keeps it for the life of the process, we do not
-    if gateway is not None:
-        with contextlib.suppress(Py4JError, OSError):
-            gateway.close()
     SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
     SparkSession._instantiatedSession = SparkSession._activeSession = None  # noqa: SLF001
     try:
-        if process.stdin is not None:
-            process.stdin.close()
-        process.wait(10)
-    except (OSError, TimeoutExpired):
+        if gateway is not None:
+            with contextlib.suppress(Py4JError, OSError):
+                gateway.close()
+            process.communicate(timeout=GRACE)  # it ends when its standard input does
+    except TimeoutExpired:
         pass
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        process.wait()
+        _kill(process)
+        process.communicate()
+
+
+def _kill(process: Popen[bytes]) -> None:
+    """End Spark's process, and what it has started to find out how to start."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

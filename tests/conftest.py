@@ -25,8 +25,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need Spark go first, so that one worker has them all and starts one cluster for them."""
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    """Tests that need Spark go first, for one worker to have them all; who shares a session goes together."""
+    items.sort(key=_by_session)
+
+
+def _by_session(item: pytest.Item) -> int:
+    fixtures = getattr(item, "fixturenames", ())
+    if item.get_closest_marker("spark") is None:
+        return 3
+    return 0 if "local_spark" in fixtures else 1 if "cluster_spark" in fixtures else 2
 
 
 @pytest.fixture

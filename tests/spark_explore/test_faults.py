@@ -1,0 +1,79 @@
+"""Processes killed at random moments, on a real cluster: the findings stay what they are."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from modelcheck.api import check
+from spark_explore.engine import SparkEngine
+from tests.agreement import Found
+from tests.spark_cluster import Cluster, driver, is_running, javas_of, until
+from tests.spark_explore.conftest import Desk
+from tests.spark_explore.test_engine import At, asked, facts
+
+CHECK = ("quorum", "n5_w3_r2")  # 13,486 states
+SEEDS = range(int(os.environ.get("MODELCHECK_KILLS", "2")))  # each takes some ten seconds
+DRIVER = """
+import sys
+from modelcheck.api import check
+from spark_explore.engine import SparkEngine
+from tests.spark_explore.test_engine import asked
+place, master, *conf = sys.argv[1:]
+conf = dict(each.split("=", 1) for each in conf)
+engine = SparkEngine(master=master, conf=conf, small=600, shards=4, run_dir=place)
+check(*asked(*{check!r}), engine=engine)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_executor_killed_at_any_moment_changes_nothing(
+    seed: int, spark_cluster: Cluster, cluster_spark: SparkSession, tmp_path: Path
+) -> None:
+    model, question = asked(*CHECK)
+    random = Random(seed)  # noqa: S311 - no secret
+    killed: list[int] = []
+
+    def kill() -> None:
+        time.sleep(random.uniform(0, 1.5))
+        killed.append(spark_cluster.kill_executor(random.randrange(len(until(spark_cluster.executors)))))
+
+    thread = threading.Thread(target=kill)
+    engine = SparkEngine(small=600, shards=random.choice((2, 4, 7)), run_dir=str(tmp_path / "run"))
+    found = check(model, question, engine=engine, reporter=At(random.randrange(600, 12_000), thread.start))
+    thread.join()
+
+    assert not is_running(*killed)
+    assert dict(Found(found.findings).facts) == facts(model, question, "explicit")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_killed_driver_leaves_a_run_that_another_goes_on_with(
+    desk: Desk, spark_cluster: Cluster, tmp_path: Path
+) -> None:
+    desk.clear()  # its executors have all the cores
+    place = tmp_path / "run"
+    conf = [f"{key}={value}" for key, value in spark_cluster.settings().conf.items()]
+    words = (str(place), spark_cluster.url, *conf)
+    with driver(DRIVER.replace("{check!r}", repr(CHECK)), *words, cwd=tmp_path) as process:
+        until(lambda: len(list(place.glob("levels/*"))) > 8 or process.poll() is not None)
+        assert process.poll() is None
+        (java,) = javas_of(process.pid)
+        process.kill()
+        until(lambda: not is_running(java))
+    done = len(list(place.glob("levels/*")))
+    model, question = asked(*CHECK)
+    here = SparkEngine(small=None, run_dir=str(place), resume=True)
+    again = facts(model, question, here)
+
+    assert again == facts(model, question, "explicit")
+    assert done < len(list(place.glob("levels/*")))
