@@ -308,6 +308,31 @@ def test_it_finds_the_loss_of_kip_101_with_five_replicas() -> None:
     assert (len(trace.steps), trace.faults) == (10, 2)
 
 
+@pytest.mark.slow
+def test_it_finds_the_loss_of_kip_279_with_three_replicas() -> None:
+    model, question = named("kafka_log", "kip101_three_large")
+    asked_ = replace(question, expect=(), only=("weak_isr",))
+    trace = shown(check(model, asked_, engine=BoundedSearch(10)).findings)["weak_isr"]
+
+    assert (len(trace.steps), trace.faults) == (10, 0)
+
+
+def test_members_that_no_step_has_told_apart_are_taken_in_order() -> None:
+    text = """
+protocol p
+sort S
+state { seen: set[S] = {} }
+action see(s: S) { require not_yet: s not in seen
+  seen.add(s) }
+invariant few: size(seen) < 3
+check it { scope S = 4 }
+"""
+    model = loads(text)[0]
+    trace = shown(check(model, model.checks[0], engine=BoundedSearch(4)).findings)["few"]
+
+    assert [step.args for step in trace.steps] == [(0,), (1,), (2,)]
+
+
 def test_the_command_line_says_how_deep_it_looked(capsys: pytest.CaptureFixture[str]) -> None:
     file = str(Path(__file__).parents[3] / "spec/protocols/kafka.rsm")
 
