@@ -66,12 +66,12 @@ def _taken(machine: Machine, before: State, action: str, after: State, claims: C
 def _more(
     machine: Machine, state: State, actions: Sequence[str] | None, claims: Claims, place: Place
 ) -> Taken | None:
-    """The step of a state that breaks a claim; None where taking one is an error, which the claims note."""
+    """The step of a state that breaks a claim, or errs in one; None where taking one is an error."""
     try:
         for taken in machine.steps(state, actions=actions):
             if isinstance(taken, Taken):
                 claims.see_step(state, taken, place)
-                if claims.best:
+                if claims.best or claims.error is not None:
                     return taken
     except ModelError as error:
         claims.erred(error, place)

@@ -26,7 +26,7 @@ class _Formed:
         self._shapes, self._terms = shapes, shapes.terms
         self._layout = Layout(shapes, str)
 
-    def of(self, of: t.Type, shape: Shape) -> Term:
+    def of(self, of: t.Type, shape: Shape) -> Term:  # noqa: C901 - by type
         """That a shape is a value of a type."""
         terms = self._terms
         match of, shape:
@@ -61,7 +61,10 @@ class _Formed:
                 return terms.le(self._shapes.count(shape), terms.number(self._shapes.limit(limit)))
             case _, Term():
                 known = members(of, self._shapes.scope)
-                return terms.le(terms.number(int(known[0])), shape) if known else terms.true
+                if not known:
+                    return terms.true
+                least, most = terms.number(int(known[0])), terms.number(int(known[-1]))
+                return terms.both(terms.le(least, shape), terms.le(shape, most))
             case _:
                 raise AssertionError(f"a {of} in another shape")
 

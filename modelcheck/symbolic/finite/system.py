@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from modelcheck.claims import OF_RUNS
 from modelcheck.engine import Refusal, Task
+from modelcheck.flat.environment import Ends, Env
+from modelcheck.flat.expressions import Expressions
 from modelcheck.flat.machine import Machine, machine
+from modelcheck.flat.shapes import Shapes
 from modelcheck.flat.terms import Term
 from modelcheck.refused import NotExportable
 from modelcheck.symbolic.finite.formed import formed
+from modelcheck.symbolic.retold import state_of
 from spec.ir import Check, Property, PropertyKind
+from spec.semantics import Machine as Semantics
 from spec.source import Span
 
 ERROR = ""  # the name of the claim that the model makes no error
@@ -87,7 +92,7 @@ class Systems:
         return tuple(refused)
 
     def of(self, task: Task) -> System:
-        """The system of a task. Raises NotExportable for what `refusals` names."""
+        """The system of a task. Raises NotExportable, or ModelError where the model cannot start."""
         if not self._made or self._made[0][0] is not task:
             self._made[:] = [(task, _system(task))]
         return self._made[0][1]
@@ -96,9 +101,10 @@ class Systems:
 def _system(task: Task) -> System:
     only = tuple(prop.name for prop in claims_of(task))
     check = Check("", task.scope, task.budget, only, (), None, span=Span(0, 0))
-    flat = machine(task.model, check, for_solver=True)
+    flat = _started(task, machine(task.model, check, for_solver=True))
     terms = flat.terms
-    of_states = {name: terms.no(holds) for name, holds in flat.invariants} | dict(flat.goals)
+    of_states = {name: terms.no(holds) for name, holds in flat.invariants}
+    of_states |= {name: terms.any((test, _error(task, flat, name))) for name, test in flat.goals}
     broken: dict[str, dict[str, list[Term]]] = {ERROR: {}}
     for prop in claims_of(task):
         if prop.kind in {PropertyKind.STEP, PropertyKind.ASSERT}:
@@ -113,3 +119,19 @@ def _system(task: Task) -> System:
         name: {action: terms.any(tests) for action, tests in by.items()} for name, by in broken.items()
     }
     return System(flat, of_states, of_steps, formed(task.model, task.scope, flat.stored, terms))
+
+
+def _started(task: Task, flat: Machine) -> Machine:
+    """The machine with the starts that the semantics has: not those that are beyond the scope."""
+    real = set(Semantics(task.model, task.scope).initial())
+    starts = tuple(start for start in flat.starts if state_of(task, flat.stored, start) in real)
+    return replace(flat, starts=starts)
+
+
+def _error(task: Task, flat: Machine, name: str) -> Term:
+    """The states in which asking about a property is an error of the model."""
+    terms, expr = flat.terms, task.model.property(name).expr
+    env = Env(tuple(flat.stored), {}, terms.true, Ends(terms.false, terms.false))
+    if expr is not None:
+        Expressions(Shapes(terms, task.scope)).truth(expr, env)
+    return env.ends.error

@@ -1,0 +1,291 @@
+"""What can be said of a state in few words: the facts that clauses are made of.
+
+Each is an expression of the language over single members, such as `r1.ep == epoch`
+or `size(r1.log) <= 1`, together with what it is over plain variables.  The facts of
+a state tell it from every other; what the language has no short word for, such as
+how many faults there were, is said of a plain variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.flat.environment import Ends, Env
+from modelcheck.flat.expressions import Expressions
+from modelcheck.flat.machine import Machine
+from modelcheck.flat.shapes import Shapes, Unsayable
+from modelcheck.flat.terms import Sign, Term
+from spec.source import Span
+from spec.typing import length
+from spec.values import members
+
+NOWHERE = Span(0, 0)
+MOST_VALUES = 32  # of a type, for each to be a fact of its own
+MOST_MEMBERS = 64  # that a set may have, for each to be a fact of its own
+MOST_PAIRS = 400  # comparisons of two parts of a state
+Leaf = tuple[t.Type, ir.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that is true or false of a state; without `expr` the language cannot say it.
+
+    Of two that would do, the one with the lower `rank` is kept: it says less about single values.
+    """
+
+    expr: ir.Expr | None
+    term: Term
+    rank: int
+
+
+def facts(model: ir.Model, scope: ir.Scope, machine: Machine) -> tuple[Fact, ...]:
+    """All facts of a model within a scope, none twice."""
+    return tuple(_Facts(model, scope, machine).all())
+
+
+def plain(variables: Sequence[ir.Variable]) -> list[Leaf]:
+    """The state variables, whole."""
+    return [(each.type, ir.Var(n, type=each.type, span=NOWHERE)) for n, each in enumerate(variables)]
+
+
+class _Facts:
+    def __init__(self, model: ir.Model, scope: ir.Scope, machine: Machine) -> None:
+        self._model, self._scope, self._machine = model, scope, machine
+        self._shapes = Shapes(machine.terms, scope)
+        self._e = Expressions(self._shapes)
+
+    def all(self) -> Iterator[Fact]:
+        """Every fact once, those about plain variables last."""
+        seen: dict[Term, None] = {}
+        said: list[Fact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
+        said += self._raw(said)
+        terms = self._machine.terms
+        for fact in said:
+            if fact.term.constant is None and fact.term not in seen and terms.no(fact.term) not in seen:
+                seen[fact.term] = None
+                yield fact
+
+    def _fact(self, rank: int, expr: ir.Expr) -> Fact | None:
+        terms = self._machine.terms
+        env = Env(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
+        term = self._e.truth(expr, env)
+        return Fact(expr, term, rank) if env.ends.error.constant == 0 else None
+
+    def _exprs(self) -> Iterator[tuple[int, ir.Expr]]:
+        """What is said in the language, each with its rank."""
+        leaves = [leaf for whole in plain(self._model.variables) for leaf in self._leaves(*whole)]
+        pairs = [*self._pairs(leaves)]
+        for keep in (lambda n: True, lambda n: n < 2, lambda n: n < 1):  # noqa: ARG005 - all of them
+            kept = [(rank, expr) for depth, rank, expr in pairs if keep(depth)]
+            if len(kept) <= MOST_PAIRS:
+                yield from kept
+                break
+        for of, expr in leaves:
+            yield from self._alone(of, expr)
+        for whole in plain(self._model.variables):
+            for of, expr in self._wholes(*whole):
+                yield from self._inside(of, expr)
+
+    # ------------------------------------------------------------------ parts of a state
+
+    def _leaves(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
+        """The single values in a value: truth values, numbers, members, options of them; lengths, entries."""
+        match of:
+            case t.Record(_, fields):
+                for n, field in enumerate(fields):
+                    yield from self._leaves(field.type, ir.Part(expr, n, type=field.type, span=NOWHERE))
+            case t.Map(key, inner) if t.is_scalar(key):
+                for each in self._entries(key, inner, expr):
+                    yield from self._leaves(inner, each)
+            case t.Seq(inner, limit) if limit is not None:
+                counted = length(of)
+                yield counted, apply(ir.Op.SIZE, counted, expr)
+                if t.is_scalar(inner):
+                    for n in range(self._shapes.limit(limit)):
+                        at = ir.Const(n, type=t.INT, span=NOWHERE)
+                        yield t.Option(inner), apply(ir.Op.AT, t.Option(inner), expr, at)
+            case _ if t.is_scalar(of) or (isinstance(of, t.Option) and t.is_scalar(of.of)):
+                yield of, expr
+            case _:
+                return
+
+    def _wholes(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
+        """The sets, bags and sequences in a value, and what has no parts to speak of."""
+        match of:
+            case t.Record(_, fields):
+                for n, field in enumerate(fields):
+                    yield from self._wholes(field.type, ir.Part(expr, n, type=field.type, span=NOWHERE))
+            case t.Map(key, inner) if t.is_scalar(key):
+                for each in self._entries(key, inner, expr):
+                    yield from self._wholes(inner, each)
+            case _ if t.is_scalar(of) or (isinstance(of, t.Option) and t.is_scalar(of.of)):
+                return
+            case _:
+                yield of, expr
+
+    def _entries(self, key: t.Type, inner: t.Type, expr: ir.Expr) -> Iterator[ir.Expr]:
+        for each in members(key, self._scope):
+            yield apply(ir.Op.LOOKUP, inner, expr, ir.Const(each, type=key, span=NOWHERE))
+
+    # ------------------------------------------------------------------ what is said of them
+
+    def _alone(self, of: t.Type, expr: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
+        """A single value against known ones."""
+        if isinstance(of, t.Bool):
+            yield 1, expr
+            return
+        inner = of.of if isinstance(of, t.Option) else of
+        if isinstance(of, t.Option):
+            yield 1, equal(expr, ir.Const(None, type=of, span=NOWHERE))
+        known = self._known(inner, expr)
+        if _is_number(of):
+            for value in known[:-1]:
+                yield 1, apply(ir.Op.LE, t.BOOL, expr, ir.Const(value, type=inner, span=NOWHERE))
+        for value in known:
+            yield 2, equal(expr, ir.Const(value, type=inner, span=NOWHERE))
+
+    def _known(self, inner: t.Type, expr: ir.Expr) -> list[ir.Value]:
+        """All that a single value may be."""
+        if isinstance(expr, ir.Apply) and expr.op is ir.Op.SIZE:
+            whole = expr.args[0].type
+            assert isinstance(whole, t.Seq)
+            assert whole.limit is not None
+            return list(range(self._shapes.limit(whole.limit) + 1))
+        return list(members(inner, self._scope))
+
+    def _pairs(self, leaves: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
+        """Two parts of a state against each other, those that say more in general first."""
+        for (a_of, a), (b_of, b) in combinations(leaves, 2):
+            if _base(a_of) != _base(b_of) or isinstance(a_of, t.Bool):
+                continue
+            depth = 2 if _offset(a) != _offset(b) and None not in (_offset(a), _offset(b)) else 0
+            yield depth, 0, equal(a, b)
+            if _is_number(a_of) and _is_number(b_of):
+                yield 1, 0, apply(ir.Op.LT, t.BOOL, a, b)
+            elif _is_number(_base(a_of)):
+                for some, other in ((a, b), (b, a)):
+                    if not isinstance(other.type, t.Option) and isinstance(some.type, t.Option):
+                        yield max(depth, 1), 0, _some_beyond(some, other)
+        wholes = [leaf for whole in plain(self._model.variables) for leaf in self._wholes(*whole)]
+        for (a_of, a), (b_of, b) in combinations(wholes, 2):
+            if isinstance(a_of, t.Set) and a_of == b_of:
+                yield 0, 0, equal(a, b)
+                yield 1, 0, apply(ir.Op.SUBSET, t.BOOL, a, b)
+                yield 1, 0, apply(ir.Op.SUBSET, t.BOOL, b, a)
+            elif isinstance(a_of, t.Seq) and a_of == b_of:
+                yield 0, 0, equal(a, b)
+                yield 1, 0, apply(ir.Op.STARTS, t.BOOL, a, b)
+                yield 1, 0, apply(ir.Op.STARTS, t.BOOL, b, a)
+
+    def _inside(  # noqa: C901 - by type
+        self, of: t.Type, expr: ir.Expr
+    ) -> Iterator[tuple[int, ir.Expr]]:
+        """What is in a set, bag or sequence, or that a value is this or that."""
+        match of:
+            case t.Set(inner) | t.Bag(inner) if self._size(inner) <= MOST_MEMBERS:
+                for value in self._shapes.domain(inner):
+                    yield 1, apply(ir.Op.IN, t.BOOL, ir.Const(value, type=inner, span=NOWHERE), expr)
+                for n in range(1, min(3, self._size(inner))):
+                    size = apply(ir.Op.SIZE, t.INT, expr)
+                    yield 1, apply(ir.Op.LE, t.BOOL, size, ir.Const(n, type=t.INT, span=NOWHERE))
+            case t.Seq(inner, limit) if limit is not None and not isinstance(inner, t.Option):
+                if not t.is_scalar(inner) and self._size(inner) <= MOST_VALUES:
+                    for n, value in product(range(self._shapes.limit(limit)), self._shapes.domain(inner)):
+                        at = ir.Const(n, type=t.INT, span=NOWHERE)
+                        entry = apply(ir.Op.AT, t.Option(inner), expr, at)
+                        yield 2, equal(entry, ir.Const(value, type=inner, span=NOWHERE))
+            case t.Union(_, cases):
+                for n in range(len(cases)):
+                    yield 1, ir.Is(expr, n, type=t.BOOL, span=NOWHERE)
+                if self._size(of) <= MOST_VALUES:
+                    for value in self._shapes.domain(of):
+                        yield 2, equal(expr, ir.Const(value, type=of, span=NOWHERE))
+            case t.Tuple() | t.Option() if self._size(of) <= MOST_VALUES:
+                for value in self._shapes.domain(of):
+                    yield 2, equal(expr, ir.Const(value, type=of, span=NOWHERE))
+            case _:
+                return
+
+    def _size(self, of: t.Type) -> int:
+        """How many values a type has; very many where they cannot be listed."""
+        try:
+            size = self._shapes.size(of)
+            if size <= MOST_MEMBERS:
+                list(self._shapes.domain(of))
+        except Unsayable:
+            return 1 << 30
+        return size
+
+    # ----------------------------------------------------------------- plain variables
+
+    def _raw(self, said: Iterable[Fact]) -> Iterator[Fact]:
+        """Facts about plain variables whose values the others may not tell."""
+        terms = self._machine.terms
+        told = {flat for fact in said if fact.rank for flat in _one(fact)}
+        for index, flat in enumerate(self._machine.flats):
+            var = terms.var(index, flat.most)
+            if var in told:
+                continue
+            if flat.most is None:
+                yield Fact(None, var, 3)
+                continue
+            for value in range(flat.most):
+                yield Fact(None, terms.le(var, terms.number(value)), 3)
+
+
+def _one(fact: Fact) -> Iterator[Term]:
+    """The plain variables whose values facts of this kind tell apart, all together."""
+    match fact.expr:
+        case ir.Apply(op=ir.Op.IN):
+            yield from (flat for flat in _variables(fact.term) if flat.hi == 1)
+        case ir.Apply(op=ir.Op.EQ) if fact.rank == 2:
+            yield from _variables(fact.term)
+        case ir.Var() | ir.Part() | ir.Apply(op=ir.Op.LOOKUP):
+            yield from _variables(fact.term)
+        case _:
+            return
+
+
+def _variables(term: Term) -> Iterator[Term]:
+    if term.sign is Sign.VAR:
+        yield term
+    for arg in term.args:
+        yield from _variables(arg)
+
+
+def apply(op: ir.Op, of: t.Type, *args: ir.Expr) -> ir.Expr:
+    """An operation of that type."""
+    return ir.Apply(op, args, type=of, span=NOWHERE)
+
+
+def equal(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    """That two values are equal."""
+    return apply(ir.Op.EQ, t.BOOL, a, b)
+
+
+def _some_beyond(some: ir.Expr, other: ir.Expr) -> ir.Expr:
+    """That an option has a value, and that is above another value."""
+    inner = some.type.of if isinstance(some.type, t.Option) else some.type
+    body = apply(ir.Op.LT, t.BOOL, other, ir.Local(0, type=inner, span=NOWHERE))
+    return ir.Bind(ir.Quantifier.EXISTS, 0, "e", some, None, body, type=t.BOOL, span=NOWHERE)
+
+
+def _base(of: t.Type) -> t.Type:
+    """What a value is compared as."""
+    inner = of.of if isinstance(of, t.Option) else of
+    return t.INT if isinstance(inner, t.Range | t.Int) else inner
+
+
+def _is_number(of: t.Type) -> bool:
+    return isinstance(of, t.Nat | t.Range | t.Int)
+
+
+def _offset(expr: ir.Expr) -> ir.Value:
+    """Of an entry of a sequence, at which offset."""
+    if isinstance(expr, ir.Apply) and expr.op is ir.Op.AT and isinstance(expr.args[1], ir.Const):
+        return expr.args[1].value
+    return None

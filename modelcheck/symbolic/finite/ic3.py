@@ -1,0 +1,279 @@
+"""Property-directed reachability: the engine finds by itself what else is true, clause by clause.
+
+Bradley (2011), "SAT-based model checking without unrolling".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from time import monotonic
+from typing import ClassVar
+
+from counterexamples.trace import Erred, Trace
+from modelcheck.engine import Refusal, Task
+from modelcheck.flat.terms import Term
+from modelcheck.flat.worth import worth
+from modelcheck.memory import resident
+from modelcheck.proof import Proof
+from modelcheck.report import Found as Told
+from modelcheck.report import Progress, Reporter
+from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.symbolic.finite.facts import facts
+from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
+from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, Teller
+from modelcheck.symbolic.finite.orbits import Cube, Orbits
+from modelcheck.symbolic.finite.system import ERROR, System, Systems
+from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.solver import Answer, version
+from spec.ir import Property, PropertyKind
+
+ENDS = {Answer.INTERRUPTED: End.INTERRUPTED, Answer.NO_MEMORY: End.MEMORY, Answer.GAVE_UP: End.SECONDS}
+GOOD = {PropertyKind.REACHABLE}
+EVERY = 0.5  # seconds between two words of how far it is
+
+
+@dataclass(slots=True)
+class Reachability:
+    """An engine that proves properties for runs of any length within one scope, without lemmas.
+
+    It looks for an inductive invariant: clauses of facts such as `r1.ep <= epoch`,
+    each learned from a state that would break a property, and each under all names
+    at once where the members of a sort are interchangeable.  What it finds is made
+    small, checked again by a fresh solver, and told in the language.  A violation
+    comes with a run, which need not be the shortest.  `seconds` are for each question.
+    """
+
+    name: ClassVar[str] = "ic3"
+
+    seconds: float | None = None
+    _systems: Systems = field(default_factory=Systems, repr=False)
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
+        return self._systems.refusals(task)
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """What is proved and what is violated, up to a limit or Ctrl-C."""
+        return _Search(self, self._systems.of(task), task, reporter).findings()
+
+
+class _Over(Exception):  # noqa: N818 - an answer
+    """The search ends here."""
+
+    def __init__(self, end: End) -> None:
+        self.end = end
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A cube from which steps of rules lead to a state that breaks a claim: by this rule to the next one."""
+
+    cube: Cube
+    rule: int | None = None
+    next: _Way | None = None
+
+    def rules(self) -> Iterator[int]:
+        """The rules, in order."""
+        way: _Way | None = self
+        while way is not None and way.rule is not None:
+            yield way.rule
+            way = way.next
+
+
+class _Search:
+    """One search: the frames, and what was found."""
+
+    def __init__(self, wish: Reachability, system: System, task: Task, reporter: Reporter) -> None:
+        self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
+        self._started = self._told = monotonic()
+        known = facts(task.model, task.scope, system.machine)
+        self._orbits = Orbits(task.model, task.scope, known)
+        self._frames = Frames(system, known, self._orbits, task.limits.memory, self._left)
+        self._ready = monotonic() - self._started
+        self._open = [ERROR, *(prop.name for prop in task.properties)]
+        self._shown: dict[str, Trace] = {}
+        self._error: Trace | None = None
+        self._lemmas: tuple[str, ...] = ()
+
+    # ------------------------------------------------------------------------ the search
+
+    def _search(self) -> End:
+        if not self._system.machine.starts:
+            return End.COMPLETE
+        try:
+            self._look_at_starts()
+            while self._asked():
+                self._block_all()
+                if self._error is not None or not self._asked():
+                    break
+                self._frames.grow()
+                level = self._frames.push()
+                self._tell(now=True)
+                if level is not None:
+                    self._lemmas = self._invariant(level)
+                    return End.COMPLETE
+        except _Over as over:
+            return over.end
+        except (GaveUp, NoInvariant) as gave_up:
+            return ENDS[gave_up.answer]
+        except KeyboardInterrupt:
+            return End.INTERRUPTED
+        return End.ERROR if self._error is not None else End.DECIDED
+
+    def _asked(self) -> list[str]:
+        """The properties that are still open."""
+        return [name for name in self._open if name != ERROR]
+
+    def _look_at_starts(self) -> None:
+        for values in self._system.machine.starts:
+            for name in list(self._open):
+                if worth(self._system.bad(name), values):
+                    self._show(name, [values], [])
+
+    def _block_all(self) -> None:
+        """Exclude every state that breaks a claim from the runs of the last length, or show a run to one."""
+        while self._error is None:
+            found = self._frames.bad_state(self._open)
+            if found is None:
+                return
+            name, cube = found
+            self._block(name, cube)
+
+    def _block(self, name: str, cube: Cube) -> None:
+        """Exclude a cube, and all cubes that lead there; or show a run through them."""
+        frames, number = self._frames, 0
+        if frames.starts_in(cube):
+            self._show_way(name, _Way(cube))
+            return
+        waiting = [(frames.last, number, _Way(cube))]
+        while waiting:
+            self._tell()
+            level, _, way = heappop(waiting)
+            if frames.excludes(way.cube, level):
+                if level < frames.last:
+                    number += 1
+                    heappush(waiting, (level + 1, number, way))
+                continue
+            found = frames.before(way.cube, level)
+            if isinstance(found, tuple):
+                earlier = _Way(found[0], found[1], way)
+                if frames.starts_in(earlier.cube):
+                    self._show_way(name, earlier)
+                    return
+                number += 2
+                heappush(waiting, (level, number - 1, way))
+                heappush(waiting, (level - 1, number, earlier))
+                continue
+            frames.exclude(frames.enlarge(found, level), level)
+
+    def _invariant(self, level: int) -> tuple[str, ...]:
+        """What was found, as lemmas: no more than are needed, and checked by a fresh solver."""
+        frames, system = self._frames, self._system
+        groups = self._groups([cube for cubes in frames.cubes[level + 1 :] for cube in cubes])
+        needed = Clauses(system, frames.facts, groups, self._left).needed(self._open)
+        left = [groups[n] for n in needed]
+        if not Clauses(system, frames.facts, left, self._left).check(self._open):
+            raise AssertionError("what was found is no invariant")
+        names = [flat.name for flat in system.machine.flats]
+        teller = Teller(self._task.model, self._task.scope, frames.facts, names)
+        return tuple(teller.lemma(number, group[0]) for number, group in enumerate(left, 1))
+
+    def _groups(self, cubes: list[Cube]) -> list[list[Cube]]:
+        """The cubes, each with what it becomes under other names."""
+        found: list[list[Cube]] = []
+        seen: set[Cube] = set()
+        for cube in sorted(cubes, key=lambda cube: (len(cube), sorted(cube))):
+            if cube not in seen:
+                found.append([cube, *(each for each in self._orbits.of(cube) if each != cube)])
+                seen.update(found[-1])
+        return found
+
+    # ---------------------------------------------------------------------- what is shown
+
+    def _show_way(self, name: str, way: _Way) -> None:
+        """The run from a start in the first cube by the rules of a way."""
+        states, rules = [self._frames.first_in(way.cube)], list(way.rules())
+        for rule in rules:
+            states.append(self._after(states[-1], rule))
+        self._show(name, states, rules)
+
+    def _after(self, values: Values, rule: int) -> Values:
+        """What a rule makes of a state."""
+        known: dict[Term, int] = {}
+        changes = self._system.machine.rules[rule].changes
+        changed = {flat.value: worth(value, values, known) for flat, value in changes}
+        return tuple(changed.get(n, value) for n, value in enumerate(values))
+
+    def _show(self, name: str, values: list[Values], rules: list[int]) -> None:
+        """Take a run for what it shows."""
+        task, machine = self._task, self._system.machine
+        last = None
+        if name in self._system.of_steps:
+            tests = self._system.of_steps[name].items()
+            last = next((action,) for action, test in tests if worth(test, values[-1]))
+        states = [state_of(task, machine.stored, each) for each in values]
+        wanted = task.model.property(name) if name else None
+        trace = retold(task, states, [machine.rules[rule].action for rule in rules], wanted, last)
+        if isinstance(trace.ending, Erred):
+            self._error = trace
+            return
+        self._shown[name] = trace
+        self._open.remove(name)
+        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+
+    # ---------------------------------------------------------------------------- limits
+
+    def _left(self) -> float | None:
+        """How long a question may take. Raises _Over where no time is left."""
+        limit = self._task.limits.seconds
+        if limit is None:
+            return self._wish.seconds
+        left = limit - (monotonic() - self._started)
+        if left <= 0:
+            raise _Over(End.SECONDS)
+        return min(left, self._wish.seconds or left)
+
+    def _tell(self, *, now: bool = False) -> None:
+        if now or monotonic() - self._told > EVERY:
+            self._told = monotonic()
+            frames = self._frames
+            cubes = sum(map(len, frames.cubes))
+            seconds = self._told - self._started
+            self._reporter.tell(Progress(0, frames.last, frames.questions, 0, cubes, seconds, resident()))
+
+    # -------------------------------------------------------------------------- findings
+
+    def findings(self) -> Findings:
+        """The search, and what is known of each property after it."""
+        end = self._search()
+        stats = Stats(
+            states=0,
+            transitions=0,
+            levels=self._frames.last,
+            layers=(),
+            taken={},
+            cut={},
+            unused=(),
+            unrefused=(),
+            seconds=monotonic() - self._started - self._ready,
+            memory=resident(),
+            ready=self._ready,
+        )
+        results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
+        proof = None
+        if end is End.COMPLETE:
+            proof = Proof(tuple(self._open), (), (), version(), within_scope=True, found=self._lemmas)
+        return Findings(self._wish.name, end, results, stats, self._error, proof=proof)
+
+    def _verdict(self, prop: Property, end: End) -> Verdict:
+        task, good = self._task, prop.kind in GOOD
+        trace = self._shown.get(prop.name)
+        extent = Extent(task.scope, task.budget.total, task.budget.kinds)
+        if trace is not None:
+            reached = replace(extent, faults=trace.faults)
+            return Holds(reached, example=trace) if good else Violated(reached, trace, fewest=False)
+        if end is End.COMPLETE:
+            return Violated(extent, None) if good else Holds(extent)
+        return Unknown(end.value)

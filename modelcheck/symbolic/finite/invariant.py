@@ -1,0 +1,283 @@
+"""An inductive invariant: made as small as can be, checked again by a fresh solver, told in the language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.flat.terms import Term
+from modelcheck.flat.worth import worth
+from modelcheck.symbolic.finite.facts import Fact
+from modelcheck.symbolic.finite.orbits import Cube
+from modelcheck.symbolic.finite.system import System
+from modelcheck.symbolic.solver import Answer, Formula, OneStep
+from modelcheck.symmetry import symmetric_sorts
+from spec.values import show
+
+Seconds = Callable[[], float | None]
+OPPOSITES = {ir.Op.EQ: "!=", ir.Op.LT: ">=", ir.Op.LE: ">", ir.Op.IN: "not in"}
+WORDS = {op: op.value for op in (ir.Op.EQ, ir.Op.LT, ir.Op.LE, ir.Op.IN, ir.Op.SUBSET)}
+MEMBER = re.compile("\0([^\0]+)\0(\\d+)\0")
+
+
+class NoInvariant(Exception):  # noqa: N818 - an answer
+    """A solver did not agree in time; `answer` is what it said instead."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+
+
+class Clauses:
+    """Groups of cubes that no state of any run is in, each group one cube under all names."""
+
+    def __init__(
+        self, system: System, facts: Sequence[Fact], groups: Sequence[Sequence[Cube]], seconds: Seconds
+    ) -> None:
+        self._system, self._facts, self.groups, self._seconds = system, facts, groups, seconds
+
+    def needed(self, claims: Sequence[str]) -> list[int]:
+        """The numbers of groups that are inductive by themselves and imply the claims; none can be left out.
+
+        Costs a question for each group, and for each of those that it needs.
+        """
+        step = self._solver(other=False)
+        used: dict[int, set[int]] = {}  # by the group that is excluded, -1 for the claims
+        every = list(range(len(self.groups)))
+        waiting = [-1]
+        while waiting:
+            one = waiting.pop()
+            if one not in used:
+                used[one] = self._enough(step, claims, one, every)
+                waiting += used[one]
+        left = set(used) - {-1}
+        for one in sorted(left, key=lambda n: -len(min(self.groups[n], key=len))):
+            rest = left - {one}
+            new = {}
+            for other in (*rest, -1):
+                if one in used[other]:
+                    enough = self._may_enough(step, claims, other, sorted(rest))
+                    if enough is None:
+                        break
+                    new[other] = enough
+            else:
+                used |= new
+                left = rest
+        return sorted(left)
+
+    def _solver(self, *, other: bool) -> OneStep:
+        system = self._system
+        step = OneStep(system.machine, [fact.term for fact in self._facts], system.formed, other=other)
+        self._bad = {name: step.name(f"bad {name}", system.bad(name)) for name in system.claims}
+        self._without = {n: step.no(each) for n, each in enumerate(step.before, 1)}
+        self._groups = [step.new(f"group {n}") for n in range(len(self.groups))]
+        for name, group in zip(self._groups, self.groups, strict=True):
+            for cube in group:
+                step.clause([step.no(name), *(self._outside(step, n) for n in cube)])
+        return step
+
+    def _outside(self, step: OneStep, literal: int) -> Formula:
+        return self._without[literal] if literal > 0 else step.before[-literal - 1]
+
+    def _after(self, step: OneStep, cube: Cube) -> list[Formula]:
+        return [step.after[n - 1] if n > 0 else step.no(step.after[-n - 1]) for n in sorted(cube)]
+
+    def _enough(self, step: OneStep, claims: Sequence[str], one: int, groups: Sequence[int]) -> set[int]:
+        """Groups of these that exclude another one, or violations. What is no invariant is our mistake."""
+        found = self._may_enough(step, claims, one, groups)
+        if found is None:
+            raise AssertionError("what was found is not inductive")
+        return found
+
+    def _may_enough(
+        self, step: OneStep, claims: Sequence[str], one: int, groups: Sequence[int]
+    ) -> set[int] | None:
+        """Groups of these that are enough to exclude another one, or violations; None where they are not."""
+        assumed = [self._groups[n] for n in groups]
+        number = {step.identity(self._groups[n]): n for n in groups}
+        questions = [[self._bad[name]] for name in claims]
+        if one >= 0:
+            questions = [[step.real, *self._after(step, self.groups[one][0])]]
+        found: set[int] = set()
+        for question in questions:
+            if self._asks(step, [*question, *assumed]):
+                return None
+            found |= {number[each] for each in step.core() if each in number}
+        return found - ({one} if one >= 0 else set())
+
+    def _asks(self, step: OneStep, literals: Sequence[Formula]) -> bool:
+        answer = step.under(literals, self._seconds())
+        if answer not in (Answer.YES, Answer.NO):
+            raise NoInvariant(answer)
+        return answer is Answer.YES
+
+    def check(self, claims: Sequence[str]) -> bool:
+        """Whether the groups are true of every start, kept by every step, and imply the claims.
+
+        Asked anew, cube by cube under each name, of a solver of another kind.
+        """
+        cubes = [cube for group in self.groups for cube in group]
+        for start in self._system.machine.starts:
+            known: dict[Term, int] = {}
+            true = {n if worth(fact.term, start, known) else -n for n, fact in enumerate(self._facts, 1)}
+            if any(cube <= true for cube in cubes):
+                return False
+        step = self._solver(other=True)
+        for name in self._groups:
+            step.clause([name])
+        if any(self._asks(step, [self._bad[name]]) for name in claims):
+            return False
+        return not any(self._asks(step, [step.real, *self._after(step, cube)]) for cube in cubes)
+
+
+# ------------------------------------------------------------------------ in the language
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Tells cubes in the language of a model."""
+
+    model: ir.Model
+    scope: ir.Scope
+    facts: Sequence[Fact]
+    flats: Sequence[str]  # names of the plain variables
+
+    def lemma(self, number: int, cube: Cube) -> str:
+        """A lemma that says that nothing is in a cube under any names; a comment where none can."""
+        name = self._free(f"found_{number}")
+        exprs = [self.facts[abs(n) - 1].expr for n in cube]
+        if not all(expr is not None and _is_sayable(expr) for expr in exprs):
+            return f"// {name}, which has no word in the language: {self._plain(cube)}"
+        marked = {
+            sort: tuple(f"\0{sort}\0{n}\0" for n in range(len(members)))
+            for sort, members in self.scope.sorts.items()
+        }
+        text = self._claim(cube, replace(self.scope, sorts=marked))
+        mentioned = dict.fromkeys(MEMBER.findall(text))
+        if any(sort not in symmetric_sorts(self.model) for sort, _ in mentioned):
+            return f"// {name}, about members that have no name: {self._plain(cube)}"
+        names = self._names(mentioned)
+        said = MEMBER.sub(lambda found: names[found[1], found[2]], text)
+        return f"lemma {name}: {self._quantified(names)}{said}"
+
+    def _plain(self, cube: Cube) -> str:
+        return self._claim(cube, self.scope)
+
+    def _quantified(self, names: Mapping[tuple[str, str], str]) -> str:
+        """For all members by these names, of which no two are the same."""
+        if not names:
+            return ""
+        binders = ", ".join(f"{name}: {sort}" for (sort, _), name in names.items())
+        apart = [
+            f"{a} != {b}" for ((one, _), a), ((other, _), b) in combinations(names.items(), 2) if one == other
+        ]
+        where = f" where {' and '.join(apart)}" if apart else ""
+        return f"forall {binders}{where}. "
+
+    def _names(self, mentioned: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """A name for each member that the text of the model does not use."""
+        names: dict[tuple[str, str], str] = {}
+        counts: dict[str, int] = {}
+        for sort, member in mentioned:
+            counts[sort] = counts.get(sort, 0) + 1
+            names[sort, member] = self._free(f"{sort[0].lower()}{counts[sort]}", set(names.values()))
+        return names
+
+    def _free(self, name: str, taken: set[str] | None = None) -> str:
+        words = set(re.findall(r"\w+", self.model.source.text)) | (taken or set())
+        while name in words:
+            name += "_"
+        return name
+
+    def _claim(self, cube: Cube, scope: ir.Scope) -> str:
+        """That not all facts of a cube are true, as an implication."""
+        ordered = sorted(cube, key=lambda n: (n < 0, abs(n)))
+        *given, last = ordered
+        then = self._said(-last, scope)
+        if not given:
+            return then
+        return f"{' and '.join(self._said(n, scope) for n in given)} implies {then}"
+
+    def _said(self, literal: int, scope: ir.Scope) -> str:
+        """A fact, or its opposite."""
+        fact = self.facts[abs(literal) - 1]
+        if fact.expr is None:
+            return self._raw(fact.term, literal)
+        match fact.expr:
+            case ir.Apply(op=op, args=(a, b)) if op in WORDS and (literal > 0 or op in OPPOSITES):
+                word = WORDS[op] if literal > 0 else OPPOSITES[op]
+                return f"{self._text(a, scope)} {word} {self._text(b, scope)}"
+            case other:
+                return ("" if literal > 0 else "not ") + self._text(other, scope)
+
+    def _raw(self, term: Term, literal: int) -> str:
+        if not term.args:
+            return ("" if literal > 0 else "not ") + self.flats[term.value]
+        below = term.args[0]  # `value < variable`, of which this is the opposite
+        word = "<=" if literal > 0 else ">"
+        return f"{self.flats[below.args[1].value]} {word} {below.args[0].lo}"
+
+    def _owner(self, variable: int) -> str | None:
+        return self.model.variables[variable].owner
+
+    def _text(self, expr: ir.Expr, scope: ir.Scope) -> str:
+        match expr:
+            case ir.Const(value=value):
+                return show(expr.type, value, scope)
+            case ir.Var(index=index):
+                return self.model.variables[index].name
+            case ir.Local():
+                return "e"
+            case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(index=index), key)) if self._owner(index):
+                field = self.model.variables[index].name.partition(".")[2]
+                return f"{self._text(key, scope)}.{field}"
+            case ir.Apply(op=ir.Op.LOOKUP, args=(whole, key)):
+                return f"{self._text(whole, scope)}[{self._text(key, scope)}]"
+            case ir.Apply(op=op, args=(a, b)) if op in WORDS:
+                return f"{self._text(a, scope)} {WORDS[op]} {self._text(b, scope)}"
+            case ir.Apply(op=op, args=args):
+                return f"{op.value}({', '.join(self._text(arg, scope) for arg in args)})"
+            case ir.Part(of=of, index=index):
+                assert isinstance(of.type, t.Record)
+                return f"{self._text(of, scope)}.{of.type.fields[index].name}"
+            case ir.Is(of=of, case=case):
+                assert isinstance(of.type, t.Union)
+                return f"{self._text(of, scope)} is {of.type.cases[case].name}"
+            case ir.Bind(domain=domain, body=body):
+                return f"(exists e in {self._text(domain, scope)}. {self._text(body, scope)})"
+            case _:
+                raise AssertionError(f"no fact is made of {type(expr).__name__}")
+
+
+def _is_sayable(expr: ir.Expr) -> bool:
+    """Whether every known value in it can be written down: bags and maps cannot."""
+    match expr:
+        case ir.Const():
+            return not _holds_bag(expr.type)
+        case ir.Apply(args=args):
+            return all(map(_is_sayable, args))
+        case ir.Part(of=of) | ir.Is(of=of):
+            return _is_sayable(of)
+        case ir.Bind(domain=domain, body=body):
+            return _is_sayable(domain) and _is_sayable(body)
+        case _:
+            return True
+
+
+def _holds_bag(of: t.Type) -> bool:
+    match of:
+        case t.Bag() | t.Map():
+            return True
+        case t.Option(inner) | t.Set(inner) | t.Seq(inner):
+            return _holds_bag(inner)
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            return any(_holds_bag(field.type) for field in fields)
+        case t.Tuple(items):
+            return any(map(_holds_bag, items))
+        case t.Union(_, cases):
+            return any(map(_holds_bag, cases))
+        case _:
+            return False

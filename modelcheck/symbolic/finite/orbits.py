@@ -1,0 +1,86 @@
+"""Facts under a change of names: what is true of one member is as true of another.
+
+NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/symmetry.py`)
+renaming them turns runs into runs, so a clause that all states of up to k steps make
+true is made true by them under any names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import spec.ir as ir
+from modelcheck.symbolic.finite.facts import Fact
+from modelcheck.symmetry import Renaming, renamed, symmetric_sorts
+
+Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
+
+
+class Orbits:
+    """All that cubes become under changes of names."""
+
+    def __init__(self, model: ir.Model, scope: ir.Scope, facts: Sequence[Fact]) -> None:
+        numbers = {_known(fact.expr): n for n, fact in enumerate(facts, 1) if fact.expr is not None}
+        self._swaps: list[Mapping[int, int]] = []
+        for sort in symmetric_sorts(model):
+            size = len(scope.sorts[sort])
+            for one in range(size - 1):
+                names = (*range(one), one + 1, one, *range(one + 2, size))
+                self._swaps.append(_swap(facts, numbers, sort, names))
+
+    def of(self, cube: Cube) -> Iterator[Cube]:
+        """The cube, and all that it becomes; itself alone where a fact of it has no other name."""
+        seen, waiting = {cube}, [cube]
+        while waiting:
+            each = waiting.pop()
+            for swap in self._swaps:
+                if not all(abs(literal) in swap for literal in each):
+                    yield cube
+                    return
+                other = frozenset(swap[abs(n)] if n > 0 else -swap[abs(n)] for n in each)
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        yield from seen
+
+
+def _swap(facts: Sequence[Fact], numbers: Mapping[Any, int], sort: str, names: Renaming) -> Mapping[int, int]:
+    """What each fact becomes when names change; nothing for one that cannot be said under other names."""
+    found = {}
+    for n, fact in enumerate(facts, 1):
+        if fact.expr is not None:
+            other = numbers.get(_known(_renamed(fact.expr, sort, names)))
+            if other is not None:
+                found[n] = other
+    return found
+
+
+def _renamed(node: Any, sort: str, names: Renaming) -> Any:  # noqa: ANN401 - any part of an expression
+    match node:
+        case ir.Const():
+            return replace(node, value=renamed(node.type, sort, node.value, names))
+        case ir.Apply(op=ir.Op.LOOKUP | ir.Op.EQ | ir.Op.IN):
+            return replace(node, args=tuple(_renamed(arg, sort, names) for arg in node.args))
+        case tuple():
+            return tuple(_renamed(each, sort, names) for each in node)
+        case ir.Apply() | ir.Part() | ir.Is() | ir.Bind():
+            parts = {field.name: _renamed(getattr(node, field.name), sort, names) for field in fields(node)}
+            return replace(node, **parts)
+        case _:
+            return node
+
+
+def _known(node: Any) -> Any:  # noqa: ANN401 - any part of an expression
+    """The same for expressions that say the same: the sides of an equation have no order."""
+    if isinstance(node, ir.Apply) and node.op is ir.Op.EQ:
+        return (ir.Op.EQ, frozenset(map(_known, node.args)))
+    if is_dataclass(node) and isinstance(node, ir.Apply | ir.Part | ir.Is | ir.Bind):
+        names = [field.name for field in fields(node) if field.name != "span"]
+        return (type(node).__name__, *(_known(getattr(node, name)) for name in names))
+    if isinstance(node, ir.Const):
+        return ("Const", str(node.type), node.value)
+    if isinstance(node, tuple):
+        return tuple(map(_known, node))
+    return node

@@ -1,0 +1,347 @@
+"""Property-directed reachability proves what is true, and what it finds on the way is true of every state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from modelcheck import cli
+from modelcheck.api import Unsupported, check
+from modelcheck.engine import Limits, Task
+from modelcheck.flat.terms import Term
+from modelcheck.flat.worth import worth
+from modelcheck.overrides import Overrides, apply
+from modelcheck.report import Event, Progress
+from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.symbolic.finite.facts import facts
+from modelcheck.symbolic.finite.ic3 import Reachability
+from modelcheck.symbolic.finite.induction import Induction
+from modelcheck.symbolic.finite.invariant import Clauses
+from modelcheck.symbolic.finite.orbits import Cube, Orbits
+from modelcheck.symbolic.finite.system import System, Systems
+from spec.ir import Budget, Check, Model
+from spec.load import loads
+from spec.semantics import Machine, State, Taken
+from tests.model_texts import model_text
+from tests.modelcheck.symbolic.proved import compare
+from tests.modelcheck.symbolic.test_bounded import TOO_LARGE, asked
+from tests.modelcheck.test_agreement import files, models_of
+from tests.stories import named
+
+QUICK = Limits(seconds=4)
+SHALLOW = {"kafka", "kafka_log", "figure8"}  # of whose checks one is enough
+MODELS = 60
+MOST = 30_000  # states that are listed
+
+
+def lemmas(found: Findings) -> list[str]:
+    """The lemmas that were found, in the language."""
+    assert found.proof is not None
+    assert found.proof.found is not None
+    return [each for each in found.proof.found if not each.startswith("//")]
+
+
+def with_lemmas(model: Model, found: Findings) -> Model:
+    """The protocol of the same text with what was found written into it."""
+    return loads(model.source.text + "\n" + "\n".join(lemmas(found)) + "\n")[0]
+
+
+def states(model: Model, question: Check) -> Iterator[State]:
+    """Every state of a check without limits of faults."""
+    machine = Machine(model, question.scope)
+    level, seen = set(machine.initial()), set[State]()
+    while level:
+        seen |= level
+        yield from level
+        level = {t.state for s in level for t in machine.steps(s) if isinstance(t, Taken)} - seen
+        assert len(seen) < MOST
+
+
+def system_of(model: Model, question: Check) -> System:
+    return Systems().of(Task(model, question.scope, question.budget, model.properties))
+
+
+# ------------------------------------------------------------------------- agreement
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
+)
+def test_it_agrees_with_a_search_of_all_states(path: Path) -> None:
+    questions = [
+        (model, question)
+        for model in models_of(path)
+        for question in model.checks
+        if not question.name.endswith("_large")
+    ]
+    for model, question in questions[: 1 if path.stem in SHALLOW else 2]:
+        compare(model, question, Reachability(), QUICK)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_it_agrees_on_random_models_and_what_it_finds_is_of_the_language(part: int) -> None:
+    verdicts, said = set(), 0
+    for seed in range(part * MODELS // 2, (part + 1) * MODELS // 2):
+        (model,) = loads(model_text(Random(f"ic3 {seed}").randrange))  # noqa: S311 - no secret
+        found = compare(model, replace(model.checks[0], budget=Budget(seed % 3)), Reachability(), QUICK)
+        if found is not None:
+            verdicts |= {type(result.verdict) for result in found.results}
+            if found.proof is not None:
+                with_lemmas(model, found)
+                said += len(lemmas(found))
+
+    assert {Holds, Violated} <= verdicts
+    assert said > 0
+
+
+# ------------------------------------------------------------------------- invariants
+
+
+def test_what_it_finds_for_majorities_is_true_of_every_state_and_proves_them_by_induction() -> None:
+    model, question = named("quorum", "n3_w2_r2")
+    found = check(model, question, engine="ic3").findings
+    helped = with_lemmas(model, found)
+    claims = [prop for prop in helped.properties if prop.name.startswith("found_")]
+    machine = Machine(helped, question.scope)
+    plain = replace(question, only=("committed_survives",), expect=())
+
+    assert len(claims) == len(lemmas(found)) >= 5
+    assert all(isinstance(result.verdict, Holds) for result in found.results)
+    assert isinstance(check(model, plain, engine=Induction(1)).findings.results[0].verdict, Unknown)
+    assert isinstance(check(helped, plain, engine=Induction(1)).findings.results[0].verdict, Holds)
+    for state in no_faults(helped, question):
+        assert all(machine.holds(claim, state) for claim in claims)
+
+
+def no_faults(model: Model, question: Check) -> Iterator[State]:
+    """Every state that is reached without a fault."""
+    machine = Machine(model, question.scope)
+    usual = [action.name for action in model.actions if action.kind.value != "fault"]
+    level, seen = set(machine.initial()), set[State]()
+    while level:
+        seen |= level
+        yield from level
+        taken = (t for s in level for t in machine.steps(s, actions=usual))
+        level = {t.state for t in taken if isinstance(t, Taken)} - seen
+
+
+@pytest.mark.slow
+def test_majorities_of_five_are_proved_without_a_lemma() -> None:
+    model, question = named("quorum", "n5_w3_r3")
+    found = check(model, question, engine="ic3").findings
+
+    assert [type(result.verdict) for result in found.results] == [Holds, Holds, Holds]
+
+
+@pytest.mark.slow
+def test_the_invariants_of_kisr_are_proved_without_a_lemma() -> None:
+    model, question = named("kisr", "any_crashes")
+    small = apply(model, question, Overrides(("Offset=2", "Epoch=1"), ()))
+    found = check(model, small, engine="ic3").findings
+    helped = with_lemmas(model, found)
+    machine = Machine(helped, small.scope)
+    claims = [prop for prop in helped.properties if prop.name.startswith("found_")]
+
+    assert [type(result.verdict) for result in found.results] == [Holds, Holds]
+    assert all(result.verdict.extent.faults is None for result in found.results)  # type: ignore[union-attr]
+    assert all(machine.holds(claim, state) for state in states(helped, small) for claim in claims)
+
+
+def test_no_lemma_can_be_left_out() -> None:
+    model, question = named("quorum", "n2_w2_r1")
+    found = check(model, replace(question, only=("committed_survives",)), engine="ic3").findings
+    said = lemmas(found)
+
+    for left_out in said:
+        others = "\n".join(each for each in said if each != left_out)
+        weaker = loads(f"{model.source.text}\n{others}\n")[0]
+        names = tuple(p.name for p in weaker.properties if p.name.startswith("found_"))
+        asked_ = replace(question, only=("committed_survives", *names), expect=())
+        results = check(weaker, asked_, engine=Induction(1)).findings.results
+        assert not all(isinstance(result.verdict, Holds) for result in results)
+
+
+def test_the_fresh_solver_tells_what_is_no_invariant() -> None:
+    model, question = named("quorum", "n2_w2_r1")
+    system = system_of(model, question)
+    known = facts(model, question.scope, system.machine)
+
+    def accepts(*groups: list[Cube]) -> bool:
+        return Clauses(system, known, groups, lambda: None).check(("committed_survives",))
+
+    assert not accepts()  # does not imply the claim
+    assert not accepts([frozenset()])  # not true of the start
+    assert not accepts(*([frozenset({n})] for n in range(1, len(known) + 1)))
+
+
+@pytest.mark.parametrize("name", ["quorum", "kisr", "two_phase_commit", "figure8"])
+def test_facts_tell_every_state_from_every_other(name: str) -> None:
+    model = models_of(next(path for path in files() if path.stem == name))[0]
+    question = model.checks[0]
+    system = system_of(model, replace(asked(model, question), expect=()))
+    known = facts(model, question.scope, system.machine)
+    machine = system.machine
+    level, seen = set(machine.starts), set(machine.starts)
+    for _ in range(6):
+        level = set(list(after(system, level) - seen)[:60])
+        seen |= level
+    cubes = {tuple(truth(fact.term, values) for fact in known) for values in seen}
+
+    assert len(cubes) == len(seen) > 20
+
+
+def after(system: System, level: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """The states after one more step."""
+    found = set()
+    for values in level:
+        for rule in system.machine.rules:
+            if truth(rule.guard, values):
+                changed = {to.value: worth(value, values) for to, value in rule.changes}
+                found.add(tuple(changed.get(n, value) for n, value in enumerate(values)))
+    return found
+
+
+def truth(term: Term, values: tuple[int, ...]) -> bool:
+    return bool(worth(term, values))
+
+
+def test_a_cube_has_as_many_names_as_its_members_can_have() -> None:
+    model, question = named("quorum", "n5_w3_r3")
+    system = system_of(model, question)
+    known = facts(model, question.scope, system.machine)
+    orbits = Orbits(model, question.scope, known)
+    sizes = {len(set(orbits.of(frozenset({n})))) for n, fact in enumerate(known, 1) if fact.expr is not None}
+
+    assert sizes == {1, 5, 10, 20}  # of no member, of one, of two alike, of two
+
+
+# --------------------------------------------------------------------------- answers
+
+
+STAIRS = """
+protocol stairs
+state { n: 0..9 = 0  odd: bool = false }
+action up { require n < 6
+  n := n + 2 }
+action over { require n == 7
+  n := 9 }
+invariant low: n != 9
+reachable six: n == 6
+reachable five: n == 5
+check it { }
+"""
+
+
+def search(text: str, limits: Limits | None = None, faults: Budget | None = None) -> Findings:
+    model = loads(text)[0]
+    question = model.checks[0] if faults is None else replace(model.checks[0], budget=faults)
+    return check(model, question, engine=Reachability(), limits=limits).findings
+
+
+def test_what_is_reached_and_what_never_is() -> None:
+    found = {result.property: result.verdict for result in search(STAIRS).results}
+
+    assert isinstance(found["low"], Holds)
+    assert isinstance(found["six"], Holds)
+    assert found["six"].example is not None
+    assert isinstance(found["five"], Violated)
+    assert found["five"].trace is None
+
+
+def test_a_violation_comes_with_a_run() -> None:
+    (low, *_) = search(STAIRS.replace("n + 2", "n + 1").replace("n < 6", "n < 7")).results
+
+    assert isinstance(low.verdict, Violated)
+    assert low.verdict.trace is not None
+    assert [state[0] for state in low.verdict.trace.states] == [0, 1, 2, 3, 4, 5, 6, 7, 9]
+    assert not low.verdict.fewest
+
+
+def test_an_error_of_the_model_is_a_run_of_its_own() -> None:
+    found = search(STAIRS.replace("n := 9", "n := n + 3").replace("n + 2", "n + 1").replace("n < 6", "n < 7"))
+
+    assert found.end is End.ERROR
+    assert found.error is not None
+    assert len(found.error.steps) == 7
+
+
+def test_an_error_of_asking_is_one_of_the_model() -> None:
+    text = "protocol p\nsort Node\nstate { n: 0..3 = 0 }\naction up { require n < 2\n  n := n + 1 }\n"
+    found = search(
+        text + "reachable odd: n == 2 and (argmax k: Node. 1) in Node\ncheck it { scope Node = 2 }"
+    )
+
+    assert found.end is End.ERROR
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(0, Holds), (2, Holds), (3, Violated), (None, Violated)])
+def test_the_budget_of_faults_is_part_of_the_proof(most: int | None, verdict: type) -> None:
+    text = """
+protocol p
+state { n: 0..4 = 0 }
+fault slip { require n < 4
+  n := n + 1 }
+invariant low: n < 3
+check it { faults any }
+"""
+    found = search(text, faults=Budget(most))
+
+    assert isinstance(found.results[0].verdict, verdict)
+
+
+def test_what_has_no_word_in_the_language_is_a_comment() -> None:
+    text = """
+protocol p
+state { n: 0..4 = 0 }
+fault slip { require n < 4
+  n := n + 1 }
+invariant low: n < 3
+check it { faults <= 2 }
+"""
+    found = search(text)
+    assert found.proof is not None
+    assert found.proof.found is not None
+
+    assert any(each.startswith("//") and "faults" in each for each in found.proof.found)
+
+
+def test_no_time_is_no_answer() -> None:
+    found = search(STAIRS, Limits(seconds=0.0))
+
+    assert found.end is End.SECONDS
+    assert all(isinstance(result.verdict, Unknown) for result in found.results)
+
+
+def test_ctrl_c_gives_what_was_found() -> None:
+    class Stops:
+        """Presses Ctrl-C as soon as a run was found."""
+
+        def tell(self, event: Event) -> None:
+            if isinstance(event, Progress) and event.depth > 2:
+                raise KeyboardInterrupt
+
+    model, question = named("quorum", "n3_w2_r2")
+    found = check(model, question, engine="ic3", reporter=Stops()).findings
+
+    assert found.end is End.INTERRUPTED
+    assert isinstance(found.results[0].verdict, Unknown)
+
+
+def test_what_is_about_whole_runs_is_refused() -> None:
+    with pytest.raises(Unsupported, match="recoverable"):
+        search(STAIRS.replace("check it", "recoverable again: n == 0\ncheck it"))
+
+
+def test_the_command_line_tells_the_lemmas(capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(Path(__file__).parents[3] / "spec/protocols/quorum.rsm")
+
+    code = cli.main(["check", file, "--check", "n2_w2_r1", "--engine", "ic3", "--seconds", "60", "-v"])
+
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "an inductive invariant, with" in out
+    assert "lemma found_1: forall n1: Node" in out
