@@ -41,6 +41,9 @@ def _is_number(of: t.Type) -> bool:
 
 def proof_words(proof: Proof) -> list[str]:
     """How much is proved, of what, and whether that was sure to be decided."""
+    if proof.found is not None:
+        needed = count(len(proof.found), "lemma") if proof.found else "no lemma"
+        return [f"an inductive invariant, with {needed}", "checked again", proof.solver]
     cells = [*proof.cells, *proof.dropped]
     proved = sum(cell.kept is Kept.PROVED for cell in cells)
     sure = sum(cell.decidable for cell in proof.cells)
@@ -58,7 +61,10 @@ def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
     proof = outcome.findings.proof
     if proof is None:
         return
+    yield from (line(lemma) for lemma in proof.found or ())
     cells = [*proof.cells, *proof.dropped]
+    if not cells:
+        return
     claims = [*dict.fromkeys(cell.claim for cell in cells)]
     actions = [*dict.fromkeys(cell.action for cell in cells if cell.action is not None)]
     longest = max(map(len, claims), default=0)

@@ -49,6 +49,7 @@ class Proof:
     `dropped` are those of claims that could not be proved, so the rest did without.
     With `within_scope` it is a proof for the scope of the check alone.  An action
     keeps a claim that is true after any `steps` steps with all claims true before.
+    `found` are lemmas, in the language, that a prover found to prove the claims with.
     """
 
     claims: tuple[str, ...]
@@ -57,3 +58,4 @@ class Proof:
     solver: str
     within_scope: bool = False
     steps: int = 1
+    found: tuple[str, ...] | None = None

@@ -10,6 +10,7 @@ from modelcheck.engine import CannotStart, Engine
 ENGINES = {
     "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
     "explicit": "modelcheck.explicit.engine:ExplicitEngine",
+    "ic3": "modelcheck.symbolic.finite.ic3:Reachability",
     "induction": "modelcheck.symbolic.finite.induction:Induction",
     "prove": "modelcheck.symbolic.unbounded.engine:Prover",
     "reference": "modelcheck.reference:ReferenceEngine",

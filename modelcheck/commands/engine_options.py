@@ -54,7 +54,7 @@ OPTIONS = {
         {
             "type": amounts.seconds,
             "metavar": "T",
-            "help": "for each question to the solver, with --engine bmc, ic3, induction (no limit) or prove (10s)",
+            "help": "for each question to a solver: no limit, but with --engine prove 10s",
         },
     ),
     "--depth": Option(
