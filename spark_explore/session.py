@@ -51,7 +51,7 @@ FIXED = {  # what a user may still override
     "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
 }
 GRACE = 15  # seconds for Spark to end by itself
-START = 120  # seconds for Java itself, which a busy machine may need
+START = 300  # seconds for what nobody else has a part in, which a busy machine may need
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
@@ -106,7 +106,7 @@ def _joined(context: SparkContext, settings: Settings) -> SparkSession:
 def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
     """A session of our own, and the end of it."""
     where, before, handler = _master(settings), list(sys.path), signal.getsignal(signal.SIGINT)
-    patience = settings.patience * (1 if where.is_local or where.near else QUEUES)
+    patience = START if where.is_local else settings.patience * (1 if where.near else QUEUES)
     conf = _effective(settings, where)
     log = settings.log or folder / "spark.log"
     process = _launched(conf, where, find(), folder, log)

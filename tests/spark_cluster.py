@@ -26,7 +26,7 @@ from spark_explore.session import Settings
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
-PATIENCE = 120  # seconds; the machine may have better things to do
+PATIENCE = 300  # seconds; the machine may have better things to do
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # half the work of starting a Java, for what ends soon
 LOCAL = Settings(
     master="local[2]",
