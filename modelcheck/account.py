@@ -36,6 +36,7 @@ class Searched(Protocol):
     fixpoint: bool
     started: float
     ready: float  # seconds that it took to get ready, before it started
+    reached: tuple[int, int]  # the layer and depth of the last level that is known as a whole
 
     def faults_of(self, prop: str) -> int | None:
         """The fewest faults of a run that decides a property; None when none was found."""
@@ -79,7 +80,17 @@ class Account:
 
     def _decided(self, prop: Property, faults: int, *, good: bool) -> Verdict:
         trace, extent = self.search.trace_of(prop.name), self.extent(faults)
-        return Holds(extent, example=trace) if good else Violated(extent, trace)
+        if good:
+            return Holds(extent, example=trace)
+        return Violated(extent, trace, fewest=self._is_best(trace))
+
+    def _is_best(self, trace: Trace) -> bool:
+        """Whether there is no run of fewer faults, or as many and fewer steps.
+
+        A search that ends early may have seen a violation by one fault more than it has been through.
+        """
+        faults, depth = self.search.reached
+        return not self.end.partial or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
 
     def _undecided(self, *, good: bool) -> Verdict:
         """No run to a violation (or to an example) was found."""
@@ -89,7 +100,9 @@ class Account:
 
     def by_faults(self, first: int | None, *, good: bool) -> tuple[bool, ...]:
         """Whether the property holds with at most 0, 1 … faults, by the first for which it was decided."""
-        known = max(len(self.search.layers), 0 if first is None else first + 1)
+        done = len(self.search.layers)
+        is_known = first is not None and (first <= done or not self.end.partial)
+        known = max(done, first + 1) if first is not None and is_known else done
         return tuple((first is not None and faults >= first) == good for faults in range(known))
 
     def whole(self) -> Extent:

@@ -108,6 +108,7 @@ class Search:
         self.fixpoint = False
         self.started = monotonic()
         self.ready = 0.0
+        self.reached = (0, -1)
         self._reporter = reporter
         self._told = self.started
         self._free = frozenset(a.name for a in task.model.actions if a.kind is not Kind.FAULT)
@@ -263,6 +264,7 @@ class Search:
 
     def _stop_if_decided(self, faults: int, depth: int) -> None:
         """Stop between two levels, so that what was counted does not depend on the order within one."""
+        self.reached = faults, depth
         if self.claims.error and self.claims.has_erred(faults, depth):
             raise Stopped(End.ERROR)
         if self.task.stop_early and self.claims.best and self.claims.decided(faults, depth):

@@ -96,6 +96,7 @@ class Search:
         self.watch: Callable[[list[int]], None] | None = None  # is shown each frontier
         self.started = monotonic()
         self.ready = kernel.seconds
+        self.reached = (0, -1)
         self._reporter = reporter
         self._told = self._kept = self.started
         self._looked, self._memory = 0.0, 0
@@ -159,6 +160,7 @@ class Search:
         if self.resumed:
             self.resumed = False
             depth = self.position.depth + 1
+            self.reached = faults, self.position.depth
             self._expand_on()
         else:
             depth = min(self.entering, default=0)
@@ -305,6 +307,7 @@ class Search:
 
     def _note(self, faults: int, depth: int) -> None:
         """See what the level that has just been found decides."""
+        self.reached = faults, depth
         self.tally.note(self.space, self.workers)
         if self.tally.has_erred(faults, depth):
             raise Stopped(End.ERROR)

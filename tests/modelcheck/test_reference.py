@@ -521,3 +521,29 @@ def test_the_first_bad_state_may_be_the_first() -> None:
 
     assert isinstance(violated(outcome, "in_range").ending, BadState)
     assert violated(outcome, "in_range").steps == ()
+
+
+EARLY = """
+protocol early
+state { n: 0..9 = 0, m: 0..9 = 0 }
+action inc { require n < 4  n := n + 1 }
+action wander { require m < 9  m := m + 1 }
+action leap { require n == 4  n := 9 }
+fault jump { require n == 0  n := 9 }
+step small: n <= old(n) + 1
+check all { faults <= 1  expect small violated in 5 steps }
+"""
+
+
+def test_a_search_that_ends_early_has_not_seen_that_fewer_faults_would_not_do() -> None:
+    model = loads(EARLY)[0]
+    outcome = check(model, model.checks[0], engine="explicit", limits=Limits(states=5))
+    (result,) = outcome.findings.results
+    assert isinstance(result.verdict, Violated)
+    assert result.verdict.trace is not None
+
+    assert outcome.findings.end is End.STATES
+    assert result.verdict.trace.faults == 1  # though five steps do it without any
+    assert not result.verdict.fewest
+    assert result.by_faults == ()
+    assert not outcome.mismatches
