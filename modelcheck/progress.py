@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
-from modelcheck.report import Companion, Event, Found, Kept, LayerDone, Progress, Runs, Shrinking
+from modelcheck.report import Companion, Event, Found, Kept, LayerDone, Progress, Proving, Runs, Shrinking
 from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
@@ -31,6 +31,8 @@ class ProgressLine:
                 self._draw(self._runs(event))
             case Shrinking():
                 self._draw(self._shrinking(event))
+            case Proving():
+                self._draw(self._proving(event))
             case Found(name):
                 self._violated.append(name)
             case Kept(_, str(problem)):
@@ -83,6 +85,18 @@ class ProgressLine:
             self._title,
             f"{event.done:,} of {count(event.wanted, 'random run')}",
             count(event.steps, "step"),
+            f"{rate:,.0f}/s",
+            seconds_words(event.seconds),
+        ]
+        return " · ".join(parts)
+
+    def _proving(self, event: Proving) -> str:
+        rate = event.questions / event.seconds if event.seconds > 0 else 0
+        parts = [
+            self._title,
+            f"runs of {count(event.steps, 'step')}",
+            *([count(event.clauses, "clause")] if event.clauses else []),
+            count(event.questions, "question"),
             f"{rate:,.0f}/s",
             seconds_words(event.seconds),
         ]

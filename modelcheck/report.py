@@ -68,6 +68,16 @@ class Shrinking:
 
 
 @dataclass(frozen=True, slots=True)
+class Proving:
+    """How far a proof is: runs of how many steps it is about, what it has learned, and its questions."""
+
+    steps: int
+    clauses: int
+    questions: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Companion:
     """How far the engine beside is, by the length of the runs it looks at; or a run it has found."""
 
@@ -76,7 +86,7 @@ class Companion:
     found: Found | None = None
 
 
-Event = Progress | LayerDone | Found | Kept | Runs | Shrinking | Companion
+Event = Progress | LayerDone | Found | Kept | Runs | Shrinking | Proving | Companion
 
 
 class Reporter(Protocol):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from modelcheck.progress import ProgressLine
-from modelcheck.report import Found, Progress
+from modelcheck.report import Found, Progress, Proving
 
 
 class Terminal(io.StringIO):
@@ -18,6 +18,14 @@ class Terminal(io.StringIO):
 EVENT = Progress(
     faults=2, depth=14, states=1_200_000, transitions=9, waiting=30_000, seconds=10.0, memory=310_000_000
 )
+
+
+def test_a_proof_tells_how_much_it_has_learned() -> None:
+    stream = Terminal()
+    ProgressLine(stream, "kisr · any_crashes", columns=200).tell(Proving(7, 1300, 5000, 10.0))
+
+    for part in ("kisr · any_crashes", "runs of 7 steps", "1,300 clauses", "5,000 questions", "500/s"):
+        assert part in stream.getvalue()
 
 
 def test_a_terminal_sees_one_line_with_a_rate() -> None:

@@ -18,7 +18,7 @@ from modelcheck.flat.worth import worth
 from modelcheck.memory import resident
 from modelcheck.proof import Proof
 from modelcheck.report import Found as Told
-from modelcheck.report import Progress, Reporter
+from modelcheck.report import Proving, Reporter
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
@@ -241,7 +241,7 @@ class _Search:
             frames = self._frames
             cubes = sum(map(len, frames.cubes))
             seconds = self._told - self._started
-            self._reporter.tell(Progress(0, frames.last, frames.questions, 0, cubes, seconds, resident()))
+            self._reporter.tell(Proving(frames.last, cubes, frames.questions, seconds))
 
     # -------------------------------------------------------------------------- findings
 

@@ -17,7 +17,7 @@ from modelcheck.flat.worth import worth
 from modelcheck.memory import resident
 from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.report import Found as Told
-from modelcheck.report import Progress, Reporter
+from modelcheck.report import Proving, Reporter
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.symbolic.finite.smallest import measures
 from modelcheck.symbolic.finite.system import ERROR, System, Systems, claims_of
@@ -298,7 +298,7 @@ class _Induction:
 
     def _tell(self) -> None:
         seconds = monotonic() - self._started
-        self._reporter.tell(Progress(0, self._steps, 0, 0, self._questions, seconds, resident()))
+        self._reporter.tell(Proving(self._steps, 0, self._questions, seconds))
 
     # ------------------------------------------------------------------------ findings
 

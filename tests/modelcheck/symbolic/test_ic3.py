@@ -15,7 +15,7 @@ from modelcheck.engine import Limits, Task
 from modelcheck.flat.terms import Term
 from modelcheck.flat.worth import worth
 from modelcheck.overrides import Overrides, apply
-from modelcheck.report import Event, Progress
+from modelcheck.report import Event, Proving
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.ic3 import Reachability
@@ -32,9 +32,9 @@ from tests.modelcheck.symbolic.test_bounded import TOO_LARGE, asked
 from tests.modelcheck.test_agreement import files, models_of
 from tests.stories import named
 
-QUICK = Limits(seconds=4)
+QUICK = Limits(seconds=2)
 SHALLOW = {"kafka", "kafka_log", "figure8"}  # of whose checks one is enough
-MODELS = 60
+MODELS = 50
 MOST = 30_000  # states that are listed
 
 
@@ -321,7 +321,7 @@ def test_ctrl_c_gives_what_was_found() -> None:
         """Presses Ctrl-C as soon as a run was found."""
 
         def tell(self, event: Event) -> None:
-            if isinstance(event, Progress) and event.depth > 2:
+            if isinstance(event, Proving) and event.steps > 2:
                 raise KeyboardInterrupt
 
     model, question = named("quorum", "n3_w2_r2")

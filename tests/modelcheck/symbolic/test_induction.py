@@ -27,7 +27,7 @@ from tests.modelcheck.symbolic.proved import compare
 from tests.modelcheck.symbolic.test_bounded import TOO_LARGE
 from tests.modelcheck.test_agreement import files, models_of
 
-QUICK = Limits(seconds=3)
+QUICK = Limits(seconds=2)
 SHALLOW = {"kafka", "kafka_log"}  # of whose checks one is enough
 MODELS = 50
 
