@@ -27,7 +27,7 @@ from spec.semantics import Machine
 
 OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
-SMALL = 50_000  # states that this process expands in the time that a job takes at least
+SMALL = 250_000  # states that this process expands in the time that a job takes at least
 SEEN = 100  # so many states that were seen are gone through in the time in which one is expanded
 SHARDS = 2  # for each core
 JAVA = {  # Java only passes names on, so what pays is to be quick at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from modelcheck.explicit.layout import layout
 from modelcheck.version import version
 from spark_explore.pieces import Damaged, Piece, piece_told, total, verify
 from spark_explore.store import Store, forget
+from spec.values import encode
 
 FORMAT = 1
 ABOUT = "run.json"
@@ -115,6 +116,15 @@ def unsealed(name: str, data: bytes) -> Json:
     return told
 
 
+def manifests(store: Store) -> Iterator[Json]:
+    """What the manifests of the finished levels say, in their order. Raises Damaged, OSError."""
+    there = set(store.names(LEVELS))
+    number = 0
+    while (name := manifest_name(number)).rpartition("/")[2] in there:
+        yield unsealed(name, store.read(name))
+        number += 1
+
+
 def level_told(told: Mapping[str, Any]) -> Level:
     """A level as its manifest says."""
     new, waiting = (tuple(map(piece_told, told[which])) for which in ("new", "waiting"))
@@ -144,9 +154,8 @@ def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
     asked = about(task)
     if told["identity"] != asked["identity"]:
         raise CannotResume("the run directory is of another model, scope, check or version of modelcheck")
-    status, there = None, set(store.names(LEVELS))
-    while (name := manifest_name(len(run.levels))).rpartition("/")[2] in there:
-        manifest = run.told(name)
+    status = None
+    for manifest in manifests(store):
         run.levels.append(level_told(manifest))
         status = manifest["status"]
     verify(
@@ -193,7 +202,10 @@ def about(task: Task) -> Json:
             "sorts": {name: list(members) for name, members in scope.sorts.items()},
             "nats": dict(scope.nats),
             "networks": dict(scope.networks),
-            "config": {name: str(value) for name, value in scope.config.items()},
+            "config": {
+                entry.name: encode(entry.type, scope)(scope.config[entry.name]).hex()
+                for entry in model.configs
+            },
         },
         "budget": [budget.total, kinds],
         "symmetry": list(task.symmetry),

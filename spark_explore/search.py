@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from time import monotonic
 
 from counterexamples.trace import Trace
@@ -21,7 +22,7 @@ from modelcheck.result import End, Layer
 from modelcheck.space import Purse, is_unbounded
 from spark_explore.files import Place, by_depth, write
 from spark_explore.here import Hands
-from spark_explore.pieces import Piece, piece_told, total
+from spark_explore.pieces import Piece, piece_told, total, verify
 from spark_explore.run import LEVELS, Json, Level, Run
 from spark_explore.runs import FarRuns
 from spark_explore.steps import FAILED, Expanded, filled
@@ -88,6 +89,7 @@ class Search:
         self.fixpoint = False
         self.started = monotonic()
         self.ready = kernel.seconds
+        self.reached = (0, -1)
         self.run = run
         self.hands: Callable[[int], Hands]
         self._finds = Finds()
@@ -234,6 +236,7 @@ class Search:
 
     def _note(self, faults: int, depth: int) -> None:
         """See what the level that has just been found decides."""
+        self.reached = faults, depth
         self.tally.note(self._finds, [self._counter])
         self._finds.new = {}
         if self.tally.has_erred(faults, depth):
@@ -273,6 +276,7 @@ class Search:
             "layers": [asdict(layer) for layer in self.layers],
             "sums": list(self._sums),
             "seconds": monotonic() - self.started,
+            "taken": dict(self.counts().taken),
         }
 
     def _restore(self, told: Json) -> None:
@@ -300,6 +304,8 @@ class Search:
                 for depth, pieces in entering.items()
                 if int(depth) not in gone
             }
+            width = 8 * self.kernel.layout.words
+            verify(self.run.store, chain.from_iterable(self._entering.values()), width)
 
     # -------------------------------------------------------------------- telling
 

@@ -123,7 +123,7 @@ class OnUnreliable(SparkEngine):
         yield self.unreliable
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("how", ["by files", "by Spark"])
 def test_whatever_tasks_do_the_findings_are_the_same(seed: int, how: str, tmp_path: Path) -> None:
     model, question = asked("as_expected", TINY)
@@ -185,7 +185,7 @@ def test_limits_leave_a_part_that_another_run_goes_on_with(tmp_path: Path) -> No
 
     assert part.end is End.STATES
     assert 1000 <= part.stats.states < 2200
-    assert part.stats.layers == ()
+    assert [layer.faults for layer in part.stats.layers] == [0]
     again = here(str(tmp_path / "run"), resume=True)
     assert found(model, question, again) == found(model, question, "explicit")
 

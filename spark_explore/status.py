@@ -1,0 +1,90 @@
+"""How far a run is, from its files alone: to be asked while it works, or long after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spark_explore.pieces import Damaged, total
+from spark_explore.run import Level, level_told, manifests, opened
+from spark_explore.store import store_at
+
+__all__ = ["Counted", "Damaged", "Status", "counted", "lines", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A run: what is asked, its finished levels, how long it has worked, and what it has found."""
+
+    about: dict[str, Any]
+    levels: tuple[Level, ...]
+    seconds: float
+    decided: tuple[str, ...]
+    transitions: int
+
+    @property
+    def states(self) -> int:
+        """How many states were found."""
+        return sum(level.count for level in self.levels)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the files that count have together."""
+        states = self.states + sum(total(level.waiting) for level in self.levels)
+        return 8 * int(self.about["words"]) * states
+
+    @property
+    def files(self) -> int:
+        """How many files of states count."""
+        return len({piece.name for level in self.levels for piece in (*level.new, *level.waiting)})
+
+
+def status(place: str) -> Status:
+    """How far the run at a path or URI is; an unfinished level is not told. Raises CannotResume, OSError."""
+    store = store_at(place)
+    _, about = opened(store)
+    levels, last = [], dict[str, Any]()
+    for told in manifests(store):
+        levels.append(level_told(told))
+        last = told["status"]
+    taken = sum(last.get("taken", {}).values())
+    return Status(about, tuple(levels), last.get("seconds", 0.0), tuple(last.get("best", ())), taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A level in numbers: its new states, and how often each action led from the level before to this."""
+
+    faults: int
+    depth: int
+    states: int
+    taken: dict[str, int]
+
+
+def counted(place: str) -> Iterator[Counted]:
+    """The levels of a run in numbers, in order. Costs reading the manifests alone. Raises as `status`."""
+    before: dict[str, int] = {}
+    for told in manifests(store_at(place)):
+        level, taken = level_told(told), told["status"]["taken"]
+        own = {name: count - before.get(name, 0) for name, count in taken.items()}
+        yield Counted(level.faults, level.depth, level.count, own)
+        before = taken
+
+
+def lines(found: Status) -> Iterator[str]:
+    """The status for people, a line for each layer of faults."""
+    about = found.about
+    check = f" · {about['check']}" if about["check"] else ""
+    yield f"{about['model']}{check}: {found.states:,} states · {found.transitions:,} transitions"
+    for faults in dict.fromkeys(level.faults for level in found.levels):
+        own = [level for level in found.levels if level.faults == faults]
+        last = own[-1]
+        yield (
+            f"  with {faults} fault{'s' * (faults != 1)}: {sum(level.count for level in own):,} states"
+            f" · depth {last.depth} · {last.count:,} in the last level"
+        )
+    if found.decided:
+        yield f"  decided: {', '.join(found.decided)}"
+    yield f"  {found.files:,} files · {found.bytes:,} bytes · {found.about['shards']} shards"
+    yield f"  worked for {found.seconds:.0f} s, by modelcheck {about['version']}"

@@ -1,0 +1,99 @@
+"""A run is looked at from its files: while it works, and as a DataFrame."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from modelcheck.api import check, properties
+from modelcheck.cli import main
+from modelcheck.engine import Limits, Task
+from modelcheck.exits import Exit
+from modelcheck.layers import Search
+from modelcheck.report import Silent
+from modelcheck.result import Findings
+from spark_explore.engine import SparkEngine
+from spark_explore.frames import distribution, states, violating
+from spark_explore.status import counted, lines, status
+from spec.ir import Check, Model
+from spec.load import load
+from spec.semantics import Machine
+
+QUORUM = Path(__file__).parent.parent.parent / "spec/protocols/quorum.rsm"
+
+
+def asked(name: str) -> tuple[Model, Check]:
+    return next((m, c) for m in load(QUORUM) for c in m.checks if c.name == name)
+
+
+def run(name: str, place: Path, limits: Limits | None = None) -> Findings:
+    model, question = asked(name)
+    return check(model, question, engine=SparkEngine(run_dir=str(place), small=None), limits=limits).findings
+
+
+def test_the_levels_of_a_run_add_up_to_its_findings(tmp_path: Path) -> None:
+    stats = run("three_nodes", tmp_path / "run").stats
+    levels = list(counted(str(tmp_path / "run")))
+    by_layer, taken = Counter[int](), Counter[str]()
+    for level in levels:
+        by_layer[level.faults] += level.states
+        taken.update(level.taken)
+
+    assert [by_layer[faults] for faults in range(len(by_layer))] == [layer.new for layer in stats.layers]
+    assert {name: count for name, count in taken.items() if count} == {
+        name: count for name, count in stats.taken.items() if count
+    }
+
+
+def test_status_tells_how_far_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "run"
+    findings = run("three_nodes", place, Limits(states=1000))
+    found = status(str(place))
+
+    names = {piece.name for level in found.levels for piece in (*level.new, *level.waiting)}
+
+    assert main(["spark", "status", str(place)]) == Exit.EXPECTED
+    told = capsys.readouterr().out
+    assert told.splitlines() == list(lines(found))
+    assert told.startswith(f"quorum · three_nodes: {findings.stats.states:,} states · ")
+    assert found.states == findings.stats.states
+    assert found.bytes == sum((place / name).stat().st_size for name in names)
+
+
+def test_status_of_nothing_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["spark", "status", str(tmp_path)]) == Exit.WRONG
+    assert "there is no run in the run directory" in capsys.readouterr().err
+
+
+@pytest.mark.spark
+def test_states_are_those_of_the_reference_engine(local_spark: SparkSession, tmp_path: Path) -> None:
+    place = str(tmp_path / "run")
+    run("promise_lost", Path(place))
+    model, question = asked("promise_lost")
+    names = [variable.name for variable in model.variables]
+    found = states(local_spark, place)
+    rows = found.collect()
+    machine = Machine(model, question.scope)
+    search = reference(model, question)
+    expected = Counter(
+        (level.faults, level.depth) for level in map(search.space.level, range(len(search.space)))
+    )
+
+    assert found.columns == ["_faults", "_depth", *names]
+    assert Counter((row["_faults"], row["_depth"]) for row in rows) == expected
+    assert len({repr(row.asDict()) for row in rows}) == len(rows) == sum(expected.values())
+    assert sum(row["count"] for row in distribution(found, "_depth").collect()) == len(rows)
+    prop = next(p for p in model.properties if p.name == "committed_survives")
+    bad = sum(not machine.holds(prop, search.space.node(number)[1]) for number in range(len(search.space)))
+    assert violating(local_spark, place, "committed_survives").count() == bad > 0
+
+
+def reference(model: Model, question: Check) -> Search:
+    """The search of the reference engine, with all its states."""
+    task = Task(model, question.scope, question.budget, properties(model, question), stop_early=True)
+    search = Search(task, Machine(model, question.scope), Silent(), keep_edges=False)
+    search.run()
+    return search
