@@ -21,6 +21,7 @@ from modelcheck.report import Event, Progress
 from modelcheck.result import End
 from spark_explore.engine import SparkEngine
 from spark_explore.remote import SCHEMA, Work, site
+from spark_explore.status import status
 from spark_explore.store import LocalStore
 from spec.ir import Check, Model, PropertyKind
 from spec.load import load
@@ -144,14 +145,15 @@ def question_names(model: Model) -> list[str]:
 
 
 class KilledAt:
-    """A reporter whose process dies at a level."""
+    """A reporter whose process dies at a level, or is asked to end there."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, how: type[BaseException] | None = None) -> None:
         self.depth = depth
+        self.how = how or Killed
 
     def tell(self, event: Event) -> None:
         if isinstance(event, Progress) and (event.depth, event.faults) == (self.depth, 1):
-            raise Killed
+            raise self.how
 
 
 class Killed(BaseException):
@@ -190,6 +192,16 @@ def test_limits_leave_a_part_that_another_run_goes_on_with(tmp_path: Path) -> No
     assert found(model, question, again) == found(model, question, "explicit")
 
 
+def test_ctrl_c_keeps_what_was_found(tmp_path: Path) -> None:
+    model, question = asked("three_nodes", QUORUM)
+    place = str(tmp_path / "run")
+    part = check(model, question, engine=here(place), reporter=KilledAt(4, KeyboardInterrupt)).findings
+
+    assert part.end is End.INTERRUPTED
+    assert part.stats.states >= 259
+    assert found(model, question, here(place, resume=True)) == found(model, question, "explicit")
+
+
 # --------------------------------------------------------------- runs that cannot go on
 
 
@@ -223,8 +235,8 @@ def test_where_there_is_no_run_there_is_none_to_go_on_with(tmp_path: Path) -> No
 
 
 def states(place: Path) -> Path:
-    """The largest file of states."""
-    return max((place / "states").rglob("*-*"), key=lambda path: path.stat().st_size)
+    """A file of states that counts."""
+    return place / status(str(place)).levels[-1].new[0].name
 
 
 def test_states_that_were_changed_are_noticed(begun: Path) -> None:
