@@ -13,6 +13,8 @@ from pathlib import Path
 from time import monotonic
 
 GRACE = 5.0  # seconds that a solver has to keep its own limit of time before it is ended
+FIRST = 2.0  # seconds for all but the last try
+SEEDS = (1, 2, 3)  # one for each try; 0 is for who asks but once
 READ_BY_CVC5 = """
 import sys, cvc5
 solver = cvc5.Solver()
@@ -89,9 +91,21 @@ def _path(name: str) -> str | None:
     return shutil.which(name)
 
 
-def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000) -> Said:
+def insist(program: Program, text: str, *, seconds: float) -> Said:
+    """What a solver says in the end: it is asked again with other seeds, all but the last time for short.
+
+    A proof with quantifiers is often found at once or, for one seed in ten, not at all.
+    """
+    for seed in SEEDS[:-1] if seconds > FIRST else ():
+        said = ask(program, text, seconds=FIRST, seed=seed)
+        if said.answer not in {Answer.UNKNOWN, Answer.GAVE_UP}:
+            return said
+    return ask(program, text, seconds=seconds, seed=SEEDS[-1])
+
+
+def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000, seed: int = 0) -> Said:
     """What a fresh process of a solver says of a text; it is ended when time is up, and on Ctrl-C."""
-    command = [*program.command, *_limits(program, seconds, megabytes)]
+    command = [*program.command, *_limits(program, seconds, megabytes, seed)]
     start = monotonic()
     try:
         child = subprocess.Popen(  # noqa: S603 - no shell, and the commands are ours
@@ -114,12 +128,13 @@ def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000) -
     return Said(answer, said, spent)
 
 
-def _limits(program: Program, seconds: float, megabytes: int) -> tuple[str, ...]:
+def _limits(program: Program, seconds: float, megabytes: int, seed: int) -> tuple[str, ...]:
     match program.name:
         case "z3":
-            return (f"-t:{round(1000 * seconds)}", f"-memory:{megabytes}", "-in", "-smt2")
+            limits = (f"-t:{round(1000 * seconds)}", f"-memory:{megabytes}")
+            return (*limits, f"smt.random_seed={seed}", "-in", "-smt2")
         case "cvc5":
-            return (f"--tlimit={round(1000 * seconds)}", "--lang=smt2", "-")
+            return (f"--tlimit={round(1000 * seconds)}", f"--seed={seed}", "--lang=smt2", "-")
         case _:
             return ()
 

@@ -17,7 +17,7 @@ import spec.ir as ir
 from counterexamples.itf.write import digest
 from counterexamples.lines import one_line
 from modelcheck.proof import Kept, Proof
-from modelcheck.symbolic.process import Answer, Program, ask
+from modelcheck.symbolic.process import Answer, Program, insist
 from modelcheck.symbolic.unbounded.obligations import Asked, Question
 
 FORMAT = "modelcheck certificate 1"
@@ -140,4 +140,4 @@ def answers(
 ) -> Iterator[tuple[Obligation, Answer]]:
     """What a fresh process of a solver says of each obligation."""
     for each in obligations:
-        yield each, ask(program, each.smt, seconds=seconds).answer
+        yield each, insist(program, each.smt, seconds=seconds).answer

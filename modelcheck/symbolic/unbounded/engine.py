@@ -16,13 +16,12 @@ from modelcheck.memory import resident
 from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.report import Reporter
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict
-from modelcheck.symbolic.process import Answer, Program, Said, ask, programs
+from modelcheck.symbolic.process import FIRST, Answer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.induction import broken_step
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Asked, Question
 
 SECONDS = 10.0  # for each question to the solver, where nobody says how many
-FIRST = 2.0  # for the shorter form of a question, before the longer one is tried
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
 
 
@@ -160,10 +159,13 @@ class Attempt:
 
     def _cell(self, question: Question, claims: Sequence[ir.Property]) -> Cell:
         start = monotonic()
-        for named, seconds in ((False, min(FIRST, self.seconds)), (True, self.seconds)):
+        for named in (False, True):
             formula = self.asked.formula(question, claims, named=named)
             text = formula.text()
-            said = ask(self.program, text, seconds=seconds)
+            if named:
+                said = insist(self.program, text, seconds=self.seconds)
+            else:
+                said = ask(self.program, text, seconds=min(FIRST, self.seconds))
             if said.answer is Answer.UNSAT:
                 return Cell(
                     question.claim,

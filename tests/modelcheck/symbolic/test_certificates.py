@@ -12,7 +12,10 @@ import pytest
 from modelcheck.cli import main
 from modelcheck.exits import Exit
 
-PROOFS = sorted(Path(__file__).parent.glob("certificates/*.json"))
+PROOFS = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "kafka_log" else [])
+    for path in sorted(Path(__file__).parent.glob("certificates/*.json"))
+]
 PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 MODEL = """protocol counting
 
@@ -143,7 +146,7 @@ def test_nothing_is_written_where_not_all_is_proved(tmp_path: Path) -> None:
     assert not found.exists()
 
 
-@pytest.mark.parametrize("path", PROOFS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PROOFS)
 def test_the_shipped_certificates_still_stand(path: Path) -> None:
     protocol = PROTOCOLS / f"{path.stem}.rsm"
 

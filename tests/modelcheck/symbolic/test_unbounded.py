@@ -10,14 +10,16 @@ from random import Random
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+import spec.ir as ir
 from counterexamples.trace import BadState, Trace
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Limits
 from modelcheck.proof import Kept
 from modelcheck.result import Holds, Outcome, Unknown, Violated
-from modelcheck.symbolic.process import Program
+from modelcheck.symbolic.process import Answer, Program, ask, insist, programs
 from modelcheck.symbolic.unbounded.engine import Prover
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS
+from modelcheck.symbolic.unbounded.induction import broken_step
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Asked, Question
 from spec.load import load, loads
 from spec.semantics import Machine
 from spec.values import ModelError
@@ -107,6 +109,75 @@ def test_a_broken_election_is_not_proved(mutant: str) -> None:
 
     assert old in text
     assert "election_safety" not in held(outcome)
+
+
+# Of each rung of the Kafka ladder, which step breaks which lemma of the proof of the last rung, as
+# the table at the end of the file says.
+BROKEN_RUNGS = {
+    "kafka_log": {
+        "fetch": "log_matching",
+        "inc_hw": "isr_has_all",
+        "expand_isr": "isr_has_all",
+        "become_follower": "isr_has_all",
+    },
+    "kip101": {
+        "fetch": "log_matching",
+        "inc_hw": "isr_has_all",
+        "expand_isr": "isr_has_all",
+        "become_follower": "followers_agree",
+    },
+    "kip279": {
+        "fetch": "log_matching",
+        "become_follower": "followers_are_behind",
+        "inc_hw": "isr_has_all",
+        "expand_isr": "isr_has_all",
+    },
+    "kip320_first_try": {
+        "fetch": "log_matching",
+        "become_follower": "followers_are_behind",
+        "expand_isr": "isr_has_all",
+        "inc_hw": "isr_has_all",
+    },
+    "kip320_eager_expansion": {"expand_isr": "isr_has_all"},
+}
+CELLS = [
+    pytest.param(rung, action, marks=[] if at == len(BROKEN_RUNGS[rung]) - 1 else [pytest.mark.slow])
+    for rung in BROKEN_RUNGS
+    for at, action in enumerate(BROKEN_RUNGS[rung])
+]
+
+
+def proof_of_rung(rung: str) -> tuple[Asked, tuple[ir.Property, ...]]:
+    """What is to be proved when a rung of the Kafka ladder has the lemmas of the last one."""
+    text = (PROTOCOLS / "kafka_log.rsm").read_text()
+    assert "variant proved of kip320 " in text
+    moved = text.replace("variant proved of kip320 ", f"variant proved of {rung} ")
+    model = next(m for m in loads(moved) if m.name == "proved")
+    return Asked(model, (), model.actions), model.properties
+
+
+@pytest.mark.parametrize(("rung", "action"), CELLS)
+def test_the_proof_of_kafkas_last_rung_breaks_on_the_others(rung: str, action: str) -> None:
+    asked, claims = proof_of_rung(rung)
+    lemma = BROKEN_RUNGS[rung][action]
+    shown = broken_step(programs()[0], asked, Question(lemma, action), claims, 20)
+
+    assert shown is not None
+    assert len(shown.scope.sorts["Replica"]) == 2
+    before, after = shown.states
+    machine = Machine(shown.model, shown.scope)
+    assert all(machine.holds(claim, before) for claim in claims)
+    assert not machine.holds(shown.model.property(lemma), after)
+    assert shown.steps[0].action == action
+
+
+@pytest.mark.parametrize("action", ["become_follower", "inc_hw", "fetch", "shrink_isr"])
+def test_one_guard_less_breaks_the_proof_of_kafka_in_one_place(action: str) -> None:
+    asked, claims = proof_of_rung("kip320_eager_expansion")
+    for lemma in ("isr_has_all", "leaders_have_all", "log_matching"):
+        text = asked.formula(Question(lemma, action), claims).text()
+
+        assert insist(programs()[0], text, seconds=20).answer is Answer.UNSAT
 
 
 # ------------------------------------------------------- each rule of the encoding
@@ -479,6 +550,18 @@ def test_a_solver_without_an_answer_makes_a_claim_unknown(script: str, reason: s
 
     assert isinstance(verdict, Unknown)
     assert reason in verdict.reason
+
+
+def test_a_solver_without_an_answer_is_asked_again_with_another_seed(tmp_path: Path) -> None:
+    script = tmp_path / "solver"
+    script.write_text(
+        '#!/bin/sh\ncat > /dev/null\ncase "$*" in *random_seed=2*) echo unsat;; *) echo unknown;; esac\n'
+    )
+    script.chmod(0o755)
+    program = Program("z3", (str(script),))
+
+    assert insist(program, "(check-sat)", seconds=5).answer is Answer.UNSAT
+    assert ask(program, "(check-sat)", seconds=5).answer is Answer.UNKNOWN
 
 
 def test_without_a_solver_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
