@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -25,7 +25,8 @@ from tests.model_texts import model_text
 
 ROOT = Path(__file__).parent.parent.parent
 SMALL = 3000  # states
-RANDOM = 60  # models
+RANDOM = 50  # models
+MOST = 2  # checks of a model
 NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.RECOVERABLE}
 FILES = sorted([*ROOT.glob("spec/protocols/*.rsm"), *(ROOT / "tests/modelcheck").rglob("*.rsm")])
 
@@ -83,24 +84,24 @@ def compare(model: Model, asked: Check, engine: Engine, *, symmetry: bool = Fals
     return True
 
 
-def checks(path: Path) -> Iterator[tuple[Model, Check]]:
-    """The checks of a file; none when it is there for its mistakes."""
+def models(path: Path) -> tuple[Model, ...]:
+    """The models of a file; none when it is there for its mistakes."""
     try:
-        models = load(path)
+        return load(path)
     except SpecError:
-        return
-    for model in models:
-        for asked in model.checks:
-            yield model, asked
+        return ()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_small_check_of_a_file_is_answered_as_by_the_explicit_engine(path: Path) -> None:
-    for model, asked in checks(path):
-        compare(model, asked, SparkEngine(shards=5, small=None))
-        if symmetric_sorts(model):
-            compare(model, asked, SparkEngine(shards=1, small=None), symmetry=True)
+def test_small_checks_of_every_model_are_answered_as_by_the_explicit_engine(path: Path) -> None:
+    for model in models(path):
+        compared = (
+            asked for asked in model.checks if compare(model, asked, SparkEngine(shards=5, small=None))
+        )
+        for asked in islice(compared, MOST):
+            if symmetric_sorts(model):
+                compare(model, asked, SparkEngine(shards=1, small=None), symmetry=True)
 
 
 @pytest.mark.slow
