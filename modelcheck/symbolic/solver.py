@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from ctypes import ArgumentError
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, product
@@ -50,6 +52,17 @@ class Found:
 
     states: tuple[tuple[int, ...], ...]
     rules: tuple[Rule, ...]
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within, Ctrl-C is a KeyboardInterrupt, also in the midst of a call of z3, where it is another error."""
+    try:
+        yield
+    except ArgumentError as error:
+        if KeyboardInterrupt.__name__ in str(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def version() -> str:

@@ -24,9 +24,9 @@ from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, Teller
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
-from modelcheck.symbolic.finite.system import ERROR, System, Systems
+from modelcheck.symbolic.finite.system import ERROR, System, Systems, interrupted
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import Answer, version
+from modelcheck.symbolic.solver import Answer, interruptible, version
 from spec.ir import Property, PropertyKind
 
 ENDS = {Answer.INTERRUPTED: End.INTERRUPTED, Answer.NO_MEMORY: End.MEMORY, Answer.GAVE_UP: End.SECONDS}
@@ -56,7 +56,12 @@ class Reachability:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is violated, up to a limit or Ctrl-C."""
-        return _Search(self, self._systems.of(task), task, reporter).findings()
+        try:
+            with interruptible():
+                search = _Search(self, self._systems.of(task), task, reporter)
+        except KeyboardInterrupt:
+            return interrupted(self.name, task)
+        return search.findings()
 
 
 class _Over(Exception):  # noqa: N818 - an answer
@@ -103,23 +108,28 @@ class _Search:
         if not self._system.machine.starts:
             return End.COMPLETE
         try:
-            self._look_at_starts()
-            while self._asked():
-                self._block_all()
-                if self._error is not None or not self._asked():
-                    break
-                self._frames.grow()
-                level = self._frames.push()
-                self._tell(now=True)
-                if level is not None:
-                    self._lemmas = self._invariant(level)
-                    return End.COMPLETE
+            with interruptible():
+                return self._prove()
         except _Over as over:
             return over.end
         except (GaveUp, NoInvariant) as gave_up:
             return ENDS[gave_up.answer]
         except KeyboardInterrupt:
             return End.INTERRUPTED
+
+    def _prove(self) -> End:
+        """Runs of one step, of two, and so on, until nothing that was learned changes any more."""
+        self._look_at_starts()
+        while self._asked():
+            self._block_all()
+            if self._error is not None or not self._asked():
+                break
+            self._frames.grow()
+            level = self._frames.push()
+            self._tell(now=True)
+            if level is not None:
+                self._lemmas = self._invariant(level)
+                return End.COMPLETE
         return End.ERROR if self._error is not None else End.DECIDED
 
     def _asked(self) -> list[str]:
@@ -262,10 +272,13 @@ class _Search:
             ready=self._ready,
         )
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
-        proof = None
-        if end is End.COMPLETE:
+        proof, depth = None, None
+        if end is not End.COMPLETE:
+            shown = [len(trace.steps) for trace in self._shown.values()]
+            depth = max([self._frames.last - 1, *shown])
+        else:
             proof = Proof(tuple(self._open), (), (), version(), within_scope=True, found=self._lemmas)
-        return Findings(self._wish.name, end, results, stats, self._error, proof=proof)
+        return Findings(self._wish.name, end, results, stats, self._error, proof=proof, depth=depth)
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
         task, good = self._task, prop.kind in GOOD

@@ -20,9 +20,9 @@ from modelcheck.report import Found as Told
 from modelcheck.report import Proving, Reporter
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.symbolic.finite.smallest import measures
-from modelcheck.symbolic.finite.system import ERROR, System, Systems, claims_of
+from modelcheck.symbolic.finite.system import ERROR, System, Systems, claims_of, interrupted
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import Answer, Formula, Unrolling, version
+from modelcheck.symbolic.solver import Answer, Formula, Unrolling, interruptible, version
 from spec.ir import Property, PropertyKind
 
 DEPTH = 4  # steps where nobody says how many
@@ -56,7 +56,12 @@ class Induction:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is not, up to a limit or Ctrl-C."""
-        return _Induction(self, self._systems.of(task), task, reporter).findings()
+        try:
+            with interruptible():
+                proof = _Induction(self, self._systems.of(task), task, reporter)
+        except KeyboardInterrupt:
+            return interrupted(self.name, task)
+        return proof.findings()
 
 
 class _Over(Exception):  # noqa: N818 - an answer
@@ -97,11 +102,12 @@ class _Induction:
 
     def _search(self) -> End:
         try:
-            for steps in range(1, max(1, self._wish.depth) + 1):
-                self._steps = steps
-                end = self._one(steps)
-                if end is not None:
-                    return end
+            with interruptible():
+                for steps in range(1, max(1, self._wish.depth) + 1):
+                    self._steps = steps
+                    end = self._one(steps)
+                    if end is not None:
+                        return end
         except _Over as over:
             return over.end
         except KeyboardInterrupt:

@@ -12,7 +12,9 @@ from modelcheck.flat.expressions import Expressions
 from modelcheck.flat.machine import Machine, machine
 from modelcheck.flat.shapes import Shapes
 from modelcheck.flat.terms import Term
+from modelcheck.memory import resident
 from modelcheck.refused import NotExportable
+from modelcheck.result import End, Findings, Result, Stats, Unknown
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.retold import state_of
 from spec.ir import Check, Property, PropertyKind
@@ -135,3 +137,10 @@ def _error(task: Task, flat: Machine, name: str) -> Term:
     if expr is not None:
         Expressions(Shapes(terms, task.scope)).truth(expr, env)
     return env.ends.error
+
+
+def interrupted(name: str, task: Task) -> Findings:
+    """The findings of an engine that was stopped before it could ask anything."""
+    results = tuple(Result(p.name, p.kind, Unknown(End.INTERRUPTED.value)) for p in task.properties)
+    stats = Stats(0, 0, 0, (), {}, {}, (), (), 0.0, resident())
+    return Findings(name, End.INTERRUPTED, results, stats, depth=0)

@@ -328,6 +328,7 @@ def test_ctrl_c_gives_what_was_found() -> None:
     found = check(model, question, engine="ic3", reporter=Stops()).findings
 
     assert found.end is End.INTERRUPTED
+    assert found.depth is not None
     assert isinstance(found.results[0].verdict, Unknown)
 
 
