@@ -8,7 +8,9 @@ A step is a choice of one rule.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import ArgumentError
 from dataclasses import dataclass
@@ -55,14 +57,32 @@ class Found:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Within, Ctrl-C is a KeyboardInterrupt, also in the midst of a call of z3, where it is another error."""
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Within, Ctrl-C is a KeyboardInterrupt, and what this gives raises one that got lost.
+
+    In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing.
+    """
+    pressed: list[int] = []
+
+    def press(number: int, _: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    def look() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    is_ours = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, press) if is_ours else None
     try:
-        yield
+        yield look
     except ArgumentError as error:
         if KeyboardInterrupt.__name__ in str(error):
             raise KeyboardInterrupt from None
         raise
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, before)
 
 
 def version() -> str:

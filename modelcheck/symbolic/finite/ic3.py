@@ -108,7 +108,7 @@ class _Search:
         if not self._system.machine.starts:
             return End.COMPLETE
         try:
-            with interruptible():
+            with interruptible() as self._look_up:
                 return self._prove()
         except _Over as over:
             return over.end
@@ -236,7 +236,8 @@ class _Search:
     # ---------------------------------------------------------------------------- limits
 
     def _left(self) -> float | None:
-        """How long a question may take. Raises _Over where no time is left."""
+        """How long a question may take. Raises _Over, or KeyboardInterrupt, where none is to be asked."""
+        self._look_up()
         limit = self._task.limits.seconds
         if limit is None:
             return self._wish.seconds

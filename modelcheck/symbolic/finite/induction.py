@@ -102,7 +102,7 @@ class _Induction:
 
     def _search(self) -> End:
         try:
-            with interruptible():
+            with interruptible() as self._look_up:
                 for steps in range(1, max(1, self._wish.depth) + 1):
                     self._steps = steps
                     end = self._one(steps)
@@ -292,6 +292,7 @@ class _Induction:
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
         """Whether there is such a run. Raises _Over where nobody can tell."""
         self._questions += 1
+        self._look_up()
         if self._is_late():
             raise _Over(End.SECONDS)
         limit = self._task.limits.seconds

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
+from contextlib import suppress
+from ctypes import ArgumentError
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -23,6 +26,7 @@ from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.invariant import Clauses
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import System, Systems
+from modelcheck.symbolic.solver import interruptible
 from spec.ir import Budget, Check, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
@@ -346,3 +350,14 @@ def test_the_command_line_tells_the_lemmas(capsys: pytest.CaptureFixture[str]) -
     assert code == 0
     assert "an inductive invariant, with" in out
     assert "lemma found_1: forall n1: Node" in out
+
+
+def test_ctrl_c_is_not_lost_where_python_forgets_it() -> None:
+    with interruptible() as look_up:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            look_up()
+
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        raise ArgumentError("argument 1: KeyboardInterrupt: ")
