@@ -66,8 +66,12 @@ class Cluster:
         return Settings(self.url, conf, patience=PATIENCE)
 
     def kill_executor(self, number: int = 0) -> int:
-        """End one executor as a machine that fails does; Spark starts another. The number of its process."""
-        pid = until(self.executors)[number]
+        """End one executor as a machine that fails does; Spark starts another. The number of its process.
+
+        `number` is taken modulo how many there are: one that was killed before may just be missing.
+        """
+        running = until(self.executors)
+        pid = running[number % len(running)]
         os.kill(pid, signal.SIGKILL)
         return pid
 

@@ -44,14 +44,16 @@ def test_an_executor_killed_at_any_moment_changes_nothing(
 
     def kill() -> None:
         time.sleep(random.uniform(0, 1.5))
-        killed.append(spark_cluster.kill_executor(random.randrange(len(until(spark_cluster.executors)))))
+        killed.append(spark_cluster.kill_executor(random.randrange(2)))
 
     thread = threading.Thread(target=kill)
     engine = SparkEngine(small=600, shards=random.choice((2, 4, 7)), run_dir=str(tmp_path / "run"))
     found = check(model, question, engine=engine, reporter=At(random.randrange(600, 12_000), thread.start))
     thread.join()
 
-    assert not is_running(*killed)
+    (pid,) = killed
+    until(lambda: not is_running(pid))  # it may have been killed as the search came to its end
+
     assert dict(Found(found.findings).facts) == facts(model, question, "explicit")
 
 
