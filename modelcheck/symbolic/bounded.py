@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from time import monotonic
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.claims import OF_RUNS
 from modelcheck.engine import Refusal, Task
 from modelcheck.flat.budget import counted
 from modelcheck.flat.machine import Machine as Flat
@@ -19,19 +17,14 @@ from modelcheck.memory import resident
 from modelcheck.refused import NotExportable
 from modelcheck.report import Found as Told
 from modelcheck.report import Progress, Reporter
-from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import Answer, Formula, Found, Unrolling
-from spec.ir import Budget, Check, Kind, Property, PropertyKind
+from modelcheck.symbolic.solver import ENDS, Answer, Formula, Found, Unrolling
+from spec.ir import Budget, Check, Kind, Property
 
 DEPTH = 20  # steps where nobody says how many
-ENDS = {
-    Answer.INTERRUPTED: End.INTERRUPTED,
-    Answer.NO_MEMORY: End.MEMORY,
-    Answer.GAVE_UP: End.SECONDS,
-}
-GOOD = {PropertyKind.REACHABLE}
 
 
 @dataclass(slots=True)
@@ -49,34 +42,15 @@ class BoundedSearch:
     depth: int = DEPTH
     fewest_faults: bool = False
     seconds: float | None = None
-    _flat: list[tuple[Task, Flat]] = field(default_factory=list, repr=False)  # the last that was made
+    _flats: Made[Flat] = field(default_factory=lambda: Made(_flattened), repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        of_runs = OF_RUNS | {PropertyKind.DEADLOCK_FREE}
-        refused = [
-            Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in of_runs
-        ]
-        if task.symmetry:
-            refused.append(Refusal("symmetry", "explicit"))
-        if task.keep is not None:
-            refused.append(Refusal("checkpoints", "explicit"))
-        if not refused:
-            try:
-                self.flat(task)
-            except NotExportable as problem:
-                refused += [Refusal(each.what, "explicit") for each in problem.refused]
-        return tuple(refused)
-
-    def flat(self, task: Task) -> Flat:
-        """The model over plain variables, made once for a task. Raises NotExportable."""
-        if not self._flat or self._flat[0][0] is not task:
-            self._flat[:] = [(task, _flattened(task))]
-        return self._flat[0][1]
+        return self._flats.refusals(task, symmetry=Refusal("symmetry", "explicit"))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
-        return _Bounded(self, task, reporter).findings()
+        return _Bounded(self, self._flats.of(task), task, reporter).findings()
 
 
 def _flattened(task: Task) -> Flat:
@@ -96,23 +70,15 @@ def _uncounted(task: Task) -> Check:
     return Check("", task.scope, budget, only, (), None, span=task.model.actions[0].span)
 
 
-class _Over(Exception):  # noqa: N818 - an answer
-    """The search ends here."""
-
-    def __init__(self, end: End) -> None:
-        self.end = end
-
-
 class _Bounded:
     """One search: how deep it is, and what was found."""
 
-    def __init__(self, wish: BoundedSearch, task: Task, reporter: Reporter) -> None:
-        self._wish, self._task, self._reporter = wish, task, reporter
-        self._started = monotonic()
-        self._flat = wish.flat(task)
+    def __init__(self, wish: BoundedSearch, flat: Flat, task: Task, reporter: Reporter) -> None:
+        self._wish, self._flat, self._task, self._reporter = wish, flat, task, reporter
+        self._clock = Clock(task, wish.seconds)
         self._runs = Unrolling(self._flat, task.limits.memory)
         self._names = LeastNames(self._runs, swaps(task, self._flat))
-        self._ready = monotonic() - self._started
+        self._clock.ready()
         self._faults = {
             name: [n for n, rule in enumerate(self._flat.rules) if rule.action == name]
             for name in (a.name for a in task.model.actions if a.kind is Kind.FAULT)
@@ -129,7 +95,7 @@ class _Bounded:
             if self._wish.fewest_faults:
                 return self._by_faults()
             return self._by_steps(None)
-        except _Over as over:
+        except Over as over:
             return over.end
         except KeyboardInterrupt:
             return End.INTERRUPTED
@@ -224,16 +190,11 @@ class _Bounded:
         return self._runs.all(limits)
 
     def _asks(self, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises _Over where nobody can tell."""
+        """Whether there is such a run. Raises Over where nobody can tell."""
         self._questions += 1
-        limits = self._task.limits
-        left = None if limits.seconds is None else limits.seconds - (monotonic() - self._started)
-        if left is not None and left <= 0:
-            raise _Over(End.SECONDS)
-        times = [each for each in (left, self._wish.seconds) if each is not None]
-        answer = self._runs.ask(*formulas, seconds=min(times, default=None))
+        answer = self._runs.ask(*formulas, seconds=self._clock.left())
         if answer in ENDS:
-            raise _Over(ENDS[answer])
+            raise Over(ENDS[answer])
         return answer is Answer.YES
 
     # ------------------------------------------------------------------------ what is shown
@@ -255,7 +216,7 @@ class _Bounded:
         return retold(self._task, states, [rule.action for rule in run.rules], wanted)
 
     def _tell(self, faults: int) -> None:
-        seconds = monotonic() - self._started
+        seconds = self._clock.seconds
         self._reporter.tell(Progress(faults, self._runs.depth, 0, 0, self._questions, seconds, resident()))
 
     # ------------------------------------------------------------------------ findings
@@ -263,35 +224,18 @@ class _Bounded:
     def findings(self) -> Findings:
         """The search, and what is known of each property after it."""
         end = self._search()
-        stats = Stats(
-            states=0,
-            transitions=0,
-            levels=self._runs.depth + 1,
-            layers=(),
-            taken={},
-            cut={},
-            unused=(),
-            unrefused=(),
-            seconds=monotonic() - self._started - self._ready,
-            memory=resident(),
-            ready=self._ready,
-        )
+        stats = self._clock.stats(self._runs.depth + 1)
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
         return Findings(self._wish.name, end, results, stats, self._error, depth=self._runs.depth)
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
-        task, good = self._task, prop.kind in GOOD
         trace = self._shown.get(prop.name)
-        extent = Extent(task.scope, task.budget.total, task.budget.kinds)
         if trace is not None:
-            reached = replace(extent, faults=trace.faults)
-            if good:
-                return Holds(reached, example=trace)
-            return Violated(reached, trace, fewest=False)  # longer runs may need fewer faults
+            return by_run(self._task, prop, trace)
         if end is End.COMPLETE:
-            return Violated(extent, None) if good else Holds(extent)
+            return by_none(self._task, prop)
         asked = self._runs.depth - (end is not End.DEPTH)
-        what = "not reached" if good else "no violation"
+        what = "not reached" if is_good(prop) else "no violation"
         if asked < 0:
             return Unknown(end.value)
         why = "" if end is End.DEPTH else f"{end.value}; "

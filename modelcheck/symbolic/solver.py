@@ -23,6 +23,7 @@ import z3
 from modelcheck.flat.machine import Machine
 from modelcheck.flat.steps import Rule
 from modelcheck.flat.terms import Sign, Term
+from modelcheck.result import End
 
 Formula = Any  # of z3, which has no types
 Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that
@@ -46,6 +47,13 @@ class Answer(Enum):
     GAVE_UP = "unknown"
     INTERRUPTED = "interrupted"
     NO_MEMORY = "out of memory"
+
+
+ENDS = {
+    Answer.INTERRUPTED: End.INTERRUPTED,
+    Answer.NO_MEMORY: End.MEMORY,
+    Answer.GAVE_UP: End.SECONDS,
+}
 
 
 @dataclass(frozen=True, slots=True)

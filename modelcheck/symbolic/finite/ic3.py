@@ -6,7 +6,7 @@ Bradley (2011), "SAT-based model checking without unrolling".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from time import monotonic
 from typing import ClassVar
@@ -15,22 +15,20 @@ from counterexamples.trace import Erred, Trace
 from modelcheck.engine import Refusal, Task
 from modelcheck.flat.terms import Term
 from modelcheck.flat.worth import worth
-from modelcheck.memory import resident
 from modelcheck.proof import Proof
 from modelcheck.report import Found as Told
 from modelcheck.report import Proving, Reporter
-from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, interrupted
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, Teller
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
-from modelcheck.symbolic.finite.system import ERROR, System, Systems, interrupted
+from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import Answer, interruptible, version
-from spec.ir import Property, PropertyKind
+from modelcheck.symbolic.solver import ENDS, interruptible, version
+from spec.ir import Property
 
-ENDS = {Answer.INTERRUPTED: End.INTERRUPTED, Answer.NO_MEMORY: End.MEMORY, Answer.GAVE_UP: End.SECONDS}
-GOOD = {PropertyKind.REACHABLE}
 EVERY = 0.5  # seconds between two words of how far it is
 
 
@@ -48,7 +46,7 @@ class Reachability:
     name: ClassVar[str] = "ic3"
 
     seconds: float | None = None
-    _systems: Systems = field(default_factory=Systems, repr=False)
+    _systems: Made[System] = field(default_factory=lambda: Made(system), repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
@@ -62,13 +60,6 @@ class Reachability:
         except KeyboardInterrupt:
             return interrupted(self.name, task)
         return search.findings()
-
-
-class _Over(Exception):  # noqa: N818 - an answer
-    """The search ends here."""
-
-    def __init__(self, end: End) -> None:
-        self.end = end
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +83,12 @@ class _Search:
 
     def __init__(self, wish: Reachability, system: System, task: Task, reporter: Reporter) -> None:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
-        self._started = self._told = monotonic()
+        self._clock = Clock(task, wish.seconds)
+        self._told = monotonic()
         known = facts(task.model, task.scope, system.machine)
         self._orbits = Orbits(task.model, task.scope, known)
         self._frames = Frames(system, known, self._orbits, task.limits.memory, self._left)
-        self._ready = monotonic() - self._started
+        self._clock.ready()
         self._open = [ERROR, *(prop.name for prop in task.properties)]
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
@@ -110,7 +102,7 @@ class _Search:
         try:
             with interruptible() as self._look_up:
                 return self._prove()
-        except _Over as over:
+        except Over as over:
             return over.end
         except (GaveUp, NoInvariant) as gave_up:
             return ENDS[gave_up.answer]
@@ -236,42 +228,23 @@ class _Search:
     # ---------------------------------------------------------------------------- limits
 
     def _left(self) -> float | None:
-        """How long a question may take. Raises _Over, or KeyboardInterrupt, where none is to be asked."""
+        """How long a question may take. Raises Over, or KeyboardInterrupt, where none is to be asked."""
         self._look_up()
-        limit = self._task.limits.seconds
-        if limit is None:
-            return self._wish.seconds
-        left = limit - (monotonic() - self._started)
-        if left <= 0:
-            raise _Over(End.SECONDS)
-        return min(left, self._wish.seconds or left)
+        return self._clock.left()
 
     def _tell(self, *, now: bool = False) -> None:
         if now or monotonic() - self._told > EVERY:
             self._told = monotonic()
             frames = self._frames
             cubes = sum(map(len, frames.cubes))
-            seconds = self._told - self._started
-            self._reporter.tell(Proving(frames.last, cubes, frames.questions, seconds))
+            self._reporter.tell(Proving(frames.last, cubes, frames.questions, self._clock.seconds))
 
     # -------------------------------------------------------------------------- findings
 
     def findings(self) -> Findings:
         """The search, and what is known of each property after it."""
         end = self._search()
-        stats = Stats(
-            states=0,
-            transitions=0,
-            levels=self._frames.last,
-            layers=(),
-            taken={},
-            cut={},
-            unused=(),
-            unrefused=(),
-            seconds=monotonic() - self._started - self._ready,
-            memory=resident(),
-            ready=self._ready,
-        )
+        stats = self._clock.stats(self._frames.last)
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
         proof, depth = None, None
         if end is not End.COMPLETE:
@@ -282,12 +255,9 @@ class _Search:
         return Findings(self._wish.name, end, results, stats, self._error, proof=proof, depth=depth)
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
-        task, good = self._task, prop.kind in GOOD
         trace = self._shown.get(prop.name)
-        extent = Extent(task.scope, task.budget.total, task.budget.kinds)
         if trace is not None:
-            reached = replace(extent, faults=trace.faults)
-            return Holds(reached, example=trace) if good else Violated(reached, trace, fewest=False)
+            return by_run(self._task, prop, trace)
         if end is End.COMPLETE:
-            return Violated(extent, None) if good else Holds(extent)
+            return by_none(self._task, prop)
         return Unknown(end.value)

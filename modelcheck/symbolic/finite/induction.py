@@ -14,21 +14,28 @@ from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.engine import Refusal, Task
 from modelcheck.flat.worth import worth
-from modelcheck.memory import resident
 from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.report import Found as Told
 from modelcheck.report import Proving, Reporter
-from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.symbolic.answers import (
+    Clock,
+    Made,
+    Over,
+    by_none,
+    by_run,
+    claims_of,
+    interrupted,
+    is_good,
+)
 from modelcheck.symbolic.finite.smallest import measures
-from modelcheck.symbolic.finite.system import ERROR, System, Systems, claims_of, interrupted
+from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import Answer, Formula, Unrolling, interruptible, version
-from spec.ir import Property, PropertyKind
+from modelcheck.symbolic.solver import ENDS, Answer, Formula, Unrolling, interruptible, version
+from spec.ir import Property
 
 DEPTH = 4  # steps where nobody says how many
 LOOKS = 60  # questions to make one step small
-ENDS = {Answer.INTERRUPTED: End.INTERRUPTED, Answer.NO_MEMORY: End.MEMORY}
-GOOD = {PropertyKind.REACHABLE}
 NO_ERROR = "the model makes no error"  # a claim that has no name in the text
 
 
@@ -48,7 +55,7 @@ class Induction:
 
     depth: int = DEPTH
     seconds: float | None = None
-    _systems: Systems = field(default_factory=Systems, repr=False)
+    _systems: Made[System] = field(default_factory=lambda: Made(system), repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
@@ -64,13 +71,6 @@ class Induction:
         return proof.findings()
 
 
-class _Over(Exception):  # noqa: N818 - an answer
-    """The proof ends here."""
-
-    def __init__(self, end: End) -> None:
-        self.end = end
-
-
 Obligation = tuple[str, str]  # a claim, and the action after which it is to be true
 
 
@@ -79,7 +79,7 @@ class _Induction:
 
     def __init__(self, wish: Induction, system: System, task: Task, reporter: Reporter) -> None:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
-        self._started = monotonic()
+        self._clock = Clock(task, wish.seconds)
         self._measures = list(measures(task.model, system.machine))
         others = [*system.terms(), *self._measures]
         memory = task.limits.memory
@@ -89,14 +89,14 @@ class _Induction:
         self._short.restart(system.formed)
         self._long.restart(system.formed)
         self._steps = 0  # of the induction
-        self._goals = {prop.name for prop in task.properties if prop.kind in GOOD}
+        self._goals = {prop.name for prop in task.properties if is_good(prop)}
         self._open = [ERROR, *(prop.name for prop in claims_of(task))]
         self._proved: dict[str, int] = {}  # by how many steps
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
         self._cells: dict[tuple[str, str | None], Cell] = {}
         self._questions = 0
-        self._ready = monotonic() - self._started
+        self._clock.ready()
 
     # ------------------------------------------------------------------------ the proof
 
@@ -108,7 +108,7 @@ class _Induction:
                     end = self._one(steps)
                     if end is not None:
                         return end
-        except _Over as over:
+        except Over as over:
             return over.end
         except KeyboardInterrupt:
             return End.INTERRUPTED
@@ -152,7 +152,7 @@ class _Induction:
             try:
                 formula = self._base.at(self._system.bad(name), self._base.depth)
                 found = name not in self._proved and self._asks(self._base, formula)
-            except _Over:
+            except Over:
                 self._base_cell(name, started, Kept.UNKNOWN)
                 raise
             if not found:
@@ -206,8 +206,8 @@ class _Induction:
             try:
                 found = self._asks(runs, *formulas)
                 why, known = "", Kept.FAILED if found else Kept.PROVED
-            except _Over as over:
-                if over.end is not End.SECONDS or self._is_late():
+            except Over as over:
+                if over.end is not End.SECONDS or self._clock.is_late:
                     raise
                 why, known = f"the solver gave up after {self._wish.seconds:g} s", Kept.UNKNOWN
             trace = None
@@ -271,8 +271,8 @@ class _Induction:
         """Whether there is such a run and it was found in time."""
         try:
             return self._asks(runs, *formulas)
-        except _Over as over:
-            if over.end is End.SECONDS and not self._is_late():
+        except Over as over:
+            if over.end is End.SECONDS and not self._clock.is_late:
                 return False
             raise
 
@@ -285,46 +285,24 @@ class _Induction:
 
     # ------------------------------------------------------------------------ asking
 
-    def _is_late(self) -> bool:
-        limit = self._task.limits.seconds
-        return limit is not None and monotonic() - self._started >= limit
-
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises _Over where nobody can tell."""
+        """Whether there is such a run. Raises Over where nobody can tell."""
         self._questions += 1
         self._look_up()
-        if self._is_late():
-            raise _Over(End.SECONDS)
-        limit = self._task.limits.seconds
-        left = None if limit is None else limit - (monotonic() - self._started)
-        times = [each for each in (left, self._wish.seconds) if each is not None]
-        answer = runs.ask(*formulas, seconds=min(times, default=None))
-        if answer in (Answer.YES, Answer.NO):
-            return answer is Answer.YES
-        raise _Over(ENDS.get(answer, End.SECONDS))
+        answer = runs.ask(*formulas, seconds=self._clock.left())
+        if answer in ENDS:
+            raise Over(ENDS[answer])
+        return answer is Answer.YES
 
     def _tell(self) -> None:
-        seconds = monotonic() - self._started
-        self._reporter.tell(Proving(self._steps, 0, self._questions, seconds))
+        self._reporter.tell(Proving(self._steps, 0, self._questions, self._clock.seconds))
 
     # ------------------------------------------------------------------------ findings
 
     def findings(self) -> Findings:
         """The proof, and what is known of each property after it."""
         end = self._search()
-        stats = Stats(
-            states=0,
-            transitions=0,
-            levels=0,
-            layers=(),
-            taken={},
-            cut={},
-            unused=(),
-            unrefused=(),
-            seconds=monotonic() - self._started - self._ready,
-            memory=resident(),
-            ready=self._ready,
-        )
+        stats = self._clock.stats()
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
         if end is End.DEPTH:  # nothing is left that more patience would look at
             end = End.COMPLETE
@@ -343,14 +321,11 @@ class _Induction:
         )
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
-        task, good = self._task, prop.kind in GOOD
         trace = self._shown.get(prop.name)
-        extent = Extent(task.scope, task.budget.total, task.budget.kinds)
         if trace is not None:
-            reached = replace(extent, faults=trace.faults)
-            return Holds(reached, example=trace) if good else Violated(reached, trace, fewest=False)
+            return by_run(self._task, prop, trace)
         if prop.name in self._proved and ERROR in self._proved:
-            return Violated(extent, None) if good else Holds(extent)
+            return by_none(self._task, prop)
         return Unknown(self._why(prop.name, end))
 
     def _why(self, name: str, end: End) -> str:

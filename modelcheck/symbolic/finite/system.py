@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from modelcheck.claims import OF_RUNS
-from modelcheck.engine import Refusal, Task
+from modelcheck.engine import Task
 from modelcheck.flat.environment import Ends, Env
 from modelcheck.flat.expressions import Expressions
 from modelcheck.flat.machine import Machine, machine
 from modelcheck.flat.shapes import Shapes
 from modelcheck.flat.terms import Term
-from modelcheck.memory import resident
-from modelcheck.refused import NotExportable
-from modelcheck.result import End, Findings, Result, Stats, Unknown
+from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.retold import state_of
-from spec.ir import Check, Property, PropertyKind
+from spec.ir import Check, PropertyKind
 from spec.semantics import Machine as Semantics
 from spec.source import Span
 
@@ -64,43 +61,8 @@ class System:
         return tuple(dict.fromkeys(rule.action for rule in self.machine.rules if rule.guard.constant != 0))
 
 
-def claims_of(task: Task) -> tuple[Property, ...]:
-    """The properties asked about, and every lemma of the model, in the order of the model."""
-    asked = {prop.name for prop in task.properties}
-    return tuple(p for p in task.model.properties if p.name in asked or p.kind is PropertyKind.LEMMA)
-
-
-@dataclass(frozen=True, slots=True)
-class Systems:
-    """Makes the systems of tasks, and remembers the last one."""
-
-    _made: list[tuple[Task, System]] = field(default_factory=list)
-
-    def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the system."""
-        of_runs = OF_RUNS | {PropertyKind.DEADLOCK_FREE}
-        refused = [
-            Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in of_runs
-        ]
-        if task.symmetry:
-            refused.append(Refusal("symmetry: nothing is counted"))
-        if task.keep is not None:
-            refused.append(Refusal("checkpoints", "explicit"))
-        if not refused:
-            try:
-                self.of(task)
-            except NotExportable as problem:
-                refused += [Refusal(each.what, "explicit") for each in problem.refused]
-        return tuple(refused)
-
-    def of(self, task: Task) -> System:
-        """The system of a task. Raises NotExportable, or ModelError where the model cannot start."""
-        if not self._made or self._made[0][0] is not task:
-            self._made[:] = [(task, _system(task))]
-        return self._made[0][1]
-
-
-def _system(task: Task) -> System:
+def system(task: Task) -> System:
+    """The system of a task. Raises NotExportable, or ModelError where the model cannot start."""
     only = tuple(prop.name for prop in claims_of(task))
     check = Check("", task.scope, task.budget, only, (), None, span=Span(0, 0))
     flat = _started(task, machine(task.model, check, for_solver=True))
@@ -137,10 +99,3 @@ def _error(task: Task, flat: Machine, name: str) -> Term:
     if expr is not None:
         Expressions(Shapes(terms, task.scope)).truth(expr, env)
     return env.ends.error
-
-
-def interrupted(name: str, task: Task) -> Findings:
-    """The findings of an engine that was stopped before it could ask anything."""
-    results = tuple(Result(p.name, p.kind, Unknown(End.INTERRUPTED.value)) for p in task.properties)
-    stats = Stats(0, 0, 0, (), {}, {}, (), (), 0.0, resident())
-    return Findings(name, End.INTERRUPTED, results, stats, depth=0)

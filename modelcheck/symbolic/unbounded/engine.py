@@ -12,10 +12,10 @@ from typing import ClassVar
 import spec.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.engine import Refusal, Task
-from modelcheck.memory import resident
 from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.report import Reporter
-from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict
+from modelcheck.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
+from modelcheck.symbolic.answers import Clock, claims_of, not_asked
 from modelcheck.symbolic.process import FIRST, Answer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.induction import broken_step
@@ -43,24 +43,16 @@ class Prover:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What is not about states or steps, or cannot be said to a solver. Costs every formula once."""
-        wrong = [
-            Refusal(f"{p.kind.value} {p.name}", "explicit")
-            for p in task.properties
-            if p.kind not in OF_STATES | OF_STEPS
-        ]
-        if task.symmetry:
-            wrong.append(Refusal("symmetry: nothing is counted"))
-        if task.keep is not None:
-            wrong.append(Refusal("checkpoints", "explicit"))
-        return tuple(wrong) or tuple(_unsayable(task))
+        kinds = set(ir.PropertyKind) - OF_STATES - OF_STEPS
+        return tuple(not_asked(task, kinds)) or tuple(_unsayable(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:  # noqa: ARG002 - it is quick, or each question is
         """The findings: `Holds` without a scope where all obligations are proved, else `Unknown`."""
-        started = monotonic()
+        clock = Clock(task, self.seconds)
         program = self.program or next(iter(programs()), None)
         if program is None:
             results = tuple(Result(p.name, p.kind, Unknown(NO_SOLVER)) for p in task.properties)
-            return Findings(self.name, End.COMPLETE, results, _stats(0.0))
+            return Findings(self.name, End.COMPLETE, results, clock.stats())
         threads = task.threads or os.cpu_count() or 1
         attempt = Attempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
         end, proof = End.COMPLETE, None
@@ -70,18 +62,12 @@ class Prover:
             end = End.INTERRUPTED
         results = tuple(Result(p.name, p.kind, _verdict(p, task, proof)) for p in task.properties)
         shown = proof or Proof((), (), (), program.version())
-        return Findings(self.name, end, results, _stats(monotonic() - started), proof=shown)
+        return Findings(self.name, end, results, clock.stats(), proof=shown)
 
 
 def asked_of(task: Task) -> Asked:
     """What is to be proved of a task's model: by all actions and repairs, and the faults that are allowed."""
     return Asked(task.model, tuple(task.scope.config.items()), tuple(_actions(task.model, task.budget)))
-
-
-def claims_of(task: Task) -> tuple[ir.Property, ...]:
-    """The properties asked about, and every lemma of the model, in the order of the model."""
-    asked = {prop.name for prop in task.properties}
-    return tuple(p for p in task.model.properties if p.name in asked or p.kind is ir.PropertyKind.LEMMA)
 
 
 def _actions(model: ir.Model, budget: ir.Budget) -> Iterator[ir.Action]:
@@ -105,10 +91,6 @@ def _unsayable(task: Task) -> Iterator[Refusal]:
             if what not in seen:
                 seen.add(what)
                 yield Refusal(what, "explicit")
-
-
-def _stats(seconds: float) -> Stats:
-    return Stats(0, 0, 0, (), {}, {}, (), (), seconds, resident())
 
 
 def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:

@@ -25,7 +25,7 @@ from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.invariant import Clauses
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
-from modelcheck.symbolic.finite.system import System, Systems
+from modelcheck.symbolic.finite.system import System, system
 from modelcheck.symbolic.solver import interruptible
 from spec.ir import Budget, Check, Model
 from spec.load import loads
@@ -66,7 +66,7 @@ def states(model: Model, question: Check) -> Iterator[State]:
 
 
 def system_of(model: Model, question: Check) -> System:
-    return Systems().of(Task(model, question.scope, question.budget, model.properties))
+    return system(Task(model, question.scope, question.budget, model.properties))
 
 
 # ------------------------------------------------------------------------- agreement

@@ -17,7 +17,7 @@ from modelcheck.flat.worth import worth
 from modelcheck.proof import Kept
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.finite.induction import Induction
-from modelcheck.symbolic.finite.system import Systems
+from modelcheck.symbolic.finite.system import system
 from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import loads
 from spec.semantics import Machine
@@ -301,19 +301,19 @@ def reached(model: Model, question: Check) -> int:
     """Walk some steps from the start of the plain variables; how many states were looked at."""
     task = Task(model, question.scope, question.budget, ())
     try:
-        if Systems().refusals(task) or not [*Machine(model, question.scope).initial()]:
+        if Induction().refusals(task) or not [*Machine(model, question.scope).initial()]:
             return 0
     except ModelError:
         return 0
-    system = Systems().of(task)
-    flat = system.machine
+    whole = system(task)
+    flat = whole.machine
     level = set(flat.starts)
     seen = set(level)
     while level and len(seen) < 100:
         after = set()
         for values in sorted(level):
             known: dict[Term, int] = {}
-            assert worth(system.formed, values, known) == 1
+            assert worth(whole.formed, values, known) == 1
             assert all(
                 value <= (1 if f.most is None else f.most)
                 for value, f in zip(values, flat.flats, strict=True)

@@ -1,0 +1,145 @@
+"""What engines that ask a solver have in common: what they refuse, how long they ask, what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from time import monotonic
+from typing import Generic, TypeVar
+
+from counterexamples.trace import Trace
+from modelcheck.claims import OF_RUNS
+from modelcheck.engine import Refusal, Task
+from modelcheck.memory import resident
+from modelcheck.refused import NotExportable
+from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from spec.ir import Property, PropertyKind
+
+T = TypeVar("T")
+NOT_PLAIN = OF_RUNS | {PropertyKind.DEADLOCK_FREE}  # what is no claim about one state or one step
+UNCOUNTED = Refusal("symmetry: nothing is counted")
+
+
+class Over(Exception):  # noqa: N818 - an answer
+    """The search ends here."""
+
+    def __init__(self, end: End) -> None:
+        self.end = end
+
+
+class Made(Generic[T]):
+    """What is made of a task, with the last one remembered: it is asked for to refuse, and then to run."""
+
+    def __init__(self, make: Callable[[Task], T]) -> None:
+        self._make = make
+        self._last: tuple[Task, T] | None = None
+
+    def of(self, task: Task) -> T:
+        """What is made of it, the same as long as it is the same task."""
+        if self._last is None or self._last[0] is not task:
+            self._last = task, self._make(task)
+        return self._last[1]
+
+    def refusals(self, task: Task, *, symmetry: Refusal = UNCOUNTED) -> tuple[Refusal, ...]:
+        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs what is made."""
+        refused = not_asked(task, NOT_PLAIN, symmetry)
+        if not refused:
+            try:
+                self.of(task)
+            except NotExportable as problem:
+                refused = [Refusal(each.what, "explicit") for each in problem.refused]
+        return tuple(refused)
+
+
+def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = UNCOUNTED) -> list[Refusal]:
+    """What no solver is asked about: properties of some kinds, symmetry, checkpoints."""
+    refused = [Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in kinds]
+    if task.symmetry:
+        refused.append(symmetry)
+    if task.keep is not None:
+        refused.append(Refusal("checkpoints", "explicit"))
+    return refused
+
+
+def claims_of(task: Task) -> tuple[Property, ...]:
+    """The properties asked about, and every lemma of the model, in the order of the model."""
+    asked = {prop.name for prop in task.properties}
+    return tuple(p for p in task.model.properties if p.name in asked or p.kind is PropertyKind.LEMMA)
+
+
+# ----------------------------------------------------------------------------- time
+
+
+class Clock:
+    """How long a search has taken, and how long its next question may: a task has a limit, and each has."""
+
+    def __init__(self, task: Task, seconds: float | None) -> None:
+        self._limit, self._each = task.limits.seconds, seconds
+        self._started = monotonic()
+        self._ready = 0.0
+
+    def ready(self) -> None:
+        """What is done by now was to get ready."""
+        self._ready = self.seconds
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken by now."""
+        return monotonic() - self._started
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time of the whole task is up."""
+        return self._limit is not None and self.seconds >= self._limit
+
+    def left(self) -> float | None:
+        """How long a question may take. Raises Over where none is to be asked."""
+        if self.is_late:
+            raise Over(End.SECONDS)
+        left = None if self._limit is None else self._limit - self.seconds
+        return min((each for each in (left, self._each) if each is not None), default=None)
+
+    def stats(self, levels: int = 0) -> Stats:
+        """What is told of a search that lists no states."""
+        return Stats(
+            states=0,
+            transitions=0,
+            levels=levels,
+            layers=(),
+            taken={},
+            cut={},
+            unused=(),
+            unrefused=(),
+            seconds=self.seconds - self._ready,
+            memory=resident(),
+            ready=self._ready,
+        )
+
+
+# --------------------------------------------------------------------------- verdicts
+
+
+def is_good(prop: Property) -> bool:
+    """Whether a run decides a property by showing what it asks for."""
+    return prop.kind is PropertyKind.REACHABLE
+
+
+def by_run(task: Task, prop: Property, run: Trace) -> Verdict:
+    """What a run that decides a property says of it; others may have fewer faults or steps."""
+    extent = replace(_whole(task), faults=run.faults)
+    return Holds(extent, example=run) if is_good(prop) else Violated(extent, run, fewest=False)
+
+
+def by_none(task: Task, prop: Property) -> Verdict:
+    """What it says of a property that no run at all decides it."""
+    return Violated(_whole(task), None) if is_good(prop) else Holds(_whole(task))
+
+
+def _whole(task: Task) -> Extent:
+    return Extent(task.scope, task.budget.total, task.budget.kinds)
+
+
+def interrupted(name: str, task: Task) -> Findings:
+    """The findings of an engine that was stopped before it could ask anything."""
+    results = tuple(Result(p.name, p.kind, Unknown(End.INTERRUPTED.value)) for p in task.properties)
+    return Findings(name, End.INTERRUPTED, results, Clock(task, None).stats(), depth=0)
