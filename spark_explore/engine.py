@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import ClassVar
 
 from pyspark.sql import SparkSession
@@ -15,12 +16,12 @@ from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
-from spark_explore.here import Here
+from spark_explore.here import Hands, Here
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.pieces import Damaged
 from spark_explore.run import begin, resume
 from spark_explore.search import Search
-from spark_explore.session import Settings, session
+from spark_explore.session import Settings, session, shown
 from spark_explore.store import Remembering, store_at
 from spec.ir import PropertyKind
 from spec.semantics import Machine
@@ -28,6 +29,8 @@ from spec.semantics import Machine
 OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
 SMALL = 250_000  # states that this process expands in the time that a job takes at least
+COLD = 8  # times as many while Spark gets going,
+BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
 SEEN = 100  # so many states that were seen are gone through in the time in which one is expanded
 SHARDS = 2  # for each core
 JAVA = {  # Java only passes names on, so what pays is to be quick at once
@@ -42,7 +45,8 @@ class SparkEngine:
     `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
     removed at the end if None.  `shards` is into how many parts the states are cut, by their
     hashes; None: two for each core.  `small`: a level stays in this process when that
-    takes no longer than for so many states; None: all levels do, and there is no Spark.
+    takes no longer than for so many states, and some more while Spark gets going; None: all
+    levels do, and there is no Spark.
     """
 
     name: ClassVar[str] = "spark"
@@ -62,6 +66,10 @@ class SparkEngine:
         self._run_dir = run_dir
         self._resume = resume
         self._small = small
+
+    def settings(self) -> dict[str, str]:
+        """Every setting that Spark is started with, ours and the user's. Raises CannotStart."""
+        return shown(self._settings)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What the explicit engine refuses; and `recoverable`, which needs all states at hand."""
@@ -100,9 +108,16 @@ class SparkEngine:
         if spark is None or self._small is None:
             search.hands = lambda _: here
         else:
-            there, small = OnSpark(spark, task, kernel, run, place), self._small
-            search.hands = lambda states: here if states + search.size // SEEN <= small else there
+            there = OnSpark(spark, task, kernel, run, place, search.left)
+            search.hands = partial(self._hands, search, here, there)
         return Account(search, search.search(status)).findings(self.name)
+
+    def _hands(self, search: Search, here: Here, there: OnSpark, states: int) -> Hands:
+        """Who is sooner done with a level."""
+        small = self._small or 0
+        if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
+            small *= COLD
+        return here if states + search.size // SEEN <= small else there
 
     @contextmanager
     def _spark(self) -> Iterator[SparkSession | None]:

@@ -6,8 +6,8 @@ import contextlib
 import json
 import pickle
 import uuid
-from collections.abc import Iterable, Sequence
-from threading import Thread
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Event, Thread
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -17,14 +17,19 @@ from pyspark.sql import DataFrame, SparkSession
 from modelcheck.engine import Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
+from modelcheck.layers import Stopped
+from modelcheck.result import End
 from spark_explore.here import Advance, Pieces
-from spark_explore.pieces import Piece, piece_told, split, total
+from spark_explore.pieces import Damaged, Piece, piece_told, split, total
 from spark_explore.remote import ROWS, TOLD, Expand, LookBack, Mission, Settle, Sift, Work
 from spark_explore.run import Run, left_folder
+from spark_explore.session import reason
 from spark_explore.steps import Expanded
 from spark_explore.store import forget
 
 PART = 1 << 15  # states that are worth a task
+AGAIN = 0.2  # seconds until a job that was not there yet is told again to end
+GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 WAVES = 1  # tasks for each core: more would find less of what is made twice
 
 
@@ -33,18 +38,37 @@ class JobFailed(OSError):  # noqa: N818 - what Spark says, not what went wrong
 
 
 class OnSpark:
-    """Works as jobs of Spark. Costs the driver a few rows for each shard and task."""
+    """Works as jobs of Spark. Costs the driver a few rows for each shard and task.
 
-    def __init__(self, spark: SparkSession, task: Task, kernel: Kernel, run: Run, place: str) -> None:
+    `left` tells how many seconds a job may take by now, None for as long as it likes;
+    one that takes longer is ended, and the search with it.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        task: Task,
+        kernel: Kernel,
+        run: Run,
+        place: str,
+        left: Callable[[], float | None],
+    ) -> None:
         self._spark = spark
         self._kernel = kernel
         self._run = run
+        self._left = left
         self._width = 8 * kernel.layout.words
         by_files = "://" not in place  # where a file costs no more than to send it
-        mission = Mission(task, place, run.shards, uuid.uuid4().hex, by_files)
+        self._token = uuid.uuid4().hex
+        mission = Mission(task, place, run.name, run.shards, self._token, by_files)
         self._mission = spark.sparkContext.broadcast(pickle.dumps(mission))
         self._warmed = Thread(target=self._warm, daemon=True)
         self._warmed.start()
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether the workers run and know the model, so that a job starts at once."""
+        return not self._warmed.is_alive()
 
     def _warm(self) -> None:
         """A level of nothing: workers start and Spark gets going while the first levels are done here."""
@@ -129,15 +153,45 @@ class OnSpark:
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
 
     def _collected(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
-        """What the last stage tells, once all is warm. Raises JobFailed."""
-        self._warmed.join()
-        return self._job(rows, work)
+        """What the last stage tells, once all is warm. Raises JobFailed, Stopped."""
+        with self._in_time() as is_late:
+            self._warmed.join(self._left())
+            try:
+                if not is_late():
+                    return self._job(rows, work)
+            except JobFailed:
+                if not is_late():
+                    raise
+        raise Stopped(End.SECONDS)
+
+    @contextlib.contextmanager
+    def _in_time(self) -> Iterator[Callable[[], bool]]:
+        """Jobs of this thread are ended when the time is up; whether it is."""
+        context, left = self._spark.sparkContext, self._left()
+        late, done = Event(), Event()
+
+        def watch() -> None:
+            if not done.wait(left):
+                late.set()
+            while not done.wait(AGAIN):
+                context.cancelJobGroup(self._token)
+
+        context.setJobGroup(self._token, "modelcheck", interruptOnCancel=True)
+        watching = Thread(target=watch, daemon=True)
+        if left is not None:
+            watching.start()
+        try:
+            yield late.is_set
+        finally:
+            done.set()
+            for name in GROUP:
+                context.setLocalProperty(name, None)  # type: ignore[arg-type]  # which is how to remove one
 
     def _job(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
         try:
             found = rows.mapInArrow(work, TOLD).collect()
         except (PySparkException, Py4JJavaError) as error:
-            raise JobFailed(_reason(error)) from None
+            raise JobFailed(reason(error).removeprefix(f"{Damaged.__module__}.Damaged: ")) from None
         return [json.loads(bytes(row.told)) for row in found]
 
     # ------------------------------------------------------------------ answers
@@ -165,10 +219,3 @@ def _least(finds: dict[int, Words], told: Iterable[tuple[int, list[int]]]) -> No
     """Keep the least state of each kind."""
     for place, state in told:
         finds[place] = min(finds.get(place, tuple(state)), tuple(state))
-
-
-def _reason(error: Exception) -> str:
-    """The last line of what went wrong in a task."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    wrong = [line for line in lines if "Error" in line or "Exception" in line or "Damaged" in line]
-    return (wrong or lines or ["no reason given"])[-1]

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from socket import gethostname
 from typing import Any
 
 import pyarrow as pa
@@ -21,8 +22,8 @@ from modelcheck.engine import Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
 from spark_explore.files import Place, leave, write
-from spark_explore.pieces import Piece, blocks, of_shard, piece_told, total
-from spark_explore.run import Level, level_told, manifest_name, unsealed
+from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
+from spark_explore.run import ABOUT, Level, level_told, manifest_name, unsealed
 from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
 from spark_explore.store import Remembering, Store, store_at
 
@@ -40,19 +41,24 @@ class Mission:
 
     task: Task
     place: str
+    run: str
     shards: int
     token: str
     by_files: bool  # what goes to a shard is left in a file for it, and Spark moves its name alone
 
 
 class Site:
-    """A worker process within a search: the kernel, the files, the manifests read by now."""
+    """A worker process within a search: the kernel, the files, the manifests read by now.
+
+    Raises Damaged where the run is not seen.
+    """
 
     def __init__(self, mission: Mission) -> None:
-        self.kernel = Kernel(mission.task, blocks=True)
         self.by_files = mission.by_files
         self.shards = mission.shards
         self.store: Store = Remembering(store_at(mission.place))
+        _see(mission, self.store)
+        self.kernel = Kernel(mission.task, blocks=True)
         self.width = 8 * self.kernel.layout.words
         self._levels: list[Level] = []
 
@@ -62,6 +68,19 @@ class Site:
             name = manifest_name(len(self._levels))
             self._levels.append(level_told(unsealed(name, self.store.read(name))))
         return [p for level in self._levels[:levels] for p in of_shard(level.new, shard, self.width)]
+
+
+def _see(mission: Mission, store: Store) -> None:
+    """See that what is at the place is the run of the driver. Raises Damaged."""
+    try:
+        name = unsealed(ABOUT, store.read(ABOUT))["run"]
+    except FileNotFoundError:
+        name = None
+    if name != mission.run:
+        raise Damaged(
+            f"the machine {gethostname()} does not see the run directory {mission.place}: "
+            "give --run-dir a folder that all machines share, or a URI"
+        )
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from spark_explore.pieces import Damaged, Piece, piece_told, total, verify
 from spark_explore.store import Store, forget
 from spec.values import encode
 
-FORMAT = 1
+FORMAT = 2
 ABOUT = "run.json"
 LEVELS = "levels"  # the manifests of finished levels, by number
 LEFT = "left"  # what one task leaves for another, by level
@@ -42,10 +42,14 @@ class Level:
 
 @dataclass(slots=True)
 class Run:
-    """The files of one search; `seen` are all states found by now, in the order of their levels."""
+    """The files of one search; `seen` are all states found by now, in the order of their levels.
+
+    `name` is of this run alone, also among those that ask the same.
+    """
 
     store: Store
     shards: int
+    name: str
     levels: list[Level] = field(default_factory=list)
 
     @property
@@ -138,8 +142,8 @@ def begin(store: Store, task: Task, shards: int) -> Run:
     """A new run. Raises OSError; CannotResume when there is one already."""
     if store.names():
         raise CannotResume("the run directory is not empty: go on with --resume, or name another")
-    run = Run(store, shards)
-    run.tell(ABOUT, {"shards": shards, **about(task)})
+    run = Run(store, shards, uuid.uuid4().hex)
+    run.tell(ABOUT, {"run": run.name, "shards": shards, **about(task)})
     return run
 
 
@@ -173,7 +177,7 @@ def opened(store: Store) -> tuple[Run, Json]:
         raise CannotResume("there is no run in the run directory") from None
     if told["format"] != FORMAT:
         raise CannotResume("the run directory is of another version of modelcheck")
-    return Run(store, told["shards"]), told
+    return Run(store, told["shards"], told["run"]), told
 
 
 def about(task: Task) -> Json:

@@ -244,12 +244,17 @@ class Search:
         if self.task.stop_early and self.tally.best and self.tally.decided(faults, depth):
             raise Stopped(End.DECIDED)
 
+    def left(self) -> float | None:
+        """How many seconds there are left; None where nobody counts them."""
+        limit = self.task.limits.seconds
+        return None if limit is None else max(0.0, limit - (monotonic() - self.started))
+
     def _look_around(self, faults: int, depth: int, frontier: Sequence[Piece]) -> None:
         """Look at the limits, and tell how far it has come."""
         limits, now, states = self.task.limits, monotonic(), len(self._finds)
         if limits.states is not None and states >= limits.states:
             raise Stopped(End.STATES)
-        if limits.seconds is not None and now - self.started >= limits.seconds:
+        if self.left() == 0:
             raise Stopped(End.SECONDS)
         memory = resident()
         if limits.memory is not None and memory >= limits.memory:

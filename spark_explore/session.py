@@ -49,6 +49,7 @@ FIXED = {  # what a user may still override
     "spark.sql.adaptive.enabled": "false",  # a shard is a partition; none may be merged with another
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
+    "spark.python.unix.domain.socket.enabled": "true",  # TCP would wait for acknowledgements
 }
 GRACE = 15  # seconds for Spark to end by itself
 START = 300  # seconds for what nobody else has a part in, which a busy machine may need

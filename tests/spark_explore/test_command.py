@@ -100,3 +100,18 @@ def test_spark_is_not_loaded_for_others() -> None:
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False)
 
     assert run.returncode == 0
+
+
+def test_every_setting_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["spark", "settings", "--master", "local[3]", "--conf", "spark.driver.memory=5g"])
+    told = dict(line.split("=", 1) for line in capsys.readouterr().out.splitlines())
+
+    assert code == Exit.EXPECTED
+    assert told["spark.master"] == "local[3]"
+    assert told["spark.driver.memory"] == "5g"
+    assert "UseSerialGC" in told["spark.driver.extraJavaOptions"]
+
+
+def test_settings_of_no_master_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["spark", "settings", "--master", "nowhere"]) == Exit.WRONG
+    assert "`nowhere` is no master of Spark" in capsys.readouterr().err

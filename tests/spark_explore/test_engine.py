@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +13,20 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume
+from modelcheck.engine import CannotResume, Task
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.layers import Stopped
 from modelcheck.report import Event, Progress
+from modelcheck.result import End
 from spark_explore.engine import SparkEngine
+from spark_explore.jobs import JobFailed, OnSpark
+from spark_explore.remote import Batches
+from spark_explore.run import begin
+from spark_explore.store import store_at
 from spec.ir import Check, Model, PropertyKind
 from spec.load import load
 from tests.agreement import Found
-from tests.spark_cluster import Cluster
+from tests.spark_cluster import PATIENCE, Cluster
 
 ROOT = Path(__file__).parent.parent.parent
 NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.RECOVERABLE}
@@ -53,6 +61,52 @@ def test_every_level_as_a_job_finds_what_the_explicit_engine_finds(
     assert facts(model, question, engine, symmetry=symmetry) == facts(
         model, question, "explicit", symmetry=symmetry
     )
+
+
+def quorum() -> Task:
+    model, question = asked("quorum", "n3_w2_r2")
+    scope, budget = question.scope, question.budget
+    return Task(model, scope, budget, (), check=question.name)
+
+
+def on_spark(spark: SparkSession, place: Path, *, sees: Path, left: float | None = None) -> OnSpark:
+    task = quorum()
+    run = begin(store_at(str(place)), task, 2)
+    return OnSpark(spark, task, Kernel(task, blocks=True), run, str(sees), lambda: left)
+
+
+@pytest.mark.spark
+def test_a_job_ends_with_the_time_of_the_search(local_spark: SparkSession, tmp_path: Path) -> None:
+    there = on_spark(local_spark, tmp_path / "run", sees=tmp_path / "run", left=0.5)
+    began = time.monotonic()
+
+    def late(batches: Batches) -> Batches:
+        time.sleep(PATIENCE)
+        yield from batches
+
+    with pytest.raises(Stopped) as stopped:
+        there._collected(local_spark.range(1), late)
+
+    assert stopped.value.end is End.SECONDS
+    assert time.monotonic() - began < PATIENCE / 2
+    assert local_spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
+
+
+@pytest.mark.spark
+def test_a_machine_that_does_not_see_the_run_is_told(local_spark: SparkSession, tmp_path: Path) -> None:
+    there = on_spark(local_spark, tmp_path / "run", sees=tmp_path / "elsewhere")
+
+    with pytest.raises(JobFailed, match=r"^the machine \S+ does not see the run directory .*elsewhere: give"):
+        there.sift(0, [])
+
+
+@pytest.mark.spark
+def test_a_machine_that_sees_another_run_is_told(local_spark: SparkSession, tmp_path: Path) -> None:
+    begin(store_at(str(tmp_path / "other")), quorum(), 2)
+    there = on_spark(local_spark, tmp_path / "run", sees=tmp_path / "other")
+
+    with pytest.raises(JobFailed, match=r"does not see the run directory"):
+        there.sift(0, [])
 
 
 class At:

@@ -27,7 +27,7 @@ from spark_explore.engine import SparkEngine
 from tests.spark_explore.test_engine import asked
 place, master, *conf = sys.argv[1:]
 conf = dict(each.split("=", 1) for each in conf)
-engine = SparkEngine(master=master, conf=conf, small=600, shards=4, run_dir=place)
+engine = SparkEngine(master=master, conf=conf, small=75, shards=4, run_dir=place)
 check(*asked(*{check!r}), engine=engine)
 """
 
@@ -47,7 +47,7 @@ def test_an_executor_killed_at_any_moment_changes_nothing(
         killed.append(spark_cluster.kill_executor(random.randrange(2)))
 
     thread = threading.Thread(target=kill)
-    engine = SparkEngine(small=600, shards=random.choice((2, 4, 7)), run_dir=str(tmp_path / "run"))
+    engine = SparkEngine(small=75, shards=random.choice((2, 4, 7)), run_dir=str(tmp_path / "run"))
     found = check(model, question, engine=engine, reporter=At(random.randrange(600, 12_000), thread.start))
     thread.join()
 

@@ -64,6 +64,12 @@ class Unreliable:
     def broadcast(self, value: bytes) -> Broadcast:
         return Broadcast(value)
 
+    def setJobGroup(self, *_: object, **__: object) -> None:  # noqa: N802 - what Spark calls it
+        """Nobody ends its jobs."""
+
+    def setLocalProperty(self, *_: object) -> None:  # noqa: N802 - what Spark calls it
+        """Nor asks whose they are."""
+
     def range(self, start: int, end: int, step: int, parts: int) -> Rows:
         ids = [[pa.RecordBatch.from_arrays([pa.array([n])], names=["id"])] for n in range(start, end, step)]
         assert len(ids) == parts
