@@ -19,7 +19,7 @@ from modelcheck.result import Findings
 from spark_explore.here import Hands, Here
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.pieces import Damaged
-from spark_explore.run import begin, resume
+from spark_explore.run import begin, resume, see_room
 from spark_explore.search import Search
 from spark_explore.session import Settings, session, shown
 from spark_explore.store import Remembering, store_at
@@ -89,28 +89,29 @@ class SparkEngine:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search. Raises CannotStart, CannotResume."""
-        with self._place() as place, self._spark() as spark:
+        with self._place() as place:
             try:
-                return self._findings(task, reporter, place, spark)
+                return self._findings(task, reporter, place)
             except (Damaged, OSError) as error:
                 reason = str(error) if isinstance(error, Damaged | JobFailed) else _said(error)
                 raise CannotResume(f"the search in {place} cannot go on: {reason}") from None
 
-    def _findings(self, task: Task, reporter: Reporter, place: str, spark: SparkSession | None) -> Findings:
+    def _findings(self, task: Task, reporter: Reporter, place: str) -> Findings:
         store = Remembering(store_at(place))
-        if self._resume:
-            run, status = resume(store, task)
-        else:
-            run, status = begin(store, task, self._shards or _shards(spark)), None
-        kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
-        search = Search(task, machine, kernel, reporter, run)
-        here = Here(kernel, run)
-        if spark is None or self._small is None:
-            search.hands = lambda _: here
-        else:
-            there = OnSpark(spark, task, kernel, run, place, search.left)
-            search.hands = partial(self._hands, search, here, there)
-        return Account(search, search.search(status)).findings(self.name)
+        before = resume(store, task) if self._resume else None
+        if before is None:
+            see_room(store)  # before anything is started
+        with self._spark() as spark:
+            run, status = before or (begin(store, task, self._shards or _shards(spark)), None)
+            kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
+            search = Search(task, machine, kernel, reporter, run)
+            here = Here(kernel, run)
+            if spark is None or self._small is None:
+                search.hands = lambda _: here
+            else:
+                there = OnSpark(spark, task, kernel, run, place, search.left)
+                search.hands = partial(self._hands, search, here, there)
+            return Account(search, search.search(status)).findings(self.name)
 
     def _hands(self, search: Search, here: Here, there: OnSpark, states: int) -> Hands:
         """Who is sooner done with a level."""
@@ -141,6 +142,6 @@ def _shards(spark: SparkSession | None) -> int:
 
 
 def _said(error: OSError) -> str:
-    """What the system says is wrong, and with what."""
+    """What the system says is wrong, and with what; or what somebody else says."""
     about = f" ({error.filename})" if error.filename else ""
-    return (error.strerror or str(error)).lower() + about
+    return (error.strerror or "").lower() + about or str(error)

@@ -138,10 +138,15 @@ def level_told(told: Mapping[str, Any]) -> Level:
 # ------------------------------------------------------------------------ beginning
 
 
-def begin(store: Store, task: Task, shards: int) -> Run:
-    """A new run. Raises OSError; CannotResume when there is one already."""
+def see_room(store: Store) -> None:
+    """See that a run can begin there. Raises OSError; CannotResume when there is one already."""
     if store.names():
         raise CannotResume("the run directory is not empty: go on with --resume, or name another")
+
+
+def begin(store: Store, task: Task, shards: int) -> Run:
+    """A new run. Raises as `see_room`."""
+    see_room(store)
     run = Run(store, shards, uuid.uuid4().hex)
     run.tell(ABOUT, {"run": run.name, "shards": shards, **about(task)})
     return run

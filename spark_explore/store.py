@@ -77,16 +77,26 @@ class LocalStore:
             path.unlink(missing_ok=True)
 
 
+ARROWS = {"s3a": "s3", "s3n": "s3"}  # as Hadoop calls them
+HADOOP = (
+    "HDFS needs the library libhdfs.so of a Hadoop installation on every machine: set HADOOP_HOME, and "
+    "CLASSPATH to what `hadoop classpath --glob` says"
+)
+
+
 class ArrowStore:
-    """A place that `pyarrow.fs` reaches: HDFS, S3, GCS, Azure; where files appear whole anyway."""
+    """A place that `pyarrow.fs` reaches: HDFS, S3, GCS, Azure. Raises OSError where it does not."""
 
     def __init__(self, uri: str) -> None:
         arrow: Any = import_module("pyarrow")
         self._fs: Any = import_module("pyarrow.fs")
+        scheme, _, rest = uri.partition("://")
         try:
-            self._files, self._root = self._fs.FileSystem.from_uri(uri)
+            self._files, self._root = self._fs.FileSystem.from_uri(f"{ARROWS.get(scheme, scheme)}://{rest}")
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
-            raise OSError(f"{uri}: {error}") from None
+            raise OSError(str(error)) from None
+        except OSError as error:
+            raise OSError(HADOOP if "libhdfs" in str(error) else str(error)) from None
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}" if name else str(self._root)

@@ -41,8 +41,7 @@ def _status(args: argparse.Namespace) -> Iterable[str]:
     try:
         found = module.status(args.place)
     except (CannotResume, OSError, module.Damaged) as reason:
-        said = f"{args.place}: {reason}"
-        raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, said)]) from None
+        raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, str(reason))]) from None
     told: Iterable[str] = module.lines(found)
     return told
 
