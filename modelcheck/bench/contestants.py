@@ -18,6 +18,7 @@ from pathlib import Path
 from modelcheck.bench.process import Ran
 
 THREADS = 2
+SPARK = "spark"  # no rival, but ourselves on all cores by way of Spark
 RIVALS = ("spin", "rumur", "tlc")
 TARGETS: Mapping[str, str] = {"spin": "promela", "rumur": "murphi", "tlc": "tla"}
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
@@ -26,6 +27,20 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "tlc": ("java",),
 }
 Command = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A check of kisr as it is run, and the logarithm of the slots for its states."""
+
+    check: str
+    slots: int
+    bounds: Command = ()
+
+    @property
+    def asked(self) -> Command:
+        """The words that ask for it."""
+        return ("--check", self.check, *self.bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +68,21 @@ class Contestant:
         return f"{self.tool} {self.mode}".rstrip()
 
 
-def ours(model: Path, check: str) -> list[Contestant]:
+def ours(model: Path, size: Size) -> list[Contestant]:
     """Our engine's modes on a check of a model file; what it compiles is kept for the next run."""
     variants = [("", THREADS, ()), ("--no-ways", THREADS, ("--no-ways",)), ("1 thread", 1, ())]
-    asked = (*modelcheck("check", str(model), "--check", check), "--engine", "explicit", "--json")
+    asked = (*modelcheck("check", str(model), *size.asked), "--engine", "explicit", "--json")
     return [
         Contestant("modelcheck", mode, threads, (), (*asked, "--threads", str(threads), *given), _read_ours)
         for mode, threads, given in variants
     ]
+
+
+def on_spark(model: Path, size: Size) -> Contestant:
+    """Our engine on Spark: its seconds count once Spark has started, its memory is in many processes."""
+    asked = modelcheck("check", str(model), *size.asked, "--engine", SPARK, "--json")
+    command = (*asked, "--master", f"local[{THREADS}]")
+    return Contestant("modelcheck on Spark", "", THREADS, (), command, _read_ours)
 
 
 def modelcheck(*arguments: str) -> Command:
@@ -70,6 +92,8 @@ def modelcheck(*arguments: str) -> Command:
 
 def missing(rival: str, jar: Path | None) -> str | None:
     """What a rival needs and this machine does not have; None when it can run."""
+    if rival == SPARK:
+        return None if find_spec("pyspark") else "it takes `pip install 'modelcheck[spark]'`"
     for program in PROGRAMS[rival]:
         if shutil.which(program) is None:
             return f"{program} is not installed"

