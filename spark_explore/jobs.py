@@ -8,6 +8,7 @@ import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Event, Thread
+from time import perf_counter
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -24,6 +25,7 @@ from spark_explore.pieces import Damaged, Piece, piece_told, split, total
 from spark_explore.remote import ROWS, TOLD, Expand, LookBack, Mission, Settle, Sift, Work
 from spark_explore.run import Run, left_folder
 from spark_explore.session import reason
+from spark_explore.spent import JOBS, Spent
 from spark_explore.steps import Expanded
 from spark_explore.store import forget
 
@@ -80,8 +82,12 @@ class OnSpark:
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
         """One level."""
         parts = self._parts(frontier)
+        started = perf_counter()
         rows = self._sharded(Expand(self._mission, level, parts, paid), len(parts))
         answers = self._collected(rows, Settle(self._mission, level, tuple(woken)))
+        spent = Spent({JOBS: (perf_counter() - started) * self._spark.sparkContext.defaultParallelism})
+        for answer in answers:
+            spent.add(answer.get("spent", {}))
         forget(self._run.store, left_folder(level))
         self._all_there(answer["shard"] for answer in answers if "shard" in answer)
         settled = sorted((a for a in answers if "shard" in a), key=lambda answer: int(answer["shard"]))
@@ -93,6 +99,7 @@ class OnSpark:
             [piece_told(piece) for answer in settled for piece in answer["waiting"]],
             self._together(answers, len(parts)),
             finds,
+            spent,
         )
 
     def sift(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:

@@ -24,6 +24,7 @@ from modelcheck.explicit.layout import Words
 from spark_explore.files import Place, leave, write
 from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
 from spark_explore.run import ABOUT, Level, level_told, manifest_name, unsealed
+from spark_explore.spent import TASKS, Watch, Watched
 from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
 from spark_explore.store import Remembering, Store, store_at
 
@@ -56,9 +57,10 @@ class Site:
     def __init__(self, mission: Mission) -> None:
         self.by_files = mission.by_files
         self.shards = mission.shards
-        self.store: Store = Remembering(store_at(mission.place))
+        self.watch = Watch()
+        self.store: Store = Remembering(Watched(store_at(mission.place), self.watch))
         _see(mission, self.store)
-        self.kernel = Kernel(mission.task, blocks=True)
+        self.kernel = self.watch.kernel(Kernel(mission.task, blocks=True))
         self.width = 8 * self.kernel.layout.words
         self._levels: list[Level] = []
 
@@ -105,8 +107,10 @@ class Expand:
     def __call__(self, batches: Batches) -> Batches:
         """What the parts lead to."""
         here = site(self.mission.value)
-        for number in numbers(batches):
-            yield from _sent(self._rows(here, number))
+        with here.watch.on(TASKS):
+            for number in numbers(batches):
+                yield from _sent(self._rows(here, number))
+        yield _batch([(0, spent(here), b"")])
 
     def _rows(self, here: Site, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
         if number == 0:
@@ -168,6 +172,11 @@ def told(expanded: Expanded) -> bytes:
     return json.dumps({"words": expanded.words, "expanded": finds}).encode()
 
 
+def spent(here: Site) -> bytes:
+    """What this process has spent since it was last asked, as bytes."""
+    return json.dumps({"spent": here.watch.take()}).encode()
+
+
 # ------------------------------------------------------------------------- settling
 
 
@@ -181,8 +190,13 @@ class Settle:
     keep: bool = True  # False: count what is new by a fault, and write nothing
 
     def __call__(self, batches: Batches) -> Batches:
-        """A row for each shard and one for each expander."""
+        """A row for each shard, one for each expander, and one for what each of them has spent."""
         here = site(self.mission.value)
+        with here.watch.on(TASKS):
+            answers = self._answers(here, batches)
+        yield _answers([*answers, spent(here)])
+
+    def _answers(self, here: Site, batches: Batches) -> list[bytes]:
         candidates: dict[int, list[bytes]] = defaultdict(list)
         answers: list[bytes] = []
         for batch in batches:
@@ -191,8 +205,7 @@ class Settle:
                     answers.append(said.as_py())
                 else:
                     candidates[shard.as_py()].append(block.as_py())
-        answers += [self._settled(here, shard, candidates.pop(shard)) for shard in sorted(candidates)]
-        yield _answers(answers)
+        return answers + [self._settled(here, shard, candidates.pop(shard)) for shard in sorted(candidates)]
 
     def _settled(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
         given = [block for block in candidates if block]

@@ -25,6 +25,7 @@ from spark_explore.here import Hands
 from spark_explore.pieces import Piece, piece_told, total, verify
 from spark_explore.run import LEVELS, Json, Level, Run
 from spark_explore.runs import FarRuns
+from spark_explore.spent import Spent, told
 from spark_explore.steps import FAILED, Expanded, filled
 from spec.semantics import Machine
 
@@ -96,6 +97,7 @@ class Search:
         self._counter = Counter(kernel.context.new())
         self._reporter = reporter
         self._sums = (0, 0, 0, 0)
+        self._spent = Spent()
         self._entering: dict[int, Pieces] = {}
         self._status: Json | None = None
 
@@ -158,6 +160,7 @@ class Search:
         hands = self.hands(total(frontier) + total(woken))
         done = hands.advance(number, frontier, woken, paid=paid)
         level = Level(number, faults, depth, tuple(done.new), tuple(done.waiting))
+        self._spent.add(done.spent)
         self._count(level, done.expanded, done.finds)
         self.run.commit(level, self._told())
         self._note(faults, depth)
@@ -281,25 +284,27 @@ class Search:
             "layers": [asdict(layer) for layer in self.layers],
             "sums": list(self._sums),
             "seconds": monotonic() - self.started,
+            "spent": told(self._spent),
             "taken": dict(self.counts().taken),
         }
 
-    def _restore(self, told: Json) -> None:
+    def _restore(self, status: Json) -> None:
         """Go on from there."""
         finds = self._finds
-        self._counter.context = told["context"]
-        for state, faults, depth in told["found"]:
+        self._counter.context = status["context"]
+        for state, faults, depth in status["found"]:
             finds.number(tuple(state), faults, depth)
-        finds.new = dict(told["new"])
+        finds.new = dict(status["new"])
         for level in self.run.levels:
             finds.grow(level)
-        self.tally.best = {name: _found(find) for name, find in told["best"].items()}
-        self.tally.error = None if told["error"] is None else _found(told["error"])
+        self.tally.best = {name: _found(find) for name, find in status["best"].items()}
+        self.tally.error = None if status["error"] is None else _found(status["error"])
         self.tally.take([self._counter])
-        self.layers = [Layer(**layer) for layer in told["layers"]]
-        free, paid, free_cut, paid_cut = told["sums"]
+        self.layers = [Layer(**layer) for layer in status["layers"]]
+        free, paid, free_cut, paid_cut = status["sums"]
         self._sums = (free, paid, free_cut, paid_cut)
-        self.started = monotonic() - told["seconds"]
+        self.started = monotonic() - status["seconds"]
+        self._spent = Spent(status["spent"])
         last = self.run.levels[-1]
         if last.faults:
             entering = self.run.told(layer_name(last.faults))

@@ -8,6 +8,8 @@ from typing import Any
 
 from spark_explore.pieces import Damaged, total
 from spark_explore.run import Level, level_told, manifests, opened
+from spark_explore.spent import Spent
+from spark_explore.spent import line as spent_line
 from spark_explore.store import store_at
 
 __all__ = ["Counted", "Damaged", "Status", "counted", "lines", "status"]
@@ -22,6 +24,7 @@ class Status:
     seconds: float
     decided: tuple[str, ...]
     transitions: int
+    spent: Spent
 
     @property
     def states(self) -> int:
@@ -49,7 +52,14 @@ def status(place: str) -> Status:
         levels.append(level_told(told))
         last = told["status"]
     taken = sum(last.get("taken", {}).values())
-    return Status(about, tuple(levels), last.get("seconds", 0.0), tuple(last.get("best", ())), taken)
+    return Status(
+        about,
+        tuple(levels),
+        last.get("seconds", 0.0),
+        tuple(last.get("best", ())),
+        taken,
+        Spent(last.get("spent", {})),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +98,4 @@ def lines(found: Status) -> Iterator[str]:
         yield f"  decided: {', '.join(found.decided)}"
     yield f"  {found.files:,} files · {found.bytes:,} bytes · {found.about['shards']} shards"
     yield f"  worked for {found.seconds:.0f} s, by modelcheck {about['version']}"
+    yield f"  {spent_line(found.spent)}"

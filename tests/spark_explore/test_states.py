@@ -63,6 +63,27 @@ def test_status_tells_how_far_a_run_is(tmp_path: Path, capsys: pytest.CaptureFix
     assert found.bytes == sum((place / name).stat().st_size for name in names)
 
 
+def test_all_that_was_spent_is_counted_once(tmp_path: Path) -> None:
+    run("three_nodes", tmp_path / "run")
+    found = status(str(tmp_path / "run"))
+    spent = dict(found.spent)
+
+    assert 0 < spent.pop("levels") <= found.seconds
+    assert {"expand", "duplicates", "seen", "settle", "read", "write"} <= spent.keys()
+    assert 0 < sum(spent.values()) <= found.spent["levels"]
+
+
+@pytest.mark.spark
+def test_what_tasks_spend_is_within_their_jobs(local_spark: SparkSession, tmp_path: Path) -> None:
+    model, question = asked("three_nodes")
+    place = str(tmp_path / "run")
+    check(model, question, engine=SparkEngine(run_dir=place, small=0, shards=2))
+    spent = dict(status(place).spent)
+
+    assert spent.pop("jobs") > spent["tasks"] > 0
+    assert sum(spent.values()) <= 2 * spent["tasks"]
+
+
 def test_status_of_nothing_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["spark", "status", str(tmp_path)]) == Exit.WRONG
     assert "there is no run in the run directory" in capsys.readouterr().err

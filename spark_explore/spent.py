@@ -1,0 +1,113 @@
+"""Where the time of a search goes: seconds of a core, by what is done in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from modelcheck.explicit.kernel import Kernel
+from spark_explore.store import Store
+
+OF_KERNEL = {
+    "expand": "expand",
+    "gather": "duplicates",
+    "drain": "duplicates",
+    "merge": "settle",
+    "take": "settle",
+    "ask": "ask",
+    "strike": "seen",
+}
+LEVELS = "levels"  # whole levels in the process of the driver
+TASKS = "tasks"  # whole tasks of jobs, as the workers see them
+JOBS = "jobs"  # whole jobs, on all cores
+
+
+class Spent(defaultdict[str, float]):
+    """Seconds by what was done."""
+
+    def __init__(self, spent: Mapping[str, float] | None = None) -> None:
+        super().__init__(float, spent or {})
+
+    def add(self, spent: Mapping[str, float]) -> None:
+        """Count that too."""
+        for what, seconds in spent.items():
+            self[what] += seconds
+
+
+class Watch:
+    """What this process has spent since it was last asked, by the names above and those of a store."""
+
+    def __init__(self) -> None:
+        self._spent = Spent()
+
+    @contextmanager
+    def on(self, what: str) -> Iterator[None]:
+        """Count what is done within."""
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[what] += perf_counter() - started
+
+    def take(self) -> Spent:
+        """What was spent, once."""
+        spent, self._spent = self._spent, Spent()
+        return spent
+
+    def kernel(self, kernel: Kernel) -> Kernel:
+        """The same kernel, its functions counted from now on."""
+        timed: dict[str, Any] = {
+            name: self._timed(what, kernel.call[name]) for name, what in OF_KERNEL.items()
+        }
+        kernel.call = {**kernel.call, **timed}
+        return kernel
+
+    def _timed(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any) -> Any:  # noqa: ANN401 - whatever the function takes and gives
+            with self.on(what):
+                return call(*args)
+
+        return timed
+
+
+class Watched:
+    """A store whose reading and writing is counted."""
+
+    def __init__(self, store: Store, watch: Watch) -> None:
+        self._store = store
+        self._watch = watch
+
+    def put(self, name: str, parts: Sequence[bytes]) -> None:
+        """Write a file."""
+        with self._watch.on("write"):
+            self._store.put(name, parts)
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes."""
+        with self._watch.on("read"):
+            return self._store.read(name, start, size)
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files in a folder."""
+        return self._store.names(folder)
+
+    def remove(self, name: str) -> None:
+        """Forget a file or a folder."""
+        self._store.remove(name)
+
+
+def told(spent: Spent) -> dict[str, float]:
+    """What JSON can say, to the millisecond."""
+    return {what: round(seconds, 3) for what, seconds in spent.items()}
+
+
+def line(spent: Spent) -> str:
+    """For people: what the cores did, the most first, and what is beside it."""
+    parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
+    parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())
+    parts["Java and waiting"] = spent[JOBS] - spent[TASKS]
+    said = (f"{what} {seconds:.1f}" for what, seconds in sorted(parts.items(), key=lambda part: -part[1]))
+    return f"{spent[LEVELS] + spent[JOBS]:.1f} s of cores: {' · '.join(said)}"
