@@ -34,6 +34,12 @@ def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
     return tuple(sort.name for sort in model.sorts if sort.name not in kept)
 
 
+def neighbours(size: int) -> Iterator[Renaming]:
+    """The renamings that swap a member and the next: repeated, they make every renaming there is."""
+    for one in range(size - 1):
+        yield (*range(one), one + 1, one, *range(one + 2, size))
+
+
 class Orbits:
     """The representative of each state under the renamings of some sorts.
 

@@ -19,7 +19,7 @@ from modelcheck.flat.machine import Machine
 from modelcheck.flat.steps import Arg, Rule
 from modelcheck.symbolic.retold import state_of
 from modelcheck.symbolic.solver import Formula, Unrolling
-from modelcheck.symmetry import Renaming, renamed, symmetric_sorts
+from modelcheck.symmetry import Renaming, neighbours, renamed, symmetric_sorts
 
 Key = tuple[str, tuple[Arg, ...]]
 
@@ -40,9 +40,7 @@ def swaps(task: Task, machine: Machine) -> tuple[Swap, ...]:
         return ()
     found = []
     for sort in symmetric_sorts(task.model):
-        size = len(task.scope.sorts[sort])
-        for one in range(size - 1):
-            names = (*range(one), one + 1, one, *range(one + 2, size))
+        for names in neighbours(len(task.scope.sorts[sort])):
             starts = _starts(task, machine, sort, names)
             rules = _rules(machine.rules, sort, names)
             if starts is not None and rules is not None:

@@ -14,7 +14,7 @@ from modelcheck.engine import Limits, Task
 from modelcheck.layers import Search
 from modelcheck.report import Silent
 from modelcheck.result import Holds, Unknown, Verdict, Violated
-from modelcheck.symmetry import Orbits, symmetric_sorts
+from modelcheck.symmetry import Orbits, Renaming, neighbours, symmetric_sorts
 from spec import ir
 from spec.load import load
 from spec.semantics import Machine
@@ -45,6 +45,17 @@ def told(verdict: Verdict) -> tuple[object, ...]:
 
 def length(trace: Trace | None) -> tuple[int, int] | None:
     return None if trace is None else (trace.faults, len(trace.steps))
+
+
+def test_swaps_of_neighbours_make_every_renaming() -> None:
+    waiting: list[Renaming] = [(0, 1, 2, 3)]
+    made = set(waiting)
+    for each in waiting:
+        others = {tuple([each[n] for n in swap]) for swap in neighbours(4)} - made
+        made |= others
+        waiting.extend(others)
+
+    assert made == set(permutations(range(4)))
 
 
 TOO_LARGE = {"figure8.rsm", "raft.rsm"}  # no check of theirs is small enough to be run twice

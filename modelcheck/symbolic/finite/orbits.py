@@ -13,7 +13,7 @@ from typing import Any
 
 import spec.ir as ir
 from modelcheck.symbolic.finite.facts import Fact
-from modelcheck.symmetry import Renaming, renamed, symmetric_sorts
+from modelcheck.symmetry import Renaming, neighbours, renamed, symmetric_sorts
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
 
@@ -25,9 +25,7 @@ class Orbits:
         numbers = {_known(fact.expr): n for n, fact in enumerate(facts, 1) if fact.expr is not None}
         self._swaps: list[Mapping[int, int]] = []
         for sort in symmetric_sorts(model):
-            size = len(scope.sorts[sort])
-            for one in range(size - 1):
-                names = (*range(one), one + 1, one, *range(one + 2, size))
+            for names in neighbours(len(scope.sorts[sort])):
                 self._swaps.append(_swap(facts, numbers, sort, names))
 
     def of(self, cube: Cube) -> Iterator[Cube]:
