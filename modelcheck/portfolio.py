@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Trace
+from modelcheck.cores import cores
 from modelcheck.engine import Engine, Limits, Refusal, Task
 from modelcheck.layers import Stopped
 from modelcheck.report import Companion as Told
@@ -233,8 +234,6 @@ class _Both:
 
 def _may_start(task: Task) -> bool:
     """Whether there is something for a second engine to do, and leave to do it."""
-    from modelcheck.explicit.engine import cores  # noqa: PLC0415 - an engine, loaded for a search
-
     is_plain = not task.symmetry and task.keep is None and task.ways
     return is_plain and task.threads != 1 and cores() > 1
 

@@ -14,14 +14,15 @@ from math import inf
 from typing import Protocol
 
 from modelcheck.api import SHARE, Unmet, Unsupported, check
+from modelcheck.cores import cores
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit
 from modelcheck.memory import available, resident
 from modelcheck.models import pick_model
 from modelcheck.overrides import Overrides, free_check, only, put
 from modelcheck.result import Outcome
-from modelcheck.review.workers import CORES, Workers
 from modelcheck.standing import standing
+from modelcheck.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.source import Source, Span
@@ -161,7 +162,7 @@ class Processes:
         """As they come; the memory that is free is shared out."""
         free = available()
         if orders.limits.memory is None and free is not None:
-            share = resident() + int(SHARE * free / min(CORES, len(points)))
+            share = resident() + int(SHARE * free / min(cores(), len(points)))
             orders = replace(orders, limits=replace(orders.limits, memory=share))
         with Workers() as workers:
             jobs = [partial(answer, point, orders) for point in points]

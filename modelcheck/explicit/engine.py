@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import ClassVar
 
+from modelcheck.cores import cores
 from modelcheck.engine import Refusal, Task
 from modelcheck.explicit.checkpoint import Checkpoints
 from modelcheck.explicit.kernel import Kernel
@@ -65,8 +65,3 @@ class ExplicitEngine:
             return FullAccount(search, search.run()).findings(self.name)
         finally:
             search.close()
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -14,7 +14,7 @@ from modelcheck.engine import Limits
 from modelcheck.result import End, Holds, Outcome, Unknown, Violated
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, Guarantee, Question, as_check, severity
-from modelcheck.review.workers import Workers
+from modelcheck.workers import Workers
 
 SEARCH = 0.65  # of the time, when a loss is known and a remedy is to be found in the rest
 MORE = 1.5  # times the seconds that a search was given: less is not worth another try

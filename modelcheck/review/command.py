@@ -23,7 +23,7 @@ from modelcheck.review.remedies import Circumstances, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.review.workers import Workers
+from modelcheck.workers import Workers
 
 SECONDS = 40.0
 

@@ -23,7 +23,7 @@ from modelcheck.review.changes import Change, changed, in_words, single_changes
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import GUARANTEES, Guarantee, Question, as_check
 from modelcheck.review.versions import Version
-from modelcheck.review.workers import Workers
+from modelcheck.workers import Workers
 
 MOST_CHANGES = 2
 _WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "writable")

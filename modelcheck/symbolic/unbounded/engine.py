@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import ClassVar
 
 import spec.ir as ir
 from counterexamples.trace import Trace
+from modelcheck.cores import cores
 from modelcheck.engine import Refusal, Task
 from modelcheck.proof import Cell, Kept, Proof
 from modelcheck.report import Reporter
@@ -53,7 +53,7 @@ class Prover:
         if program is None:
             results = tuple(Result(p.name, p.kind, Unknown(NO_SOLVER)) for p in task.properties)
             return Findings(self.name, End.COMPLETE, results, clock.stats())
-        threads = task.threads or os.cpu_count() or 1
+        threads = task.threads or cores()
         attempt = Attempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
         end, proof = End.COMPLETE, None
         try:

@@ -1,12 +1,11 @@
 """Processes that answer jobs until the time is up, Ctrl-C comes, or one of them is killed.
 
-None of them outlives the review, however it ends: they leave Ctrl-C to it,
+None of them outlives this one, however it ends: they leave Ctrl-C to it,
 and leave by themselves when it is gone.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -18,11 +17,11 @@ from types import FrameType
 from typing import Any, Self, TypeVar
 
 from modelcheck.children import Child, started
+from modelcheck.cores import cores
 
 T = TypeVar("T")
 Job = Callable[[float], T]  # given so many seconds
 
-CORES = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 GENEROUS = 4  # even shares of the time that one job may use
 SLICE = 0.1  # seconds between looks at the clock and at Ctrl-C
 GRACE = 2  # seconds for a job that has been told to end
@@ -43,6 +42,7 @@ class Workers:
     """
 
     def __init__(self) -> None:
+        self._most = cores()
         self.ended = ""  # why nothing more is done, when it is not the time
         self._idle: list[Child] = []
         self._busy: dict[Connection, tuple[Child, int, float]] = {}  # its job, and the seconds given
@@ -69,8 +69,8 @@ class Workers:
         latest = until()
         try:
             while (waiting or self._busy) and not self.ended and time.monotonic() < latest + GRACE:
-                while waiting and len(self._busy) < CORES and (left := until() - time.monotonic()) > 0:
-                    share = min(left, GENEROUS * CORES * left / (len(waiting) + len(self._busy)))
+                while waiting and len(self._busy) < self._most and (left := until() - time.monotonic()) > 0:
+                    share = min(left, GENEROUS * self._most * left / (len(waiting) + len(self._busy)))
                     number = waiting.popleft()
                     self._submit(number, jobs[number], share)
                 if not self._busy:
