@@ -147,17 +147,22 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
 def engine_by(args: argparse.Namespace) -> Engine | None:
     """The way to search that is asked for, if any, with its options. Refuses an option of another way."""
     way = SIMULATE if args.simulate is not None else args.engine
+    keywords = keywords_of(args, way)
+    if way == SIMULATE:
+        seed = randbelow(SEEDS) if args.seed is None else args.seed
+        return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
+    if way == SPARK:
+        keywords |= _resumed(args)
+    return None if way is None else engine(way, **keywords)
+
+
+def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
+    """The options that were typed, as keywords of a way to search. Refuses one that is of other ways."""
     given = _given(args)
     for flag in given:
         if way not in OPTIONS[flag].ways:
             args.refuse(f"{flag} is for {_told(OPTIONS[flag].ways)}")
-    if way == SIMULATE:
-        seed = randbelow(SEEDS) if args.seed is None else args.seed
-        return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
-    keywords = {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
-    if way == SPARK:
-        keywords |= _resumed(args)
-    return None if way is None else engine(way, **keywords)
+    return {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
 
 
 def _resumed(args: argparse.Namespace) -> dict[str, Any]:
@@ -180,8 +185,8 @@ def engine_again(args: argparse.Namespace) -> list[str]:
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of some ways that were typed."""
-    values = {flag: getattr(args, _name(flag)) for flag in OPTIONS}
+    """The options of some ways that were typed, of those that the command takes."""
+    values = {flag: getattr(args, _name(flag), None) for flag in OPTIONS}
     return {flag: value for flag, value in values.items() if value is not None and value is not False}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.commands.engine_options import OPTIONS
+from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.engine import Limits
 from modelcheck.exits import WORST_FIRST, Exit
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every point; the exit code is the worst of theirs."""
-    at_work = crew(args.engine, **_of_crew(args))
+    at_work = crew(args.engine, **keywords_of(args, args.engine))
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
     axes = [axis(text) for text in args.vary]
@@ -75,15 +75,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.write(_summary(all_answers))
     exits = {answer.exit for answer in all_answers}
     return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
-
-
-def _of_crew(args: argparse.Namespace) -> dict[str, object]:
-    """The options that are of Spark alone."""
-    given = {"master": args.master, "conf": args.conf}
-    known = {name: value for name, value in given.items() if value is not None}
-    if known and args.engine != "spark":
-        args.refuse(f"--{next(iter(known))} is for --engine spark")
-    return known
 
 
 class _Table:
