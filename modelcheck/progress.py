@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
@@ -28,11 +29,15 @@ class ProgressLine:
             case Progress():
                 self._draw(self._words(event))
             case Runs():
-                self._draw(self._runs(event))
+                so_far = f"{event.done:,} of {count(event.wanted, 'random run')}"
+                self._draw(self._paced([so_far], event.steps, "step", event.seconds))
             case Shrinking():
-                self._draw(self._shrinking(event))
+                so_far = f"down to {count(event.faults, 'fault')} in {count(event.steps, 'step')}"
+                self._draw(self._paced([so_far], event.tried, "smaller run", event.seconds))
             case Proving():
-                self._draw(self._proving(event))
+                clauses = [count(event.clauses, "clause")] if event.clauses else []
+                so_far = f"runs of {count(event.steps, 'step')}"
+                self._draw(self._paced([so_far, *clauses], event.questions, "question", event.seconds))
             case Found(name):
                 self._violated.append(name)
             case Kept(_, str(problem)):
@@ -64,54 +69,19 @@ class ProgressLine:
             self._stream.write(f"{self._plain(words)}\n")
 
     def _words(self, event: Progress) -> str:
-        rate = event.states / event.seconds if event.seconds > 0 else 0
-        parts = [
-            self._title,
-            count(event.faults, "fault"),
-            f"depth {event.depth}",
-            count(event.states, "state"),
-            f"{rate:,.0f}/s",
-            f"{event.waiting:,} waiting",
-            memory_words(event.memory),
-            seconds_words(event.seconds),
-        ]
-        if self._violated:
-            parts.append(f"decided: {', '.join(self._violated)}")
-        return " · ".join([*parts, *self._beside])
+        so_far = [count(event.faults, "fault"), f"depth {event.depth}"]
+        now = [f"{event.waiting:,} waiting", memory_words(event.memory)]
+        paced = self._paced(so_far, event.states, "state", event.seconds, now)
+        decided = [f"decided: {', '.join(self._violated)}"] if self._violated else []
+        return " · ".join([paced, *decided, *self._beside])
 
-    def _runs(self, event: Runs) -> str:
-        rate = event.steps / event.seconds if event.seconds > 0 else 0
-        parts = [
-            self._title,
-            f"{event.done:,} of {count(event.wanted, 'random run')}",
-            count(event.steps, "step"),
-            f"{rate:,.0f}/s",
-            seconds_words(event.seconds),
-        ]
-        return " · ".join(parts)
-
-    def _proving(self, event: Proving) -> str:
-        rate = event.questions / event.seconds if event.seconds > 0 else 0
-        parts = [
-            self._title,
-            f"runs of {count(event.steps, 'step')}",
-            *([count(event.clauses, "clause")] if event.clauses else []),
-            count(event.questions, "question"),
-            f"{rate:,.0f}/s",
-            seconds_words(event.seconds),
-        ]
-        return " · ".join(parts)
-
-    def _shrinking(self, event: Shrinking) -> str:
-        rate = event.tried / event.seconds if event.seconds > 0 else 0
-        parts = [
-            self._title,
-            f"down to {count(event.faults, 'fault')} in {count(event.steps, 'step')}",
-            count(event.tried, "smaller run"),
-            f"{rate:,.0f}/s",
-            seconds_words(event.seconds),
-        ]
-        return " · ".join(parts)
+    def _paced(
+        self, so_far: Sequence[str], done: int, what: str, seconds: float, now: Sequence[str] = ()
+    ) -> str:
+        """How far it is, how much of something was done and how fast, and how long that took."""
+        rate = done / seconds if seconds > 0 else 0
+        parts = [*so_far, count(done, what), f"{rate:,.0f}/s", *now, seconds_words(seconds)]
+        return " · ".join([self._title, *parts])
 
     def _draw(self, words: str) -> None:
         if self._is_terminal:
