@@ -1,23 +1,60 @@
-"""Whether a proof, or what was found instead, agrees with a search of all states."""
+"""The checks that engines which ask a solver are tried on, and whether a search of all states agrees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
 
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Engine, Limits
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
-from spec.ir import Check, Model
+from spec.ir import Budget, Check, Model, PropertyKind
+from spec.load import loads
 from spec.values import ModelError
-from tests.modelcheck.symbolic.test_bounded import asked
+from tests.model_texts import model_text
+from tests.modelcheck.test_agreement import files, models_of
 
+ASKED = {
+    PropertyKind.INVARIANT,
+    PropertyKind.LEMMA,
+    PropertyKind.STEP,
+    PropertyKind.ASSERT,
+    PropertyKind.REACHABLE,
+}
 MOST = 20_000  # states of a search
+TOO_LARGE = {"raft"}  # to look at every check of it
+
+each_file = pytest.mark.parametrize(
+    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
+)
+
+
+def asked(model: Model, question: Check) -> Check:
+    """The check of what a solver is asked."""
+    names = [p.name for p in model.properties if question.only is None or p.name in question.only]
+    return replace(question, only=tuple(n for n in names if model.property(n).kind in ASKED), expect=())
+
+
+def checks_of(path: Path) -> list[tuple[Model, Check]]:
+    """The checks of a file, without those that are large."""
+    pairs = [(model, question) for model in models_of(path) for question in model.checks]
+    return [(model, question) for model, question in pairs if not question.name.endswith("_large")]
+
+
+def random_checks(name: str, part: int, models: int) -> Iterator[tuple[Model, Check]]:
+    """So many random models, the same whenever a name and a part are, with up to two faults."""
+    for seed in range(part * models, (part + 1) * models):
+        (model,) = loads(model_text(Random(f"{name} {seed}").randrange))  # noqa: S311 - no secret
+        yield model, replace(model.checks[0], budget=Budget(seed % 3))
 
 
 def compare(model: Model, question: Check, engine: Engine, limits: Limits) -> Findings | None:
     """What an engine found, once nothing speaks against it; None where there is nothing to compare."""
-    question = replace(asked(model, question), expect=())
+    question = asked(model, question)
     if not question.only:
         return None
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -17,33 +16,18 @@ from modelcheck.flat import layout
 from modelcheck.overrides import Overrides, apply
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.bounded import BoundedSearch
-from spec.ir import Budget, Check, Kind, Model, PropertyKind
+from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
-from tests.model_texts import model_text
-from tests.modelcheck.test_agreement import files, models_of
+from tests.modelcheck.symbolic.proved import asked, checks_of, each_file, random_checks
 from tests.stories import named
 
-ASKED = {
-    PropertyKind.INVARIANT,
-    PropertyKind.LEMMA,
-    PropertyKind.STEP,
-    PropertyKind.ASSERT,
-    PropertyKind.REACHABLE,
-}
 DEPTH = 4
 SHALLOW = {"kafka_log": 3}  # whose steps are large formulas
-TOO_LARGE = {"raft"}  # to look at every check of it
 MOST = 1500  # states of a plain search
 MODELS = 30
 Cost = tuple[int, int]
-
-
-def asked(model: Model, question: Check) -> Check:
-    """The check of what a bounded search looks at."""
-    names = [p.name for p in model.properties if question.only is None or p.name in question.only]
-    return replace(question, only=tuple(n for n in names if model.property(n).kind in ASKED), expect=())
 
 
 @dataclass
@@ -169,22 +153,15 @@ def agree(model: Model, question: Check, depth: int = DEPTH) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
-)
+@each_file
 def test_both_orders_agree_with_a_plain_search(path: Path) -> None:
-    for model in models_of(path):
-        for question in model.checks:
-            if not question.name.endswith("_large"):
-                agree(model, question, SHALLOW.get(path.stem, DEPTH))
+    for model, question in checks_of(path):
+        agree(model, question, SHALLOW.get(path.stem, DEPTH))
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_both_orders_agree_on_random_models(part: int) -> None:
-    compared = 0
-    for seed in range(part * MODELS, (part + 1) * MODELS):
-        (model,) = loads(model_text(Random(f"bounded {seed}").randrange))  # noqa: S311 - no secret
-        compared += agree(model, replace(model.checks[0], budget=Budget(seed % 3)), 3)
+    compared = sum(agree(model, question, 3) for model, question in random_checks("bounded", part, MODELS))
 
     assert compared > MODELS // 6
 
@@ -198,10 +175,7 @@ def test_both_orders_agree_on_raft(name: str) -> None:
 @pytest.mark.parametrize("part", range(2))
 def test_both_orders_agree_with_sets_in_places(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "FEW_MEMBERS", 1)
-    compared = 0
-    for seed in range(part * MODELS, (part + 1) * MODELS):
-        (model,) = loads(model_text(Random(f"places {seed}").randrange))  # noqa: S311 - no secret
-        compared += agree(model, replace(model.checks[0], budget=Budget(seed % 3)), 3)
+    compared = sum(agree(model, question, 3) for model, question in random_checks("places", part, MODELS))
 
     assert compared > MODELS // 6
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from ctypes import ArgumentError
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -27,18 +26,16 @@ from modelcheck.symbolic.finite.invariant import Clauses
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import System, system
 from modelcheck.symbolic.solver import interruptible
-from spec.ir import Budget, Check, Model
+from spec.ir import Budget, Check, Kind, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
-from tests.model_texts import model_text
-from tests.modelcheck.symbolic.proved import compare
-from tests.modelcheck.symbolic.test_bounded import TOO_LARGE, asked
+from tests.modelcheck.symbolic.proved import asked, checks_of, compare, each_file, random_checks
 from tests.modelcheck.test_agreement import files, models_of
 from tests.stories import named
 
 QUICK = Limits(seconds=2)
 SHALLOW = {"kafka", "kafka_log", "figure8"}  # of whose checks one is enough
-MODELS = 50
+MODELS = 25
 MOST = 30_000  # states that are listed
 
 
@@ -54,14 +51,15 @@ def with_lemmas(model: Model, found: Findings) -> Model:
     return loads(model.source.text + "\n" + "\n".join(lemmas(found)) + "\n")[0]
 
 
-def states(model: Model, question: Check) -> Iterator[State]:
-    """Every state of a check without limits of faults."""
+def states(model: Model, question: Check, actions: Sequence[str] | None = None) -> Iterator[State]:
+    """Every state of a check without limits of faults, or that some actions alone lead to."""
     machine = Machine(model, question.scope)
     level, seen = set(machine.initial()), set[State]()
     while level:
         seen |= level
         yield from level
-        level = {t.state for s in level for t in machine.steps(s) if isinstance(t, Taken)} - seen
+        taken = (t for s in level for t in machine.steps(s, actions=actions))
+        level = {t.state for t in taken if isinstance(t, Taken)} - seen
         assert len(seen) < MOST
 
 
@@ -72,26 +70,17 @@ def system_of(model: Model, question: Check) -> System:
 # ------------------------------------------------------------------------- agreement
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
-)
+@each_file
 def test_it_agrees_with_a_search_of_all_states(path: Path) -> None:
-    questions = [
-        (model, question)
-        for model in models_of(path)
-        for question in model.checks
-        if not question.name.endswith("_large")
-    ]
-    for model, question in questions[: 1 if path.stem in SHALLOW else 2]:
+    for model, question in checks_of(path)[: 1 if path.stem in SHALLOW else 2]:
         compare(model, question, Reachability(), QUICK)
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_it_agrees_on_random_models_and_what_it_finds_is_of_the_language(part: int) -> None:
     verdicts, said = set(), 0
-    for seed in range(part * MODELS // 2, (part + 1) * MODELS // 2):
-        (model,) = loads(model_text(Random(f"ic3 {seed}").randrange))  # noqa: S311 - no secret
-        found = compare(model, replace(model.checks[0], budget=Budget(seed % 3)), Reachability(), QUICK)
+    for model, question in random_checks("ic3", part, MODELS):
+        found = compare(model, question, Reachability(), QUICK)
         if found is not None:
             verdicts |= {type(result.verdict) for result in found.results}
             if found.proof is not None:
@@ -111,26 +100,15 @@ def test_what_it_finds_for_majorities_is_true_of_every_state_and_proves_them_by_
     helped = with_lemmas(model, found)
     claims = [prop for prop in helped.properties if prop.name.startswith("found_")]
     machine = Machine(helped, question.scope)
+    usual = [action.name for action in model.actions if action.kind is not Kind.FAULT]
     plain = replace(question, only=("committed_survives",), expect=())
 
     assert len(claims) == len(lemmas(found)) >= 5
     assert all(isinstance(result.verdict, Holds) for result in found.results)
     assert isinstance(check(model, plain, engine=Induction(1)).findings.results[0].verdict, Unknown)
     assert isinstance(check(helped, plain, engine=Induction(1)).findings.results[0].verdict, Holds)
-    for state in no_faults(helped, question):
+    for state in states(helped, question, usual):
         assert all(machine.holds(claim, state) for claim in claims)
-
-
-def no_faults(model: Model, question: Check) -> Iterator[State]:
-    """Every state that is reached without a fault."""
-    machine = Machine(model, question.scope)
-    usual = [action.name for action in model.actions if action.kind.value != "fault"]
-    level, seen = set(machine.initial()), set[State]()
-    while level:
-        seen |= level
-        yield from level
-        taken = (t for s in level for t in machine.steps(s, actions=usual))
-        level = {t.state for t in taken if isinstance(t, Taken)} - seen
 
 
 @pytest.mark.slow
@@ -186,7 +164,7 @@ def test_the_fresh_solver_tells_what_is_no_invariant() -> None:
 def test_facts_tell_every_state_from_every_other(name: str) -> None:
     model = models_of(next(path for path in files() if path.stem == name))[0]
     question = model.checks[0]
-    system = system_of(model, replace(asked(model, question), expect=()))
+    system = system_of(model, asked(model, question))
     known = facts(model, question.scope, system.machine)
     machine = system.machine
     level, seen = set(machine.starts), set(machine.starts)

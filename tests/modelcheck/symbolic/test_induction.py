@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -18,41 +17,29 @@ from modelcheck.proof import Kept
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
-from spec.ir import Budget, Check, Model, PropertyKind
+from spec.ir import Check, Model, PropertyKind
 from spec.load import loads
 from spec.semantics import Machine
 from spec.values import ModelError
 from tests.model_texts import model_text
-from tests.modelcheck.symbolic.proved import compare
-from tests.modelcheck.symbolic.test_bounded import TOO_LARGE
-from tests.modelcheck.test_agreement import files, models_of
+from tests.modelcheck.symbolic.proved import checks_of, compare, each_file, random_checks
+from tests.modelcheck.test_agreement import models_of
 
 QUICK = Limits(seconds=2)
 SHALLOW = {"kafka", "kafka_log"}  # of whose checks one is enough
-MODELS = 50
+MODELS = 25
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
-)
+@each_file
 def test_it_agrees_with_a_search_of_all_states(path: Path) -> None:
-    questions = [
-        (model, question)
-        for model in models_of(path)
-        for question in model.checks
-        if not question.name.endswith("_large")
-    ]
-    for model, question in questions[: 1 if path.stem in SHALLOW else 2]:
+    for model, question in checks_of(path)[: 1 if path.stem in SHALLOW else 2]:
         compare(model, question, Induction(2, 2.0), QUICK)
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_it_agrees_on_random_models(part: int) -> None:
-    found = []
-    for seed in range(part * MODELS // 2, (part + 1) * MODELS // 2):
-        (model,) = loads(model_text(Random(f"induction {seed}").randrange))  # noqa: S311 - no secret
-        question = replace(model.checks[0], budget=Budget(seed % 3))
-        found.append(compare(model, question, Induction(3, 2.0), QUICK))
+    checks = random_checks("induction", part, MODELS)
+    found = [compare(model, question, Induction(3, 2.0), QUICK) for model, question in checks]
     verdicts = {type(r.verdict) for each in found if each is not None for r in each.results}
 
     assert {Holds, Violated} <= verdicts
@@ -279,9 +266,7 @@ check it { }
     assert found["three"].trace is None
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
-)
+@each_file
 def test_every_state_of_a_run_is_among_those_that_it_looks_at(path: Path) -> None:
     for model in models_of(path)[:1]:
         for question in model.checks[:1]:
