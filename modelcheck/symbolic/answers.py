@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from counterexamples.trace import Trace
 from modelcheck.claims import OF_RUNS
@@ -13,6 +13,7 @@ from modelcheck.engine import Refusal, Task
 from modelcheck.memory import resident
 from modelcheck.refused import NotExportable
 from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Property, PropertyKind
 
 T = TypeVar("T")
@@ -65,6 +66,28 @@ def claims_of(task: Task) -> tuple[Property, ...]:
     """The properties asked about, and every lemma of the model, in the order of the model."""
     asked = {prop.name for prop in task.properties}
     return tuple(p for p in task.model.properties if p.name in asked or p.kind is PropertyKind.LEMMA)
+
+
+# -------------------------------------------------------------------------- searching
+
+
+class Search(Protocol):
+    """A search that has been made ready."""
+
+    def findings(self) -> Findings:
+        """What it finds, up to a limit or Ctrl-C."""
+        ...
+
+
+def searched(name: str, task: Task, make: Callable[[], Search]) -> Findings:
+    """What a search finds once it is made; nothing where Ctrl-C comes before it could ask anything."""
+    try:
+        with interruptible():
+            search = make()
+    except KeyboardInterrupt:
+        results = tuple(Result(p.name, p.kind, Unknown(End.INTERRUPTED.value)) for p in task.properties)
+        return Findings(name, End.INTERRUPTED, results, Clock(task, None).stats(), depth=0)
+    return search.findings()
 
 
 # ----------------------------------------------------------------------------- time
@@ -137,9 +160,3 @@ def by_none(task: Task, prop: Property) -> Verdict:
 
 def _whole(task: Task) -> Extent:
     return Extent(task.scope, task.budget.total, task.budget.kinds)
-
-
-def interrupted(name: str, task: Task) -> Findings:
-    """The findings of an engine that was stopped before it could ask anything."""
-    results = tuple(Result(p.name, p.kind, Unknown(End.INTERRUPTED.value)) for p in task.properties)
-    return Findings(name, End.INTERRUPTED, results, Clock(task, None).stats(), depth=0)

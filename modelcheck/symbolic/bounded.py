@@ -18,7 +18,8 @@ from modelcheck.refused import NotExportable
 from modelcheck.report import Found as Told
 from modelcheck.report import Progress, Reporter
 from modelcheck.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good
+from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
+from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.retold import retold, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Formula, Found, Unrolling
@@ -50,7 +51,7 @@ class BoundedSearch:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
-        return _Bounded(self, self._flats.of(task), task, reporter).findings()
+        return searched(self.name, task, lambda: _Bounded(self, self._flats.of(task), task, reporter))
 
 
 def _flattened(task: Task) -> Flat:
@@ -92,9 +93,8 @@ class _Bounded:
 
     def _search(self) -> End:
         try:
-            if self._wish.fewest_faults:
-                return self._by_faults()
-            return self._by_steps(None)
+            with interruptible() as self._look_up:
+                return self._by_faults() if self._wish.fewest_faults else self._by_steps(None)
         except Over as over:
             return over.end
         except KeyboardInterrupt:
@@ -190,7 +190,8 @@ class _Bounded:
         return self._runs.all(limits)
 
     def _asks(self, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where nobody can tell."""
+        """Whether there is such a run. Raises Over where nobody can tell, or KeyboardInterrupt."""
+        self._look_up()
         self._questions += 1
         answer = self._runs.ask(*formulas, seconds=self._clock.left())
         if answer in ENDS:

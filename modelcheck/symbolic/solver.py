@@ -8,11 +8,7 @@ A step is a choice of one rule.
 from __future__ import annotations
 
 import operator
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from ctypes import ArgumentError
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, product
@@ -62,35 +58,6 @@ class Found:
 
     states: tuple[tuple[int, ...], ...]
     rules: tuple[Rule, ...]
-
-
-@contextmanager
-def interruptible() -> Iterator[Callable[[], None]]:
-    """Within, Ctrl-C is a KeyboardInterrupt, and what this gives raises one that got lost.
-
-    In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing.
-    """
-    pressed: list[int] = []
-
-    def press(number: int, _: object) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
-
-    def look() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    is_ours = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, press) if is_ours else None
-    try:
-        yield look
-    except ArgumentError as error:
-        if KeyboardInterrupt.__name__ in str(error):
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, before)
 
 
 def version() -> str:

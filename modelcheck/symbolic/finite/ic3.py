@@ -19,14 +19,15 @@ from modelcheck.proof import Proof
 from modelcheck.report import Found as Told
 from modelcheck.report import Proving, Reporter
 from modelcheck.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, interrupted
+from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, Teller
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import ERROR, System, system
+from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import ENDS, interruptible, version
+from modelcheck.symbolic.solver import ENDS, version
 from spec.ir import Property
 
 EVERY = 0.5  # seconds between two words of how far it is
@@ -54,12 +55,7 @@ class Reachability:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is violated, up to a limit or Ctrl-C."""
-        try:
-            with interruptible():
-                search = _Search(self, self._systems.of(task), task, reporter)
-        except KeyboardInterrupt:
-            return interrupted(self.name, task)
-        return search.findings()
+        return searched(self.name, task, lambda: _Search(self, self._systems.of(task), task, reporter))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,14 @@ from modelcheck.symbolic.answers import (
     by_none,
     by_run,
     claims_of,
-    interrupted,
     is_good,
+    searched,
 )
 from modelcheck.symbolic.finite.smallest import measures
 from modelcheck.symbolic.finite.system import ERROR, System, system
+from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Formula, Unrolling, interruptible, version
+from modelcheck.symbolic.solver import ENDS, Answer, Formula, Unrolling, version
 from spec.ir import Property
 
 DEPTH = 4  # steps where nobody says how many
@@ -63,12 +64,7 @@ class Induction:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is not, up to a limit or Ctrl-C."""
-        try:
-            with interruptible():
-                proof = _Induction(self, self._systems.of(task), task, reporter)
-        except KeyboardInterrupt:
-            return interrupted(self.name, task)
-        return proof.findings()
+        return searched(self.name, task, lambda: _Induction(self, self._systems.of(task), task, reporter))
 
 
 Obligation = tuple[str, str]  # a claim, and the action after which it is to be true

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Limits
 from modelcheck.flat import layout
 from modelcheck.overrides import Overrides, apply
+from modelcheck.report import Event, Progress
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.bounded import BoundedSearch
 from spec.ir import Check, Kind, Model, PropertyKind
@@ -270,6 +273,22 @@ def test_no_time_is_no_answer_and_no_wrong_one() -> None:
 
     assert found.end is End.SECONDS
     assert all(isinstance(result.verdict, Unknown) for result in found.results)
+
+
+def test_a_ctrl_c_that_python_forgets_ends_the_search() -> None:
+    class Forgets:
+        """Presses Ctrl-C after some steps, where nobody hears it."""
+
+        def tell(self, event: Event) -> None:
+            if isinstance(event, Progress) and event.depth == 2:
+                with suppress(KeyboardInterrupt):
+                    signal.raise_signal(signal.SIGINT)
+
+    model = loads(COUNTER)[0]
+    found = check(model, model.checks[0], engine=BoundedSearch(9), reporter=Forgets()).findings
+
+    assert (found.end, found.depth) == (End.INTERRUPTED, 2)
+    assert [type(r.verdict) for r in found.results] == [Unknown, Unknown, Unknown]
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.invariant import Clauses
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import System, system
-from modelcheck.symbolic.solver import interruptible
+from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Budget, Check, Kind, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
