@@ -168,18 +168,8 @@ class Search:
 
     def _finish(self, faults: int) -> None:
         """A layer is done: count it, and see whether another fault could add anything."""
-        free, paid, free_cut, paid_cut = self.tally.sums()
-        before = self.layers[-1].states if self.layers else 0
-        size = len(self._finds)
-        layer = Layer(
-            faults=faults,
-            new=size - before,
-            states=size,
-            transitions=free + self._sums[1],
-            levels=self.counts().levels,
-            cut=free_cut + self._sums[3],
-        )
-        self._sums = (free, paid, free_cut, paid_cut)
+        layer = self.tally.layer(faults, self._finds, self.layers, self._sums)
+        self._sums = self.tally.sums()
         self.layers.append(layer)
         self._reporter.tell(LayerDone(layer))
         self._entering = self._sifted(faults)

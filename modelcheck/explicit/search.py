@@ -189,18 +189,8 @@ class Search:
     def _finish(self, faults: int) -> None:
         """A layer is done: count it, and see whether another fault could add anything."""
         self.tally.take(self.workers)
-        free, paid, free_cut, paid_cut = self.tally.sums()
-        before = self.layers[-1].states if self.layers else 0
-        size = len(self.space)
-        layer = Layer(
-            faults=faults,
-            new=size - before,
-            states=size,
-            transitions=free + self.sums[1],
-            levels=self.counts().levels,
-            cut=free_cut + self.sums[3],
-        )
-        self.sums = (free, paid, free_cut, paid_cut)
+        layer = self.tally.layer(faults, self.space, self.layers, self.sums)
+        self.sums = self.tally.sums()
         self.layers.append(layer)
         self._reporter.tell(LayerDone(layer))
         self.entering = self._waiting()

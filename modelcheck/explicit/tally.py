@@ -12,6 +12,7 @@ from modelcheck.account import Counts
 from modelcheck.explicit.context import NOWHERE, Context, is_fault
 from modelcheck.explicit.space import Level
 from modelcheck.report import Found, Reporter
+from modelcheck.result import Layer
 from spec.ir import Property, PropertyKind
 
 
@@ -42,6 +43,7 @@ class Find:
         return self.faults, self.depth, self.number
 
 
+Sums = tuple[int, int, int, int]  # steps taken, free ones and faults; and cut, free ones and faults
 Words = MutableSequence[int] | Array[c_uint64]
 
 
@@ -102,7 +104,7 @@ class Tally:
         """How many steps were taken."""
         return sum(self.words[self._context.taken : self._context.cut])
 
-    def sums(self) -> tuple[int, int, int, int]:
+    def sums(self) -> Sums:
         """How many steps were taken, free ones and faults; and how many were cut."""
         context = self._context
         taken = [0, 0]
@@ -123,6 +125,20 @@ class Tally:
             taken={a.name: words[context.taken + place] for place, a in enumerate(context.actions)},
             cut={limit: cut[2 * place] + cut[2 * place + 1] for place, limit in enumerate(context.limits)},
             refused=frozenset(g for place, g in enumerate(context.guards) if words[context.refused + place]),
+        )
+
+    def layer(self, faults: int, space: States, before: Sequence[Layer], then: Sums) -> Layer:
+        """A layer that is done, given the sums of when the one before was, whose faults lead to this one."""
+        free, _, free_cut, _ = self.sums()
+        _, paid, _, paid_cut = then
+        size = len(space)
+        return Layer(
+            faults=faults,
+            new=size - (before[-1].states if before else 0),
+            states=size,
+            transitions=free + paid,
+            levels=self.counts(space).levels,
+            cut=free_cut + paid_cut,
         )
 
     def restore(self, words: list[int], contexts: list[list[int]], worker: Worker) -> None:
