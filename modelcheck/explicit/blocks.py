@@ -195,11 +195,7 @@ class Blocks(Runtime):
         fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, used)
         with fn.remembering():
             fn.begin(used)
-            differs = i64(0)
-            for n in range(self.words):
-                difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
-                differs = fn.or_(differs, difference)
-            fn.fork(fn.eq(differs, i64(0)), found, on)
+            fn.fork(self.is_in(fn, slot, state), found, on)
             fn.begin(on)
             fn.store(at, fn.add(now, i64(1)))
             fn.goto(look)

@@ -77,11 +77,7 @@ class Runtime:
         slot = fn.at(table, fn.mul(now, i64(self.words)))
         fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, full)
         fn.begin(full)
-        differs = i64(0)
-        for n in range(self.words):
-            difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
-            differs = fn.or_(differs, difference)
-        fn.fork(fn.eq(differs, i64(0)), found, on)
+        fn.fork(self.is_in(fn, slot, state), found, on)
         fn.begin(on)
         following = fn.add(now, i64(1))
         fn.store(at, fn.select(fn.eq(following, slots), i64(0), following))
@@ -97,6 +93,14 @@ class Runtime:
         number = self.shard(fn, fn.call(64, "hash", state))
         shard = fn.at("%shards", fn.mul(number, V(64, "%size")))
         return self.find(fn, fn.pointer(fn.read(shard, TABLE)), fn.read(shard, SLOTS), state)
+
+    def is_in(self, fn: Function, slot: str, state: str) -> V:
+        """Whether a slot has a state, whatever the table keeps in it."""
+        differs = i64(0)
+        for n in range(self.words):
+            difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
+            differs = fn.or_(differs, difference)
+        return fn.eq(differs, i64(0))
 
     def copy(self, fn: Function, slot: str, to: str) -> None:
         """Copy the state in a slot, without what the table keeps in it."""
