@@ -263,17 +263,21 @@ def write(root: Path, files: Mapping[str, str]) -> Tree:
     return read(root)
 
 
-def test_there_is_something_to_check() -> None:
-    tree = read(ROOT)
+@pytest.fixture(scope="module")
+def tree() -> Tree:
+    """This project, read once: it takes longer than any rule."""
+    return read(ROOT)
 
+
+def test_there_is_something_to_check(tree: Tree) -> None:
     assert len(tree.graph) >= 20
     assert {name.split(".")[0] for name in tree.graph} == set(LAYERS)
     assert {"spec.parser", "spec.semantics", "modelcheck.reference", "modelcheck.cli"} <= set(tree.graph)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_tree_keeps_every_rule(rule: Rule) -> None:
-    assert rule(read(ROOT)) == []
+def test_the_tree_keeps_every_rule(rule: Rule, tree: Tree) -> None:
+    assert rule(tree) == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
