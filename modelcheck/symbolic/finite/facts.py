@@ -77,8 +77,10 @@ class _Facts:
 
     def _exprs(self) -> Iterator[tuple[int, ir.Expr]]:
         """What is said in the language, each with its rank."""
-        leaves = [leaf for whole in plain(self._model.variables) for leaf in self._leaves(*whole)]
-        pairs = [*self._pairs(leaves)]
+        values = [value for whole in plain(self._model.variables) for value in self._values(*whole)]
+        leaves = [leaf for value in values for leaf in self._leaves(*value)]
+        wholes = [(of, expr) for of, expr in values if not _is_single(of)]
+        pairs = [*self._pairs(leaves, wholes)]
         for keep in (lambda n: True, lambda n: n < 2, lambda n: n < 1):  # noqa: ARG005 - all of them
             kept = [(rank, expr) for depth, rank, expr in pairs if keep(depth)]
             if len(kept) <= MOST_PAIRS:
@@ -86,21 +88,27 @@ class _Facts:
                 break
         for of, expr in leaves:
             yield from self._alone(of, expr)
-        for whole in plain(self._model.variables):
-            for of, expr in self._wholes(*whole):
-                yield from self._inside(of, expr)
+        for of, expr in wholes:
+            yield from self._inside(of, expr)
 
     # ------------------------------------------------------------------ parts of a state
 
-    def _leaves(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
-        """The single values in a value: truth values, numbers, members, options of them; lengths, entries."""
+    def _values(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
+        """A value, or for a record or a map what is in it."""
         match of:
             case t.Record(_, fields):
                 for n, field in enumerate(fields):
-                    yield from self._leaves(field.type, ir.Part(expr, n, type=field.type, span=NOWHERE))
+                    yield from self._values(field.type, ir.Part(expr, n, type=field.type, span=NOWHERE))
             case t.Map(key, inner) if t.is_scalar(key):
-                for each in self._entries(key, inner, expr):
-                    yield from self._leaves(inner, each)
+                for each in members(key, self._scope):
+                    at = ir.Const(each, type=key, span=NOWHERE)
+                    yield from self._values(inner, apply(ir.Op.LOOKUP, inner, expr, at))
+            case _:
+                yield of, expr
+
+    def _leaves(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
+        """The single values in a value: itself, or of a sequence its length and entries."""
+        match of:
             case t.Seq(inner, limit) if limit is not None:
                 counted = length(of)
                 yield counted, apply(ir.Op.SIZE, counted, expr)
@@ -108,28 +116,10 @@ class _Facts:
                     for n in range(self._shapes.limit(limit)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
                         yield t.Option(inner), apply(ir.Op.AT, t.Option(inner), expr, at)
-            case _ if t.is_scalar(of) or (isinstance(of, t.Option) and t.is_scalar(of.of)):
+            case _ if _is_single(of):
                 yield of, expr
             case _:
                 return
-
-    def _wholes(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
-        """The sets, bags and sequences in a value, and what has no parts to speak of."""
-        match of:
-            case t.Record(_, fields):
-                for n, field in enumerate(fields):
-                    yield from self._wholes(field.type, ir.Part(expr, n, type=field.type, span=NOWHERE))
-            case t.Map(key, inner) if t.is_scalar(key):
-                for each in self._entries(key, inner, expr):
-                    yield from self._wholes(inner, each)
-            case _ if t.is_scalar(of) or (isinstance(of, t.Option) and t.is_scalar(of.of)):
-                return
-            case _:
-                yield of, expr
-
-    def _entries(self, key: t.Type, inner: t.Type, expr: ir.Expr) -> Iterator[ir.Expr]:
-        for each in members(key, self._scope):
-            yield apply(ir.Op.LOOKUP, inner, expr, ir.Const(each, type=key, span=NOWHERE))
 
     # ------------------------------------------------------------------ what is said of them
 
@@ -157,7 +147,7 @@ class _Facts:
             return list(range(self._shapes.limit(whole.limit) + 1))
         return list(members(inner, self._scope))
 
-    def _pairs(self, leaves: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
+    def _pairs(self, leaves: Sequence[Leaf], wholes: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
         """Two parts of a state against each other, those that say more in general first."""
         for (a_of, a), (b_of, b) in combinations(leaves, 2):
             if _base(a_of) != _base(b_of) or isinstance(a_of, t.Bool):
@@ -170,7 +160,6 @@ class _Facts:
                 for some, other in ((a, b), (b, a)):
                     if not isinstance(other.type, t.Option) and isinstance(some.type, t.Option):
                         yield max(depth, 1), 0, _some_beyond(some, other)
-        wholes = [leaf for whole in plain(self._model.variables) for leaf in self._wholes(*whole)]
         for (a_of, a), (b_of, b) in combinations(wholes, 2):
             if isinstance(a_of, t.Set) and a_of == b_of:
                 yield 0, 0, equal(a, b)
@@ -235,6 +224,11 @@ class _Facts:
                 continue
             for value in range(flat.most):
                 yield Fact(None, terms.le(var, terms.number(value)), 3)
+
+
+def _is_single(of: t.Type) -> bool:
+    """Whether it is a truth value, a number, a member, or an option of one."""
+    return t.is_scalar(of.of if isinstance(of, t.Option) else of)
 
 
 def _one(fact: Fact) -> Iterator[Term]:
