@@ -260,9 +260,7 @@ def test_an_error_of_asking_is_one_of_the_model() -> None:
     assert found.end is End.ERROR
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(0, Holds), (2, Holds), (3, Violated), (None, Violated)])
-def test_the_budget_of_faults_is_part_of_the_proof(most: int | None, verdict: type) -> None:
-    text = """
+SLIPS = """
 protocol p
 state { n: 0..4 = 0 }
 fault slip { require n < 4
@@ -270,21 +268,17 @@ fault slip { require n < 4
 invariant low: n < 3
 check it { faults any }
 """
-    found = search(text, faults=Budget(most))
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(0, Holds), (2, Holds), (3, Violated), (None, Violated)])
+def test_the_budget_of_faults_is_part_of_the_proof(most: int | None, verdict: type) -> None:
+    found = search(SLIPS, faults=Budget(most))
 
     assert isinstance(found.results[0].verdict, verdict)
 
 
 def test_what_has_no_word_in_the_language_is_a_comment() -> None:
-    text = """
-protocol p
-state { n: 0..4 = 0 }
-fault slip { require n < 4
-  n := n + 1 }
-invariant low: n < 3
-check it { faults <= 2 }
-"""
-    found = search(text)
+    found = search(SLIPS, faults=Budget(2))
     assert found.proof is not None
     assert found.proof.found is not None
 
