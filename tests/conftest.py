@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,15 @@ def _by_session(item: pytest.Item) -> int:
     if item.get_closest_marker("spark") is None:
         return 3
     return 0 if "local_spark" in fixtures else 1 if "cluster_spark" in fixtures else 2
+
+
+@pytest.fixture
+def quickly_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Code for some thousand states is not worth being made fast; nor is it for others."""
+    from modelcheck.explicit.kernel import compiled  # noqa: PLC0415 - heavy, for few tests
+
+    monkeypatch.setattr("modelcheck.explicit.kernel.compiled", partial(compiled, level=0))
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
