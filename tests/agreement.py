@@ -73,11 +73,13 @@ def compare(
     limits: Limits | None = None,
     symmetry: bool = False,
     threads: int | None = None,
+    known: Found | None = None,
 ) -> Findings | None:
     """What both engines found; None where one of them cannot say or a limit ended its search.
 
-    Raises Different when they do not agree.  Errors of the model may differ: any
-    that is real (`api.check` has replayed it) and as cheap as the reference's will do.
+    `known` is what the reference engine finds, where it was asked before.  Raises Different when
+    they do not agree.  Errors of the model may differ: any that is real (`api.check` has replayed
+    it) and as cheap as the reference's will do.
     """
     if symmetry:
         asked = up_to_renaming(model, asked)
@@ -86,8 +88,7 @@ def compare(
         return None
     if explicit.findings is not None and explicit.findings.end.partial:
         return None
-    reference = _found(model, asked, "reference", limits=None, symmetry=symmetry)
-    assert reference is not None
+    reference = known or by_reference(model, asked, symmetry=symmetry)
     a, b = reference.facts, explicit.facts
     if symmetry and reference.findings is not None and reference.findings.error is not None:
         # how much of an erring state was seen depends on which state stands for its orbit
@@ -96,6 +97,13 @@ def compare(
     if differences:
         raise Different(model.source.text, differences)
     return reference.findings
+
+
+def by_reference(model: Model, asked: Check, *, symmetry: bool = False) -> Found:
+    """What the reference engine finds, without limits."""
+    found = _found(model, asked, "reference", limits=None, symmetry=symmetry)
+    assert found is not None
+    return found
 
 
 def up_to_renaming(model: Model, asked: Check) -> Check:

@@ -16,7 +16,7 @@ from spec.diagnostics import SpecError
 from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import load, loads
 from spec.values import ModelError
-from tests.agreement import compare, orbits, up_to_renaming
+from tests.agreement import Found, by_reference, compare, orbits, up_to_renaming
 from tests.model_texts import model_text
 
 HERE = Path(__file__).parent
@@ -64,11 +64,13 @@ FOUND = sorted((HERE / "agreement").glob("*.rsm"))
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_engines_agree_on_every_small_check_of_a_file(path: Path) -> None:
     for model, asked in small_checks(path):
+        known = by_reference(model, asked)
         for threads in (1, 2):
-            compare(model, asked, threads=threads)
+            compare(model, asked, threads=threads, known=known)
         if symmetric_sorts(model):
             compare(model, asked, symmetry=True)
 
@@ -84,7 +86,9 @@ def test_engines_agree_where_they_once_did_not(path: Path, *, symmetry: bool) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_engines_agree_on_random_models(part: int) -> None:
+def test_engines_agree_on_random_models(part: int, request: pytest.FixtureRequest) -> None:
+    if part % 4:  # the others have the code that people have
+        request.getfixturevalue("quickly_compiled")
     compared = 0
     seed = part * 100_000
     while compared < MODELS:
@@ -92,8 +96,8 @@ def test_engines_agree_on_random_models(part: int) -> None:
         found = random_model(seed)
         if found is None:
             continue
-        model, asked = found
-        if compare(model, asked, limits=Limits(states=SMALL), threads=1 + seed % 2) is None:
+        model, asked, known = found
+        if compare(model, asked, limits=Limits(states=SMALL), threads=1 + seed % 2, known=known) is None:
             continue
         compared += 1
         if compared % 2 and symmetric_sorts(model):
@@ -101,8 +105,8 @@ def test_engines_agree_on_random_models(part: int) -> None:
             agrees_with_brute_force(model, asked)
 
 
-def random_model(seed: int) -> tuple[Model, Check] | None:
-    """The model of a number and its check; None when it says too little, or too much for the reference."""
+def random_model(seed: int) -> tuple[Model, Check, Found] | None:
+    """The model of a number, its check, what the reference finds; None when that is too little or much."""
     random = Random(seed)  # noqa: S311 - no secret
     try:
         model = loads(model_text(random.randrange))[0]
@@ -110,7 +114,9 @@ def random_model(seed: int) -> tuple[Model, Check] | None:
         found = check(model, asked, engine="reference", limits=Limits(states=SMALL)).findings
     except (SpecError, ModelError):
         return None
-    return None if found.end.partial or (found.stats.states < 4 and seed % 4) else (model, asked)
+    if found.end.partial or (found.stats.states < 4 and seed % 4):
+        return None
+    return model, asked, Found(found)
 
 
 def agrees_with_brute_force(model: Model, asked: Check) -> None:
