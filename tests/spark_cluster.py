@@ -81,7 +81,8 @@ def cluster(folder: Path, *, workers: int = 2, memory: str = "1g") -> Iterator[C
     """A cluster on free ports of the loopback, with all its files in that folder."""
     with contextlib.ExitStack() as stack:
         log = folder / "master.log"
-        stack.enter_context(_daemon(folder, log, "master.Master", "--port", "0", "--webui-port", "0"))
+        own: tuple[str | Path, ...] = ("--port", "0", "--webui-port", "0")
+        stack.enter_context(_daemon(folder, log, 1, "master.Master", *own))
         url = until(lambda: _found(log, r"Starting Spark master at (spark://\S+)"))
         started = []
         for number in range(workers):
@@ -96,7 +97,7 @@ def cluster(folder: Path, *, workers: int = 2, memory: str = "1g") -> Iterator[C
                 "--work-dir",
                 folder / f"{number}",
             )
-            started.append(stack.enter_context(_daemon(folder, log, "worker.Worker", *own, url)))
+            started.append(stack.enter_context(_daemon(folder, log, number + 1, "worker.Worker", *own, url)))
         for number in range(workers):
             log = folder / f"worker{number}.log"
             until(lambda log=log: _found(log, r"(Successfully registered)"))  # type: ignore[misc]
@@ -104,18 +105,19 @@ def cluster(folder: Path, *, workers: int = 2, memory: str = "1g") -> Iterator[C
 
 
 @contextlib.contextmanager
-def _daemon(folder: Path, log: Path, name: str, *words: str | Path) -> Iterator[Popen[bytes]]:
-    """One process of the cluster."""
+def _daemon(folder: Path, log: Path, host: int, name: str, *words: str | Path) -> Iterator[Popen[bytes]]:
+    """One process of the cluster, on a machine of its own as far as Spark can tell."""
+    address = f"127.0.0.{host}"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment |= {
         "JAVA_HOME": str(find().home),
-        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_IP": address,
         "SPARK_LOCAL_DIRS": str(folder),
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": QUICK,
     }
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    command = [str(program), f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1", *map(str, words)]
+    command = [str(program), f"org.apache.spark.deploy.{name}", "--host", address, *map(str, words)]
     with log.open("wb") as out:
         process = supervised(command, cwd=folder, env=environment, stdout=out, stderr=out)
     try:
