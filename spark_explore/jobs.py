@@ -32,6 +32,15 @@ from spark_explore.store import forget
 PART = 1 << 15  # states that are worth a task
 AGAIN = 0.2  # seconds until a job that was not there yet is told again to end
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+LIMIT = "spark.executor.pyspark.memory"
+SCARCE = (  # as what the lack of memory may come
+    "MemoryError",
+    "llocate memory",
+    "shared object",
+    "failed to map",
+    "can't load",
+    "exited unexpectedly",
+)
 WAVES = 1  # tasks for each core: more would find less of what is made twice
 
 
@@ -198,7 +207,9 @@ class OnSpark:
         try:
             found = rows.mapInArrow(work, TOLD).collect()
         except (PySparkException, Py4JJavaError) as error:
-            raise JobFailed(reason(error).removeprefix(f"{Damaged.__module__}.Damaged: ")) from None
+            said = reason(error).removeprefix(f"{Damaged.__module__}.Damaged: ")
+            limit = self._spark.sparkContext.getConf().get(LIMIT)
+            raise JobFailed(_explained(said, limit)) from None
         return [json.loads(bytes(row.told)) for row in found]
 
     # ------------------------------------------------------------------ answers
@@ -226,3 +237,11 @@ def _least(finds: dict[int, Words], told: Iterable[tuple[int, list[int]]]) -> No
     """Keep the least state of each kind."""
     for place, state in told:
         finds[place] = min(finds.get(place, tuple(state)), tuple(state))
+
+
+def _explained(said: str, limit: str | None) -> str:
+    """What went wrong; and where that may be for want of memory, how much a worker is allowed."""
+    if not any(sign in said for sign in SCARCE):
+        return said
+    allowed = "" if limit is None else f" ({LIMIT}={limit})"
+    return f"a Python worker seems to lack memory{allowed}: {said.partition('. ')[0]}"

@@ -16,6 +16,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
 
 NAME = "modelcheck-"  # what follows is a checksum
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
@@ -60,7 +61,7 @@ class Executor:
 
 
 def look(_: object = None) -> Executor:
-    """What the Python that runs this is, and whether it can load what a search needs."""
+    """What the Python that runs this is, and whether it can load what a search needs. Raises MemoryError."""
     return Executor(platform.node(), sys.executable, platform.python_version(), _missing())
 
 
@@ -70,6 +71,15 @@ def _missing() -> str | None:
             import_module(name)
         except ModuleNotFoundError as error:
             return str(error.name).partition(".")[0]
-        except (ImportError, OSError, SyntaxError) as error:
+        except (ImportError, OSError, SyntaxError, MemoryError) as error:
+            _mind_limit(name)
             return f"a {name} that can be loaded ({error})"
     return None
+
+
+def _mind_limit(name: str) -> None:
+    """Whether it may be for want of memory that something cannot be loaded. Raises MemoryError."""
+    allowed, _ = getrlimit(RLIMIT_AS)
+    if allowed != RLIM_INFINITY:
+        said = f"{allowed >> 20} MiB (spark.executor.pyspark.memory) are too little to load {name}"
+        raise MemoryError(said) from None

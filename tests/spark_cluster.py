@@ -55,6 +55,12 @@ class Cluster:
             if each.parent in workers and "CoarseGrainedExecutorBackend" in each.command
         )
 
+    def pythons(self) -> list[int]:
+        """The Python processes that run tasks now, by their numbers: what executors' daemons have forked."""
+        executors, each = {*self.executors()}, _processes()
+        daemons = {one.pid for one in each if one.parent in executors}
+        return sorted(one.pid for one in each if one.parent in daemons)
+
     def settings(self) -> Settings:
         """Of a session on this cluster with an executor on each worker."""
         conf = {

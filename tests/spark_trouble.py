@@ -118,6 +118,10 @@ def have(trouble: Trouble, patch: pytest.MonkeyPatch) -> None:
     """Every job of a search has trouble from now on, as long as the patch lasts."""
 
     class InTrouble(OnSpark):
+        def __init__(self, *given: Any) -> None:  # noqa: ANN401 - whatever it is made of
+            super().__init__(*given)
+            self._warmed.join()  # so that it is always the same levels that are jobs
+
         def _sharded(self, work: Work, tasks: int) -> DataFrame:
             return super()._sharded(Troubled(work, trouble), tasks)
 
