@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
@@ -13,6 +13,7 @@ from modelcheck.memory import resident
 from modelcheck.result import End, Extent, Findings, Holds, Layer, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.space import Purse
 from spec.ir import Guard, Kind, Property, PropertyKind
+from spec.values import ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,22 @@ class Account:
         good = prop.kind is PropertyKind.REACHABLE
         verdict = self._undecided(good=good) if faults is None else self._decided(prop, faults, good=good)
         return Result(prop.name, prop.kind, verdict, self.by_faults(faults, good=good))
+
+    def later(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
+        """What is known of a property that needs all states; Ctrl-C meanwhile leaves it unknown."""
+        verdict: Verdict = Unknown(self.end.value, None)
+        if self.end is End.COMPLETE:
+            try:
+                verdict = decide(prop)
+            except ModelError as error:
+                verdict = Unknown(f"{prop.name} makes an error: {error.message}")
+            except KeyboardInterrupt:
+                self.end = End.INTERRUPTED
+                verdict = Unknown(self.end.value, None)
+        if isinstance(verdict, Unknown):
+            return Result(prop.name, prop.kind, verdict)
+        first = verdict.extent.faults if isinstance(verdict, Violated) else None
+        return Result(prop.name, prop.kind, verdict, self.by_faults(first, good=False))
 
     def _decided(self, prop: Property, faults: int, *, good: bool) -> Verdict:
         trace, extent = self.search.trace_of(prop.name), self.extent(faults)

@@ -12,10 +12,9 @@ from modelcheck.layers import Search
 from modelcheck.liveness import Starving, run_of, starving
 from modelcheck.recovery import Trap, trap
 from modelcheck.report import Reporter
-from modelcheck.result import End, Findings, Holds, Result, Unknown, Verdict, Violated
+from modelcheck.result import End, Findings, Holds, Result, Verdict, Violated
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine
-from spec.values import ModelError
 
 
 class ReferenceEngine:
@@ -56,44 +55,26 @@ class _Account(Account):
     def result(self, prop: Property) -> Result:
         """What is known of a property; those of whole runs are looked at only now."""
         if prop.kind is PropertyKind.RECOVERABLE:
-            return self._recoverable(prop)
+            return self.later(prop, self._recoverable)
         if prop.kind in OF_FAIR_RUNS:
-            return self._fair(prop)
+            return self.later(prop, self._fair)
         return super().result(prop)
 
-    def _recoverable(self, prop: Property) -> Result:
-        if self.end is not End.COMPLETE or self.run.edges is None:
-            return Result(prop.name, prop.kind, Unknown(self.end.value, None))
-        try:
-            caught = trap(prop, self.run.machine, self.run.space, self.run.edges)
-        except ModelError as error:
-            return Result(prop.name, prop.kind, Unknown(f"{prop.name} makes an error: {error.message}"))
+    def _recoverable(self, prop: Property) -> Verdict:
+        assert self.run.edges is not None
+        caught = trap(prop, self.run.machine, self.run.space, self.run.edges)
         if not isinstance(caught, Trap):
-            verdict: Verdict = Holds(self.whole(), beyond=caught.beyond)
-            return Result(prop.name, prop.kind, verdict, self.by_faults(None, good=False))
+            return Holds(self.whole(), beyond=caught.beyond)
         level = self.run.space.level(caught.number)
         found = Discovery(Place(level.faults, level.depth, caught.number), Trapped(), prop.name)
-        verdict = Violated(self.extent(level.faults), self.run.trace(found))
-        return Result(prop.name, prop.kind, verdict, self.by_faults(level.faults, good=False))
+        return Violated(self.extent(level.faults), self.run.trace(found))
 
-    def _fair(self, prop: Property) -> Result:
-        """A property of fair runs; Ctrl-C while it is looked at leaves it and the later ones unknown."""
-        if self.end is not End.COMPLETE:
-            return Result(prop.name, prop.kind, Unknown(self.end.value, None))
-        try:
-            found = starving(prop, self.run)
-        except ModelError as error:
-            return Result(prop.name, prop.kind, Unknown(f"{prop.name} makes an error: {error.message}"))
-        except KeyboardInterrupt:
-            self.end = End.INTERRUPTED
-            return Result(prop.name, prop.kind, Unknown(self.end.value, None))
+    def _fair(self, prop: Property) -> Verdict:
+        found = starving(prop, self.run)
         if isinstance(found, Starving):
-            verdict: Verdict = Violated(self.extent(found.faults), self._lasso(found, prop))
-            return Result(prop.name, prop.kind, verdict, self.by_faults(found.faults, good=False))
+            return Violated(self.extent(found.faults), self._lasso(found, prop))
         extent = self.whole() if found.unlimited else self.extent(self.most())
-        return Result(
-            prop.name, prop.kind, Holds(extent, beyond=found.beyond), self.by_faults(None, good=False)
-        )
+        return Holds(extent, beyond=found.beyond)
 
     def _lasso(self, found: Starving, prop: Property) -> Trace:
         states, steps = run_of(found, self.run)

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
-from modelcheck.account import Account
 from modelcheck.engine import CannotResume, Refusal, Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
@@ -19,6 +18,7 @@ from modelcheck.result import Findings
 from spark_explore.here import Hands, Here
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.pieces import Damaged
+from spark_explore.recovery import FullAccount
 from spark_explore.run import begin, resume, see_room
 from spark_explore.search import Search
 from spark_explore.session import Settings, session, shown
@@ -72,14 +72,12 @@ class SparkEngine:
         return shown(self._settings)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What the explicit engine refuses; and `recoverable`, which needs all states at hand."""
+        """What the explicit engine refuses."""
         refused = []
         for prop in task.properties:
             if prop.kind in OF_RUNS or (task.symmetry and prop.kind in OF_STEPS):
                 up_to = " up to symmetry" * (prop.kind in OF_STEPS)
                 refused.append(Refusal(f"{prop.kind.value} {prop.name}{up_to}", "reference"))
-            elif prop.kind is PropertyKind.RECOVERABLE:
-                refused.append(Refusal(f"{prop.kind.value} {prop.name}", "explicit"))
         if not refused:
             try:
                 Kernel(task, blocks=True)
@@ -111,7 +109,7 @@ class SparkEngine:
             else:
                 there = OnSpark(spark, task, kernel, run, place, search.left)
                 search.hands = partial(self._hands, search, here, there)
-            return Account(search, search.search(status)).findings(self.name)
+            return FullAccount(search, search.search(status)).findings(self.name)
 
     def _hands(self, search: Search, here: Here, there: OnSpark, states: int) -> Hands:
         """Who is sooner done with a level."""

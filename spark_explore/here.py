@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import Protocol
+from zlib import crc32
 
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
 from spark_explore.files import Place, write
-from spark_explore.pieces import Piece, blocks, total
-from spark_explore.run import Run
+from spark_explore.marks import Aim, Beside, Lookout, Marked, Marks, goals, marked, put, tally, wanted
+from spark_explore.pieces import Piece, blocks, of_shard, total
+from spark_explore.run import Level, Run, marks_name
 from spark_explore.spent import LEVELS, Spent, Watch, Watched
 from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
 
@@ -51,6 +54,17 @@ class Hands(Protocol):
 
     def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
+        ...
+
+    def goals(self, aim: Aim) -> list[Marks]:
+        """The marks of all levels: who is at the goal. Raises Failing where asking makes an error."""
+        ...
+
+    def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
+        """The marks of levels, with those of states that a step leads from to a mark of the levels seen.
+
+        And whether to look again from those states, for they may lead to each other.
+        """
         ...
 
 
@@ -112,3 +126,61 @@ class Here:
             return expander.parent_of(found, state, by_fault=by_fault)
         finally:
             expander.close()
+
+    def goals(self, aim: Aim) -> list[Marks]:
+        """The marks of all levels."""
+        store, width = self._store, self._width
+        found = (goals(self._kernel, aim, blocks(store, level.new, width)) for level in self._run.levels)
+        return [self._kept(aim, level, marks) for level, marks in zip(self._run.levels, found, strict=True)]
+
+    def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
+        """The marks of levels, and what steps add, until that is all."""
+        marks, questions = self._ahead(aim, at)
+        table = wanted(self._kernel, 1, questions)
+        try:
+            table.see(chain.from_iterable(map(self._beside, seen)))
+            more = True
+            while more:
+                table.see(self._with(at, marks))
+                before = marks.count(0)
+                for each in questions:
+                    put(self._kernel, marks, table.answer(each), aim)
+                more = marks.count(0) < before
+        finally:
+            table.close()
+        ends = accumulate(each.level.count for each in at)
+        own = [marks[end - each.level.count : end] for each, end in zip(at, ends, strict=True)]
+        return [self._kept(aim, each.level, part) for each, part in zip(at, own, strict=True)], False
+
+    def _ahead(self, aim: Aim, at: Sequence[Marked]) -> tuple[bytearray, list[bytes]]:
+        """The marks of levels with those that need no question; and the questions."""
+        lookout, found, questions = Lookout(self._kernel, aim), bytearray(), list[bytes]()
+        try:
+            for block, old in chain.from_iterable(map(self._beside, at)):
+                marks = bytearray(old)
+                questions += filter(None, lookout.ahead(block, marks, len(found)))
+                found += marks
+        finally:
+            lookout.close()
+        return found, questions
+
+    def _beside(self, at: Marked) -> Iterator[Beside]:
+        return marked(self._store, at.level.new, at.marks.pieces, self._width)
+
+    def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[Beside]:
+        """The states of levels with other marks."""
+        start = 0
+        for each in at:
+            for block in blocks(self._store, each.level.new, self._width):
+                count = len(block) // self._width
+                yield block, bytes(marks[start : start + count])
+                start += count
+
+    def _kept(self, aim: Aim, level: Level, marks: bytes | bytearray) -> Marks:
+        """Write marks of a level beside its states."""
+        if not marks:
+            return Marks((), 0, 0)
+        shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]
+        piece = Piece(marks_name(aim.which), 0, 0, tuple(map(total, shards)), crc32(marks))
+        self._store.put(piece.name, [bytes(marks)])
+        return Marks((piece,), *tally(marks))

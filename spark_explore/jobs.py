@@ -21,8 +21,10 @@ from modelcheck.explicit.layout import Words
 from modelcheck.layers import Stopped
 from modelcheck.result import End
 from spark_explore.here import Advance, Pieces
+from spark_explore.marks import Aim, Failing, Marked, Marks, joined, marks_told
 from spark_explore.pieces import Damaged, Piece, piece_told, split, total
 from spark_explore.remote import ROWS, TOLD, Expand, LookBack, Mission, Settle, Sift, Work
+from spark_explore.remote_marks import Answer, Ask, Goals, Mark, Part
 from spark_explore.run import Run, left_folder
 from spark_explore.session import reason
 from spark_explore.spent import JOBS, Spent
@@ -139,7 +141,33 @@ class OnSpark:
         first = min(answers, key=lambda answer: int(answer["part"]), default=None)
         return None if first is None else tuple(first["parent"])
 
+    def goals(self, aim: Aim) -> list[Marks]:
+        """The marks of all levels."""
+        parts = self._ranges()
+        work = Goals(self._mission, parts, len(self._run.levels), aim)
+        answers = self._collected(self._numbers(len(parts)), work)
+        failing = [answer for answer in answers if "failing" in answer]
+        if failing:
+            raise Failing(tuple(min(failing, key=lambda answer: int(answer["level"]))["failing"]))
+        return _by_level(answers, parts)
+
+    def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
+        """The marks of levels, and what a step adds."""
+        parts, folder = self._ranges(), len(self._run.levels)
+        own, met = ([(each.level.number, each.name) for each in which] for which in (at, seen))
+        rows = self._sharded(Ask(self._mission, parts, own, folder, aim), len(parts))
+        rows = self._by_shard(rows.mapInArrow(Answer(self._mission, met), ROWS))
+        answers = self._collected(rows, Mark(self._mission, parts, own, aim))
+        forget(self._run.store, left_folder(folder))
+        return _by_level(answers, parts), True
+
     # -------------------------------------------------------------------- parts
+
+    def _ranges(self) -> list[Part]:
+        """The shards in parts, one for each core at most."""
+        shards = self._run.shards
+        count = min(shards, WAVES * self._spark.sparkContext.defaultParallelism)
+        return [(shards * n // count, shards * (n + 1) // count) for n in range(count)]
 
     def _parts(self, pieces: Pieces) -> list[list[Piece]]:
         """States in parts of about the same size, in their order; for a level of which there are few, one."""
@@ -163,7 +191,10 @@ class OnSpark:
 
     def _sharded(self, work: Work, tasks: int) -> DataFrame:
         """What tasks make, by shard."""
-        rows = self._numbers(tasks).mapInArrow(work, ROWS)
+        return self._by_shard(self._numbers(tasks).mapInArrow(work, ROWS))
+
+    def _by_shard(self, rows: DataFrame) -> DataFrame:
+        """Rows where those of the same shard, or part, come together."""
         if hasattr(rows, "repartitionById"):
             return rows.repartitionById(self._run.shards, "shard")
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
@@ -231,6 +262,15 @@ class OnSpark:
     def _all_there(self, shards: Iterable[int]) -> None:
         if sorted(shards) != list(range(self._run.shards)):
             raise JobFailed("not every shard has answered once")
+
+
+def _by_level(answers: list[dict[str, Any]], parts: Sequence[Part]) -> list[Marks]:
+    """The marks of levels, given those of each part."""
+    answers.sort(key=lambda answer: int(answer["part"]))
+    if [answer["part"] for answer in answers] != list(range(len(parts))):
+        raise JobFailed("not every part has answered once")
+    every = ([marks_told(told) for told in answer["levels"]] for answer in answers)
+    return [joined(level) for level in zip(*every, strict=True)]
 
 
 def _least(finds: dict[int, Words], told: Iterable[tuple[int, list[int]]]) -> None:

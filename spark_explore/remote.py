@@ -66,10 +66,15 @@ class Site:
 
     def seen(self, levels: int, shard: int) -> list[Piece]:
         """The states of a shard in the first so many levels."""
-        while len(self._levels) < levels:
+        found = map(self.level, range(levels))
+        return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
+
+    def level(self, number: int) -> Level:
+        """A level that is finished."""
+        while len(self._levels) <= number:
             name = manifest_name(len(self._levels))
             self._levels.append(level_told(unsealed(name, self.store.read(name))))
-        return [p for level in self._levels[:levels] for p in of_shard(level.new, shard, self.width)]
+        return self._levels[number]
 
 
 def _see(mission: Mission, store: Store) -> None:
@@ -109,7 +114,7 @@ class Expand:
         here = site(self.mission.value)
         with here.watch.on(TASKS):
             for number in numbers(batches):
-                yield from _sent(self._rows(here, number))
+                yield from sent(self._rows(here, number))
         yield _batch([(0, spent(here), b"")])
 
     def _rows(self, here: Site, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
@@ -146,7 +151,7 @@ def numbers(batches: Batches) -> Iterator[int]:
         yield from batch.column(0).to_pylist()
 
 
-def _sent(rows: Iterator[tuple[int, bytes | None, bytes]]) -> Batches:
+def sent(rows: Iterator[tuple[int, bytes | None, bytes]]) -> Batches:
     """Rows as record batches of some megabytes."""
     kept: list[tuple[int, bytes | None, bytes]] = []
     size = 0
@@ -194,7 +199,7 @@ class Settle:
         here = site(self.mission.value)
         with here.watch.on(TASKS):
             answers = self._answers(here, batches)
-        yield _answers([*answers, spent(here)])
+        yield answered([*answers, spent(here)])
 
     def _answers(self, here: Site, batches: Batches) -> list[bytes]:
         candidates: dict[int, list[bytes]] = defaultdict(list)
@@ -240,7 +245,7 @@ class Sift:
     def __call__(self, batches: Batches) -> Batches:
         """A row for each shard."""
         here = site(self.mission.value)
-        yield _answers([self._sifted(here, shard) for shard in numbers(batches)])
+        yield answered([self._sifted(here, shard) for shard in numbers(batches)])
 
     def _sifted(self, here: Site, shard: int) -> bytes:
         store, width = here.store, here.width
@@ -267,7 +272,7 @@ class LookBack:
         here = site(self.mission.value)
         found = ((number, self._parent(here, number)) for number in numbers(batches))
         rows = [json.dumps({"part": n, "parent": list(each)}).encode() for n, each in found if each]
-        yield _answers(rows)
+        yield answered(rows)
 
     def _parent(self, here: Site, number: int) -> Words | None:
         expander = Expander(here.kernel, here.shards, 1)
@@ -278,5 +283,6 @@ class LookBack:
             expander.close()
 
 
-def _answers(rows: Sequence[bytes]) -> pa.RecordBatch:
+def answered(rows: Sequence[bytes]) -> pa.RecordBatch:
+    """What a task of the last stage tells."""
     return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["told"])

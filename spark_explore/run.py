@@ -20,6 +20,7 @@ FORMAT = 2
 ABOUT = "run.json"
 LEVELS = "levels"  # the manifests of finished levels, by number
 LEFT = "left"  # what one task leaves for another, by level
+MARKS = "marks"  # of states with a way back, by the property that asks for one
 STATES = "states"  # files of states, by level and by who wrote them
 Json = dict[str, Any]
 
@@ -103,6 +104,16 @@ def left_folder(level: int) -> str:
 def left_name(level: int) -> str:
     """A name for one of them, that nobody has used."""
     return f"{left_folder(level)}/{uuid.uuid4().hex[:12]}"
+
+
+def marks_folder(which: int) -> str:
+    """Where the marks are for a `recoverable`, by its number."""
+    return f"{MARKS}/{which:02}"
+
+
+def marks_name(which: int) -> str:
+    """A name there that nobody has used."""
+    return f"{marks_folder(which)}/{uuid.uuid4().hex[:12]}"
 
 
 def sealed(told: Json) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from time import monotonic
 
-from counterexamples.trace import Trace
+from counterexamples.trace import Ending, Trace
 from modelcheck.account import Counts
 from modelcheck.engine import Task
 from modelcheck.explicit.context import NOWHERE
@@ -321,6 +321,10 @@ class Search:
     def error(self) -> Trace | None:
         """The run to an error of the model, if it makes one."""
         return None if self.tally.error is None else self._runs().error(self.tally.error)
+
+    def run_to(self, state: Words, level: Level, ending: Ending, prop: str) -> Trace:
+        """The run to a state of a level."""
+        return self._runs().to(self._finds.number(state, level.faults, level.depth), ending, prop)
 
     def _runs(self) -> FarRuns:
         return FarRuns(self.task, self.machine, self.kernel, self)

@@ -43,17 +43,14 @@ class Blocks(Runtime):
     def _gather(self) -> Function:
         """Put successors into a table of all shards; how many are new there, or -1."""
         fn = Function("gather", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
-        slots, full, new = V(64, "%slots"), fn.new("full"), fn.cell(64, i64(0))
+        full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             ahead = fn.add(index, i64(AHEAD))
             with fn.when(fn.less(ahead, COUNT)):
-                later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
-                place = self._place(fn, fn.call(64, "hash", later), i64(1), slots)
-                soon = fn.at("%table", fn.mul(place, i64(self.words)))
-                fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+                self.prefetch(fn, fn.at("%entries", fn.mul(ahead, i64(self.entry))), i64(1))
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
-            at, there = self._find(fn, entry, i64(1), full)
+            at, there = self.find_in(fn, entry, i64(1), full)
             with fn.when(fn.not_(there)):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
             self._put(fn, at, there, entry, by_fault)
@@ -69,7 +66,7 @@ class Blocks(Runtime):
         with fn.loop(COUNT) as index:
             state = fn.at("%states", fn.mul(index, i64(self.words)))
             own, by_fault = self._own(fn, state)
-            at, there = self._find(fn, own, V(64, "%shards"), full)
+            at, there = self.find_in(fn, own, V(64, "%shards"), full)
             with fn.when(fn.not_(there)):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
                 fn.write("%tags", V(8, "%tag"), at)
@@ -85,7 +82,7 @@ class Blocks(Runtime):
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
-            at, there = self._find(fn, own, V(64, "%shards"), missed)
+            at, there = self.find_in(fn, own, V(64, "%shards"), missed)
             with fn.when(there):
                 had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
                 fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
@@ -129,8 +126,7 @@ class Blocks(Runtime):
         )
         with fn.loop(COUNT) as index:
             own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
-            wide = fn.mul(fn.resize(fn.call(64, "hash", own), 128), fn.resize(V(64, "%shards"), 128))
-            shard = fn.resize(fn.lshr(wide, const(128, 64)), 64)
+            shard = self.shard_among(fn, own)
             fn.write("%counts", fn.add(fn.read("%counts", shard), i64(1)), shard)
         fn.end("ret void")
         return fn
@@ -174,13 +170,24 @@ class Blocks(Runtime):
         word, bit = self.layout.mark(WAITS)
         return own, fn.ne(fn.and_(fn.read(state, word), i64(bit)), i64(0))
 
+    def shard_among(self, fn: Function, state: str) -> V:
+        """The shard of a state, of so many."""
+        wide = fn.mul(fn.resize(fn.call(64, "hash", state), 128), fn.resize(V(64, "%shards"), 128))
+        return fn.resize(fn.lshr(wide, const(128, 64)), 64)
+
+    def prefetch(self, fn: Function, state: str, shards: V) -> None:
+        """Ask for the slot of a state that is needed soon."""
+        place = self._place(fn, fn.call(64, "hash", state), shards, V(64, "%slots"))
+        soon = fn.at("%table", fn.mul(place, i64(self.words)))
+        fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+
     def _place(self, fn: Function, hash_: V, shards: V, slots: V) -> V:
         """The place that a hash says in a table of its shard."""
         wide = fn.mul(fn.resize(hash_, 128), fn.resize(shards, 128))
         rest = fn.resize(fn.resize(wide, 64), 128)
         return fn.resize(fn.lshr(fn.mul(rest, fn.resize(slots, 128)), const(128, 64)), 64)
 
-    def _find(self, fn: Function, state: str, shards: V, full: Block) -> tuple[V, V]:
+    def find_in(self, fn: Function, state: str, shards: V, full: Block) -> tuple[V, V]:
         """The number of a state's slot, or of the one where it belongs; and whether it is there."""
         slots, last = V(64, "%slots"), self.words - 1
         end = fn.add(slots, i64(SPILL))

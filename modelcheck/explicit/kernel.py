@@ -14,7 +14,6 @@ import llvmlite.binding as llvm
 
 from modelcheck.engine import Task
 from modelcheck.explicit.assembly import Function
-from modelcheck.explicit.blocks import Blocks
 from modelcheck.explicit.cache import Cache
 from modelcheck.explicit.canonical import canonical
 from modelcheck.explicit.claims import claims, goals
@@ -25,6 +24,7 @@ from modelcheck.explicit.loops import Named, loops
 from modelcheck.explicit.packing import TooWide
 from modelcheck.explicit.runtime import FAULT, SHARD_BITS
 from modelcheck.explicit.steps import Steps
+from modelcheck.explicit.ways import Ways
 from spec.ir import Property, PropertyKind
 
 MOST_STEPS = 1 << 24  # from one state; more is refused
@@ -56,6 +56,15 @@ OF_BLOCKS: dict[str, tuple[Any, list[Any]]] = {
     "ask": (None, [_P, _N, _P]),
     "lead_to": (_N, [_P, _N, _P, _FLAG]),
 }
+OF_WAYS: dict[str, tuple[Any, list[Any]]] = {
+    "mark_goals": (_N, [_P, _N, _P, _N]),
+    "look_ahead": (_N, [_P, _P, _N, _P, _N, _N, _N, _FLAG]),
+    "deal": (None, [_P, _N, _N, _P, _P, _P]),
+    "want": (_N, [_P, _N, _P, _N, _P, _N]),
+    "strike_marked": (_N, [_P, _N, _P, _N, _P, _N, _P]),
+    "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
+    "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,9 @@ class Written:
 
 
 class Kernel:
-    """The compiled functions of a task; `call` has them by name, with `blocks` also those of `blocks.py`.
+    """The compiled functions of a task; `call` has them by name.
+
+    With `blocks` it is for a search that keeps its states elsewhere: `blocks.py` and `ways.py`.
 
     `seconds` tells how long it took to get ready, `cached` whether it was on disk.
     """
@@ -75,7 +86,8 @@ class Kernel:
     def __init__(self, task: Task, cache: Cache | None = None, *, blocks: bool = False) -> None:
         started = perf_counter()
         recoverable = _recoverable(task)
-        self.layout = layout(task.model, task.scope, task.budget, marks=3 if recoverable else 1)
+        own_marks = recoverable and not blocks  # else marks are kept elsewhere, like all of a state
+        self.layout = layout(task.model, task.scope, task.budget, marks=3 if own_marks else 1)
         self.context = context(task.model, task.budget, task.properties)
         cache = cache or Cache()
         self.key = key = _key(task) + "-blocks" * blocks
@@ -89,7 +101,8 @@ class Kernel:
         else:
             self.most = int.from_bytes(kept[:8])
             self._machine = loaded(kept[8:])
-        signatures = SIGNATURES | (OF_RECOVERY if recoverable else {}) | (OF_BLOCKS if blocks else {})
+        signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
+        signatures |= OF_WAYS if blocks and recoverable else {}
         self.call = {
             name: ctypes.CFUNCTYPE(result, *args)(self._machine.get_function_address(name))
             for name, (result, args) in signatures.items()
@@ -170,15 +183,17 @@ def write(task: Task, layout: Layout, context: Context, *, blocks: bool = False)
         [step.name for step in steps if is_fault(step.action)],
         [step.name for step in probes],
     )
+    recoverable, ways = _recoverable(task), Ways(layout, context)
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
         *claims(context.of_states, expressions, layout),
-        *(goals(_recoverable(task), expressions, layout) if layout.marks > 1 else ()),
+        *(goals(recoverable, expressions, layout) if recoverable else ()),
         *loops(layout, context, named, most, symmetric=bool(task.symmetry)),
-        *(Blocks(layout, context).functions() if blocks else ()),
+        *(ways.functions() if blocks else ()),
+        *(ways.of_recovery(named.free, most) if blocks and recoverable else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
     ]
-    public = {*SIGNATURES, *OF_RECOVERY, *OF_BLOCKS}
+    public = {*SIGNATURES, *OF_RECOVERY, *OF_BLOCKS, *OF_WAYS}
     texts = [_private(str(fn), fn.name, public) for fn in functions]
     return Written("\n".join([*texts, *_declared(texts)]), most)
 

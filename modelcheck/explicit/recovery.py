@@ -19,9 +19,8 @@ from modelcheck.explicit.search import Search, Worker
 from modelcheck.explicit.space import Shard
 from modelcheck.layers import Stopped
 from modelcheck.report import Silent
-from modelcheck.result import End, Holds, Result, Unknown, Violated
+from modelcheck.result import End, Holds, Result, Verdict, Violated
 from spec.ir import Property, PropertyKind
-from spec.values import ModelError
 
 
 class FullAccount(Account):
@@ -32,31 +31,19 @@ class FullAccount(Account):
         self.run = search
 
     def result(self, prop: Property) -> Result:
-        """What is known of a property; Ctrl-C while a way back is looked for leaves it unknown."""
-        if prop.kind is not PropertyKind.RECOVERABLE:
-            return super().result(prop)
-        if self.end is not End.COMPLETE:
-            return Result(prop.name, prop.kind, Unknown(self.end.value, None))
-        try:
-            return self._recoverable(prop)
-        except KeyboardInterrupt:
-            self.end = End.INTERRUPTED
-            return Result(prop.name, prop.kind, Unknown(self.end.value, None))
+        """What is known of a property."""
+        if prop.kind is PropertyKind.RECOVERABLE:
+            return self.later(prop, self._recoverable)
+        return super().result(prop)
 
-    def _recoverable(self, prop: Property) -> Result:
+    def _recoverable(self, prop: Property) -> Verdict:
         recovery = Recovery(self.run)
-        if not recovery.mark_goals(prop):
-            return Result(
-                prop.name, prop.kind, Unknown(f"{prop.name} makes an error: {recovery.error(prop)}")
-            )
+        recovery.mark_goals(prop)
         trapped, beyond = recovery.spread()
         if not trapped:
-            verdict = Holds(self.whole(), beyond=beyond)
-            return Result(prop.name, prop.kind, verdict, self.by_faults(None, good=False))
+            return Holds(self.whole(), beyond=beyond)
         faults, trace = recovery.trap(prop)
-        return Result(
-            prop.name, prop.kind, Violated(self.extent(faults), trace), self.by_faults(faults, good=False)
-        )
+        return Violated(self.extent(faults), trace)
 
 
 class Recovery:
@@ -68,11 +55,12 @@ class Recovery:
         self.call = search.kernel.call
         self._properties = [p for p in search.task.properties if p.kind is PropertyKind.RECOVERABLE]
 
-    def mark_goals(self, prop: Property) -> bool:
-        """Mark the states that have what the property asks for; False when asking makes an error."""
+    def mark_goals(self, prop: Property) -> None:
+        """Mark the states that have what the property asks for. Raises ModelError when asking makes one."""
         which = self._properties.index(prop)
-        marked = [self.call["mark_goal"](s.table.address, s.slots, which) & 1 for s in self.space.shards]
-        return not any(marked)
+        for shard in self.space.shards:
+            if self.call["mark_goal"](shard.table.address, shard.slots, which) & 1:
+                self._ask(prop, shard)
 
     def spread(self) -> tuple[int, int]:
         """How many states can never get to the goal, and how many perhaps, beyond the scope."""
@@ -129,12 +117,8 @@ class Recovery:
         finally:
             search.close()
 
-    def error(self, prop: Property) -> str:
-        """What goes wrong when the property is asked of some state."""
-        for shard in self.space.shards:
-            for state in self.space.states(shard):
-                try:
-                    self.search.machine.holds(prop, state)
-                except ModelError as error:
-                    return error.message
+    def _ask(self, prop: Property, shard: Shard) -> None:
+        """Ask for a property in each state of a shard, which makes an error."""
+        for state in self.space.states(shard):
+            self.search.machine.holds(prop, state)
         raise AssertionError(f"{prop.name} makes no error")  # the kernel found one

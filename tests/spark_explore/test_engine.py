@@ -29,7 +29,7 @@ from tests.agreement import Found
 from tests.spark_cluster import PATIENCE, Cluster
 
 ROOT = Path(__file__).parent.parent.parent
-NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.RECOVERABLE}
+NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 CHECKS = [
     ("quorum", "promise_lost", False),  # violated by one fault
     ("two_phase_commit", "hasty_coordinator", False),  # breaks properties of steps

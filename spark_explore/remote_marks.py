@@ -1,0 +1,224 @@
+"""What runs on executors while ways back are looked for: mark goals; ask, answer and mark in one job.
+
+A task of the first and the last stage has a part, which is some shards one after the other;
+one of the stage between them has a shard.  What NOTE(once) says holds here too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+from spark_explore.marks import (
+    ALONE,
+    Aim,
+    Beside,
+    Failing,
+    Lookout,
+    Marks,
+    answers,
+    dealt,
+    entry_size,
+    goals,
+    marked,
+    marks_told,
+    put,
+    tally,
+)
+from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
+from spark_explore.remote import SENT, Batches, Site, answered, numbers, sent, site
+from spark_explore.run import left_name, marks_name, unsealed
+
+Part = tuple[int, int]  # the first shard, and the one behind the last
+Named = tuple[int, str]  # a level, and the file that says where its marks are
+Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they are, or themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads states and marks of some shards."""
+
+    here: Site
+    part: Part
+
+    def states(self, level: int) -> list[Piece]:
+        """The states of a level."""
+        return self._own(self.here.level(level).new, self.here.width)
+
+    def marks(self, named: Named) -> list[Piece]:
+        """The marks of a level."""
+        store, (_, name) = self.here.store, named
+        return self._own(marks_told(unsealed(name, store.read(name))["marks"]).pieces, ALONE)
+
+    def beside(self, levels: Iterable[Named]) -> Iterator[Beside]:
+        """The states of levels with their marks."""
+        for named in levels:
+            states, marks = self.states(named[0]), self.marks(named)
+            yield from marked(self.here.store, states, marks, self.here.width)
+
+    def kept(self, levels: Iterable[int], aim: Aim, marks: bytes | bytearray) -> list[list[Any]]:
+        """Write the marks of levels to one file; what JSON can say of each. Raises OSError."""
+        name, start, told = marks_name(aim.which), 0, list[list[Any]]()
+        for level in levels:
+            own = self.here.level(level).new
+            counts = [total(of_shard(own, shard, self.here.width)) for shard in range(*self.part)]
+            found = marks[start : start + sum(counts)]
+            piece = Piece(name, start, self.part[0], tuple(counts), crc32(found))
+            told.append(Marks((piece,) if found else (), *tally(found)).told())
+            start += len(found)
+        if start:
+            self.here.store.put(name, [bytes(marks)])
+        return told
+
+    def _own(self, pieces: Sequence[Piece], width: int) -> list[Piece]:
+        return [piece for shard in range(*self.part) for piece in of_shard(pieces, shard, width)]
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """Marks goals in the parts whose numbers come in, in all levels."""
+
+    mission: Any
+    parts: Sequence[Part]
+    levels: int
+    aim: Aim
+
+    def __call__(self, batches: Batches) -> Batches:
+        """A row for each part."""
+        here = site(self.mission.value)
+        yield answered([self._marked(here, number) for number in numbers(batches)])
+
+    def _marked(self, here: Site, number: int) -> bytes:
+        reader, found = Reader(here, self.parts[number]), bytearray()
+        for level in range(self.levels):
+            states = blocks(here.store, reader.states(level), here.width)
+            try:
+                found += goals(here.kernel, self.aim, states)
+            except Failing as failing:
+                return json.dumps({"part": number, "level": level, "failing": failing.state}).encode()
+        told = reader.kept(range(self.levels), self.aim, found)
+        return json.dumps({"part": number, "levels": told}).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Looks one step ahead in the parts whose numbers come in; tells each part its marks by now."""
+
+    mission: Any
+    parts: Sequence[Part]
+    at: Sequence[Named]
+    folder: int  # of what is left for the next stage
+    aim: Aim
+
+    def __call__(self, batches: Batches) -> Batches:
+        """Questions, by shard; and the marks of each part with how many questions it has, by part."""
+        here = site(self.mission.value)
+        for number in numbers(batches):
+            yield from sent(self._rows(here, number))
+
+    def _rows(self, here: Site, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
+        lookout, marks, asked = Lookout(here.kernel, self.aim), bytearray(), 0
+        kept, size = list[bytes](), 0
+        try:
+            for block, old in Reader(here, self.parts[number]).beside(self.at):
+                own = bytearray(old)
+                for questions in lookout.ahead(block, own, len(marks)):
+                    kept.append(questions)
+                    size += len(questions)
+                    if size > SENT:
+                        yield from self._dealt(here, number, b"".join(kept))
+                        asked, kept, size = asked + size, [], 0
+                marks += own
+        finally:
+            lookout.close()
+        yield from self._dealt(here, number, b"".join(kept))
+        told = {"part": number, "asked": (asked + size) // entry_size(here.kernel)}
+        yield number, json.dumps(told).encode(), bytes(marks)
+
+    def _dealt(self, here: Site, part: int, questions: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+        """Questions by shard, in a file or as they are."""
+        if not questions:
+            return
+        width, start = entry_size(here.kernel), 0
+        block, counts = dealt(here.kernel, questions, here.shards)
+        left = Piece(left_name(self.folder), 0, 0, counts, 0)
+        if here.by_files:
+            here.store.put(left.name, [block])
+        for shard, count in enumerate(counts):
+            own = left.of(shard, width)
+            if own is not None:
+                told = {"from": part, "left": own.told() if here.by_files else None}
+                here_ = b"" if here.by_files else block[start : start + width * count]
+                yield shard, json.dumps(told).encode(), here_
+            start += width * count
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answers the questions to each shard that come in; what parts are told is handed on."""
+
+    mission: Any
+    seen: Sequence[Named]
+
+    def __call__(self, batches: Batches) -> Batches:
+        """For each part that asked, how many questions were read, and which of its states have a way."""
+        here = site(self.mission.value)
+        asked: dict[int, list[Asked]] = defaultdict(list)
+        for batch in batches:
+            for shard, said, block in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
+                told = json.loads(said)
+                if "part" in told:
+                    yield from sent(iter([(told["part"], said, block)]))
+                    continue
+                asked[shard].append((told["from"], told["left"], block))
+        for shard in sorted(asked):
+            yield from sent(self._rows(here, shard, asked.pop(shard)))
+
+    def _rows(self, here: Site, shard: int, asked: Sequence[Asked]) -> Iterator[tuple[int, bytes, bytes]]:
+        reader, width = Reader(here, (shard, shard + 1)), entry_size(here.kernel)
+        questions = [
+            b"".join(blocks(here.store, [piece_told(left)], width)) if left else block
+            for _, left, block in asked
+        ]
+        found = answers(here.kernel, here.shards, questions, reader.beside(self.seen))
+        for (part, _, _), block, ways in zip(asked, questions, found, strict=True):
+            yield part, json.dumps({"read": len(block) // width}).encode(), ways
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Writes the marks of each part that comes in, with what was answered."""
+
+    mission: Any
+    parts: Sequence[Part]
+    at: Sequence[Named]
+    aim: Aim
+
+    def __call__(self, batches: Batches) -> Batches:
+        """A row for each part."""
+        here = site(self.mission.value)
+        own: dict[int, tuple[int, bytes]] = {}
+        ways: dict[int, list[bytes]] = defaultdict(list)
+        read: dict[int, int] = defaultdict(int)
+        for batch in batches:
+            for part, said, block in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
+                told = json.loads(said)
+                if "part" in told:
+                    own[part] = told["asked"], block
+                else:
+                    ways[part].append(block)
+                    read[part] += told["read"]
+        if any(own[part][0] != read[part] for part in own) or not own.keys() >= read.keys():
+            raise Damaged("not every question was answered once")
+        yield answered([self._marked(here, part, own[part][1], ways[part]) for part in sorted(own)])
+
+    def _marked(self, here: Site, part: int, old: bytes, ways: Sequence[bytes]) -> bytes:
+        marks = bytearray(old)
+        for each in ways:
+            put(here.kernel, marks, each, self.aim)
+        told = Reader(here, self.parts[part]).kept([level for level, _ in self.at], self.aim, marks)
+        return json.dumps({"part": part, "levels": told}).encode()
