@@ -23,7 +23,7 @@ from spark_explore.engine import SparkEngine
 from spark_explore.remote import SCHEMA, Work, site
 from spark_explore.status import status
 from spark_explore.store import LocalStore
-from spec.ir import Check, Model, PropertyKind
+from spec.ir import Check, Model
 from spec.load import load
 from tests.agreement import Found
 
@@ -134,17 +134,12 @@ class OnUnreliable(SparkEngine):
 @pytest.mark.parametrize("how", ["by files", "by Spark"])
 def test_whatever_tasks_do_the_findings_are_the_same(seed: int, how: str, tmp_path: Path) -> None:
     model, question = asked("as_expected", TINY)
-    question = replace(question, only=tuple(name for name in question_names(model)))
+    question = replace(question, only=tuple(prop.name for prop in model.properties))
     place = str(tmp_path / "run") if how == "by files" else (tmp_path / "run").as_uri()
     engine = OnUnreliable(seed, place)
 
     assert found(model, question, engine) == found(model, question, "explicit")
     assert engine.unreliable.attempts > 100
-
-
-def question_names(model: Model) -> list[str]:
-    """What the search on files answers."""
-    return [prop.name for prop in model.properties if prop.kind is not PropertyKind.RECOVERABLE]
 
 
 # ----------------------------------------------------------------- going on with a run
