@@ -156,9 +156,10 @@ def test_jobs_whose_tasks_fail_or_run_twice_find_the_same(name: str, how: str, t
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["leads nowhere", "leads on, beyond"])
-def test_jobs_of_a_real_spark_find_the_same(name: str, local_spark: SparkSession) -> None:
-    assert facts(road(name), SparkEngine(small=0, shards=3)) == facts(road(name), "reference")
+def test_jobs_of_a_real_spark_find_the_same(local_spark: SparkSession) -> None:
+    short = road("leads nowhere").replace("Place = 6", "Place = 3").replace("place == 6", "place == 3")
+
+    assert facts(short, SparkEngine(small=0, shards=3)) == facts(short, "reference")
 
 
 # ------------------------------------------------------------------------- going on
