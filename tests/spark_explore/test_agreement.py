@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from random import Random
 
 import pytest
+from pyspark.sql import SparkSession
 
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Engine, Limits, Refusal, Task
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.explicit.kernel import Kernel, compiled
+from modelcheck.explicit.kernel import Kernel
 from modelcheck.symmetry import symmetric_sorts
 from spark_explore.engine import SparkEngine
 from spec.diagnostics import SpecError
@@ -25,17 +26,15 @@ from tests.model_texts import model_text
 
 ROOT = Path(__file__).parent.parent.parent
 SMALL = 3000  # states
+TINY = 500
+FEW = 20  # of a level that is no job
 RANDOM = 50  # models
 MOST = 2  # checks of a model
 NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 FILES = sorted([*ROOT.glob("spec/protocols/*.rsm"), *(ROOT / "tests/modelcheck").rglob("*.rsm")])
 
 
-@pytest.fixture(autouse=True)
-def quickly_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Code for some thousand states is not worth being made fast; nor is it for others."""
-    monkeypatch.setattr("modelcheck.explicit.kernel.compiled", partial(compiled, level=0))
-    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 
 class SameCode(ExplicitEngine):
@@ -71,10 +70,10 @@ def facts(
     return None if found.end.partial else Found(found)
 
 
-def compare(model: Model, asked: Check, engine: Engine, *, symmetry: bool = False) -> bool:
+def compare(model: Model, asked: Check, engine: Engine, *, symmetry: bool = False, most: int = SMALL) -> bool:
     """Whether there was something to compare; what was found is the same."""
     asked = answerable(model, up_to_renaming(model, asked) if symmetry else asked)
-    expected = facts(model, asked, SameCode(), symmetry=symmetry, limits=Limits(states=SMALL))
+    expected = facts(model, asked, SameCode(), symmetry=symmetry, limits=Limits(states=most))
     if expected is None:
         return False
     found = facts(model, asked, engine, symmetry=symmetry)
@@ -108,18 +107,52 @@ def test_small_checks_of_every_model_are_answered_as_by_the_explicit_engine(path
                 compare(model, asked, SparkEngine(shards=1, small=None), symmetry=True)
 
 
-@pytest.mark.slow
-def test_random_models_are_answered_as_by_the_explicit_engine() -> None:
-    compared = seed = 0
-    while compared < RANDOM:
-        seed += 1
+def random_models() -> Iterator[Model]:
+    for seed in count(1):
         random = Random(seed)  # noqa: S311 - no secret
         try:
-            model = loads(model_text(random.randrange))[0]
+            yield loads(model_text(random.randrange))[0]
         except SpecError:
             continue
+
+
+@pytest.mark.slow
+def test_random_models_are_answered_as_by_the_explicit_engine() -> None:
+    compared = 0
+    for model in random_models():
         asked = model.checks[0]
         if compare(model, asked, SparkEngine(shards=3, small=None)):
             compared += 1
             if symmetric_sorts(model):
                 compare(model, asked, SparkEngine(shards=2, small=None), symmetry=True)
+        if compared == RANDOM:
+            return
+
+
+# ----------------------------------------------------------------- on a real Spark
+
+
+@pytest.fixture
+def on_spark(local_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkEngine:
+    """Nearly every level is a job; the workers find the code that was quickly compiled here."""
+    monkeypatch.setitem(local_spark.sparkContext.environment, "MODELCHECK_CACHE", str(tmp_path / "cache"))
+    return SparkEngine(shards=3, small=FEW)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_jobs_answer_a_small_check_of_every_model_as_the_explicit_engine(on_spark: SparkEngine) -> None:
+    for model in chain.from_iterable(map(models, FILES)):
+        for asked in model.checks:
+            if compare(model, asked, on_spark, most=TINY):
+                break
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_jobs_answer_random_models_as_the_explicit_engine(on_spark: SparkEngine) -> None:
+    compared = 0
+    for model in random_models():
+        compared += compare(model, model.checks[0], on_spark, most=TINY)
+        if compared == RANDOM:
+            return
