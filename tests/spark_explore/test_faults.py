@@ -59,23 +59,31 @@ def test_an_executor_killed_at_any_moment_changes_nothing(
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(max(len(SEEDS) // 2, 1)))
 def test_a_killed_driver_leaves_a_run_that_another_goes_on_with(
-    desk: Desk, spark_cluster: Cluster, tmp_path: Path
+    seed: int, desk: Desk, spark_cluster: Cluster, tmp_path: Path
 ) -> None:
     desk.clear()  # its executors have all the cores
-    place = tmp_path / "run"
+    random = Random(seed)  # noqa: S311 - no secret
+    place, levels = tmp_path / "run", random.randrange(1, 12)
     conf = [f"{key}={value}" for key, value in spark_cluster.settings().conf.items()]
     words = (str(place), spark_cluster.url, *conf)
     with driver(DRIVER.replace("{check!r}", repr(CHECK)), *words, cwd=tmp_path) as process:
-        until(lambda: len(list(place.glob("levels/*"))) > 8 or process.poll() is not None)
-        assert process.poll() is None
+        until(lambda: len(manifests(place)) >= levels or process.poll() is not None)
         (java,) = javas_of(process.pid)
+        time.sleep(random.uniform(0, 0.5))
         process.kill()
         until(lambda: not is_running(java))
-    done = len(list(place.glob("levels/*")))
-    model, question = asked(*CHECK)
+    done = manifests(place)
+    settings = spark_cluster.settings()
+    on = SparkEngine(master=settings.master, conf=settings.conf, small=75, run_dir=str(place), resume=True)
     here = SparkEngine(small=None, run_dir=str(place), resume=True)
-    again = facts(model, question, here)
+    again = facts(*asked(*CHECK), on if seed % 2 else here)
 
-    assert again == facts(model, question, "explicit")
-    assert done < len(list(place.glob("levels/*")))
+    assert again == facts(*asked(*CHECK), "explicit")
+    assert done.items() <= manifests(place).items()
+
+
+def manifests(place: Path) -> dict[str, bytes]:
+    """The levels that are finished."""
+    return {path.name: path.read_bytes() for path in place.glob("levels/0*.json")}
