@@ -26,6 +26,7 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
 from threading import Event, Timer
 from types import MappingProxyType
+from typing import Any
 
 import pyspark
 from py4j.protocol import Py4JError
@@ -58,6 +59,10 @@ QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
 
 
+class Ended(OSError):  # noqa: N818 - an answer to the user, no failure of ours
+    """Spark's Java process is gone, whoever ended it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Where Spark runs and how: `conf` are settings of Spark, which go before ours.
@@ -80,7 +85,7 @@ def shown(settings: Settings) -> dict[str, str]:
 
 @contextlib.contextmanager
 def session(settings: Settings) -> Iterator[SparkSession]:
-    """A session whose executors can run our code; takes some seconds. Raises CannotStart.
+    """A session whose executors can run our code; takes some seconds. Raises CannotStart, Ended.
 
     See NOTE(one-session) for a process that has one already.
     """
@@ -120,7 +125,8 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
             with _bounded(process, 2 * patience, "the executors do not answer"):
                 _await_executors(context, patience)
                 _mind_executors(context)
-        yield SparkSession(context)
+        with _as_long_as_it_runs(process, context):
+            yield SparkSession(context)
     finally:
         sys.path[:] = before
         try:
@@ -156,6 +162,24 @@ def _memory() -> int:
 
 
 # ---------------------------------------------------------------- the process
+
+
+@contextlib.contextmanager
+def _as_long_as_it_runs(process: Popen[bytes], context: SparkContext) -> Iterator[None]:
+    """What fails because Java is gone is told as that. Raises Ended."""
+    told: Any = context._accumulatorServer  # noqa: SLF001 - it prints a traceback when Java is gone
+    told.handle_error = _say_nothing
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError):
+        with contextlib.suppress(TimeoutExpired):  # it may just be on its way
+            process.wait(SETTLED)
+            raise Ended("the Java process of Spark has ended") from None
+        raise
+
+
+def _say_nothing(*_: object) -> None:
+    """Nothing."""
 
 
 def _launched(conf: Mapping[str, str], where: Master, java: Java, folder: Path, log: Path) -> Popen[bytes]:

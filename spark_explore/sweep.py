@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
@@ -36,13 +37,14 @@ class OnSpark:
                             yield jobs.pop(job), job.result()
                 finally:
                     pool.shutdown(wait=False, cancel_futures=True)
-                    context.cancelAllJobs()
+                    with suppress(Py4JError, OSError):  # there may be no Java any more
+                        context.cancelAllJobs()
 
 
 def _job(context: SparkContext, point: Point, orders: Orders) -> Answer:
     """The answer to one point, from an executor."""
     try:
         (found,) = context.parallelize([point], 1).map(lambda each: answer(each, orders)).collect()
-    except (Py4JError, PySparkException) as error:
+    except (Py4JError, PySparkException, OSError) as error:
         return Answer(None, f"the task failed: {reason(error)}")
     return found

@@ -19,7 +19,7 @@ import spark_explore.session as sessions
 from modelcheck.engine import CannotStart
 from modelcheck.exits import Exit
 from spark_explore.session import Settings, session, shown
-from tests.spark_cluster import ROOT, Cluster, driver, is_running, javas_of, until
+from tests.spark_cluster import PATIENCE, ROOT, Cluster, driver, is_running, javas_of, until
 from tests.spark_explore.conftest import Desk
 
 WAITS = """
@@ -29,6 +29,13 @@ from tests.spark_cluster import LOCAL
 with session(LOCAL) as spark:
     print(spark.range(5).count(), spark.sparkContext._jvm.System.getProperty("java.home"), flush=True)
     time.sleep(600)
+"""
+LOOPS = """
+from spark_explore.session import session
+from tests.spark_cluster import LOCAL
+with session(LOCAL) as spark:
+    while True:
+        print(spark.range(5).count(), flush=True)
 """
 
 
@@ -250,3 +257,19 @@ def test_a_master_that_is_none_is_told_within_its_time(desk: Desk) -> None:
         with pytest.raises(CannotStart, match=f": the master {url} does not let us in within 5 seconds$"):
             session(Settings(url, patience=5)).__enter__()
     assert javas_of(os.getpid()) == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_java_that_is_killed_is_told(desk: Desk, tmp_path: Path) -> None:
+    desk.clear()
+    with driver(LOOPS, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (java,) = javas_of(process.pid)
+        os.kill(java, signal.SIGKILL)
+        _, told = process.communicate(timeout=PATIENCE)
+
+    assert process.returncode == 1
+    assert told.splitlines()[-1] == "spark_explore.session.Ended: the Java process of Spark has ended"
+    assert told.count("Traceback") == 1  # that of this error
