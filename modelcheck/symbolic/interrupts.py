@@ -7,27 +7,32 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import ArgumentError
+from types import FrameType
 
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
-    """Within, Ctrl-C is a KeyboardInterrupt, and what this gives raises one that got lost.
+    """What this gives raises the KeyboardInterrupt of a Ctrl-C that got lost.
 
     In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing.
-    Where somebody else minds Ctrl-C, and in any other thread than the main one, it raises nothing.
+    Where Ctrl-C is nothing to this process, and in any other thread than the main one, it raises nothing.
     """
     pressed: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
 
-    def press(number: int, _: object) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
+    def press(number: int, frame: FrameType | None) -> None:
+        try:
+            if callable(before):  # Python's own way, or somebody else's
+                before(number, frame)
+        except KeyboardInterrupt:
+            pressed.append(number)
+            raise
 
     def look() -> None:
         if pressed:
             raise KeyboardInterrupt
 
-    before = signal.getsignal(signal.SIGINT)
-    is_ours = threading.current_thread() is threading.main_thread() and before is signal.default_int_handler
+    is_ours = threading.current_thread() is threading.main_thread() and callable(before)
     if is_ours:
         signal.signal(signal.SIGINT, press)
     try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from ctypes import ArgumentError
 from dataclasses import replace
 from pathlib import Path
@@ -333,3 +333,25 @@ def test_ctrl_c_is_not_lost_where_python_forgets_it() -> None:
 
     with pytest.raises(KeyboardInterrupt), interruptible():
         raise ArgumentError("argument 1: KeyboardInterrupt: ")
+
+
+def heard(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def unheard(*_: object) -> None:
+    """Ctrl-C is nothing."""
+
+
+@pytest.mark.parametrize("minds", [heard, unheard, signal.SIG_IGN])
+def test_what_ctrl_c_is_remains_to_who_minds_it(minds: Callable[..., None] | signal.Handlers) -> None:
+    before = signal.signal(signal.SIGINT, minds)
+    try:
+        with interruptible() as look_up:
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt) if minds is heard else nullcontext():
+                look_up()
+        assert signal.getsignal(signal.SIGINT) is minds
+    finally:
+        signal.signal(signal.SIGINT, before)
