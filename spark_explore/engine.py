@@ -37,6 +37,9 @@ JAVA = {  # Java only passes names on, so what pays is to be quick at once
     f"spark.{who}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     for who in ("driver", "executor")
 }
+LIKE = {  # two attempts of a task leave the same states under different names, so one may stand for the other
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "false",
+}
 
 
 class SparkEngine:
@@ -61,7 +64,7 @@ class SparkEngine:
         resume: bool = False,
         small: int | None = SMALL,
     ) -> None:
-        self._settings = Settings(master, {**JAVA, **(conf or {})})
+        self._settings = Settings(master, {**JAVA, **LIKE, **(conf or {})})
         self._shards = shards
         self._run_dir = run_dir
         self._resume = resume

@@ -32,6 +32,8 @@ from spark_explore.steps import Expanded
 from spark_explore.store import forget
 
 PART = 1 << 15  # states that are worth a task
+UNLIKE = "indeterminate output"  # so Spark says where an attempt has left other names than the one before
+ONCE_MORE = 5  # times a job is tried again then: as many executors have died in the midst of it
 AGAIN = 0.2  # seconds until a job that was not there yet is told again to end
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 LIMIT = "spark.executor.pyspark.memory"
@@ -203,12 +205,14 @@ class OnSpark:
         """What the last stage tells, once all is warm. Raises JobFailed, Stopped."""
         with self._in_time() as is_late:
             self._warmed.join(self._left())
-            try:
-                if not is_late():
+            for is_last in (*[False] * ONCE_MORE, True):
+                if is_late():
+                    break
+                try:
                     return self._job(rows, work)
-            except JobFailed:
-                if not is_late():
-                    raise
+                except JobFailed as failed:
+                    if not is_late() and (is_last or UNLIKE not in str(failed)):
+                        raise
         raise Stopped(End.SECONDS)
 
     @contextlib.contextmanager
