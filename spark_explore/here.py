@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from typing import Protocol
 from zlib import crc32
@@ -31,7 +31,7 @@ class Advance:
     waiting: list[Piece]
     expanded: Expanded
     finds: dict[int, Words]
-    spent: Spent
+    spent: Spent = field(default_factory=Spent)
 
 
 class Hands(Protocol):
@@ -82,19 +82,17 @@ class Here:
         """One level."""
         self._watch.take()
         with self._watch.on(LEVELS):
-            new, waiting, expanded, finds = self._advance(level, frontier, woken, paid=paid)
-        return Advance(new, waiting, expanded, finds, self._watch.take())
+            done = self._advance(level, frontier, woken, paid=paid)
+        return replace(done, spent=self._watch.take())
 
-    def _advance(
-        self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool
-    ) -> tuple[list[Piece], list[Piece], Expanded, dict[int, Words]]:
+    def _advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
         kernel, store, width = self._kernel, self._store, self._width
         candidates, expanded = self._expand(frontier, paid=paid)
         candidates += blocks(store, woken, width)
         settled = settle(kernel, 1, candidates, blocks(store, self._run.seen, width))
         place = Place(store, self._run.shards, level)
         new, waiting = write(kernel, place, [settled.new, settled.waiting])
-        return new, waiting, expanded, settled.finds
+        return Advance(new, waiting, expanded, settled.finds)
 
     def _expand(self, frontier: Pieces, *, paid: bool) -> tuple[list[bytes], Expanded]:
         expander = Expander(self._kernel, 1, total(frontier))

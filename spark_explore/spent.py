@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modelcheck.explicit.kernel import Kernel
-from spark_explore.store import Store
+from spark_explore.store import Around, Store
+
+if TYPE_CHECKING:
+    from modelcheck.explicit.kernel import Kernel  # which loads a compiler, and a status needs none
 
 OF_KERNEL = {
     "expand": "expand",
@@ -58,12 +61,13 @@ class Watch:
         return spent
 
     def kernel(self, kernel: Kernel) -> Kernel:
-        """The same kernel, its functions counted from now on."""
+        """The same kernel with functions that are counted."""
         timed: dict[str, Any] = {
             name: self._timed(what, kernel.call[name]) for name, what in OF_KERNEL.items()
         }
-        kernel.call = {**kernel.call, **timed}
-        return kernel
+        counted = copy(kernel)
+        counted.call = {**kernel.call, **timed}
+        return counted
 
     def _timed(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any) -> Any:  # noqa: ANN401 - whatever the function takes and gives
@@ -73,11 +77,11 @@ class Watch:
         return timed
 
 
-class Watched:
+class Watched(Around):
     """A store whose reading and writing is counted."""
 
     def __init__(self, store: Store, watch: Watch) -> None:
-        self._store = store
+        super().__init__(store)
         self._watch = watch
 
     def put(self, name: str, parts: Sequence[bytes]) -> None:
@@ -89,14 +93,6 @@ class Watched:
         """Some of a file's bytes."""
         with self._watch.on("read"):
             return self._store.read(name, start, size)
-
-    def names(self, folder: str = "") -> list[str]:
-        """The names of the files in a folder."""
-        return self._store.names(folder)
-
-    def remove(self, name: str) -> None:
-        """Forget a file or a folder."""
-        self._store.remove(name)
 
 
 def told(spent: Spent) -> dict[str, float]:

@@ -130,19 +130,38 @@ class ArrowStore:
             self._files.delete_dir(path)
 
 
-class Remembering:
-    """A store that remembers small files, which are read in each level; some millions of bytes at most."""
+class Around:
+    """What does something more around a store; by itself nothing."""
 
-    def __init__(self, store: Store, most: int = 1 << 25, small: int = 1 << 18) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._most = most
-        self._small = small
-        self._kept: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
-        self._size = 0
 
     def put(self, name: str, parts: Sequence[bytes]) -> None:
         """Write a file."""
         self._store.put(name, parts)
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes."""
+        return self._store.read(name, start, size)
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files in a folder."""
+        return self._store.names(folder)
+
+    def remove(self, name: str) -> None:
+        """Forget a file or a folder."""
+        self._store.remove(name)
+
+
+class Remembering(Around):
+    """A store that remembers small files, which are read in each level; some millions of bytes at most."""
+
+    def __init__(self, store: Store, most: int = 1 << 25, small: int = 1 << 18) -> None:
+        super().__init__(store)
+        self._most = most
+        self._small = small
+        self._kept: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
+        self._size = 0
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
         """Some of a file's bytes."""
@@ -157,14 +176,6 @@ class Remembering:
         while self._size > self._most:
             self._size -= len(self._kept.popitem(last=False)[1])
         return found
-
-    def names(self, folder: str = "") -> list[str]:
-        """The names of the files in a folder."""
-        return self._store.names(folder)
-
-    def remove(self, name: str) -> None:
-        """Forget a file or a folder."""
-        self._store.remove(name)
 
 
 def store_at(place: str) -> Store:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -22,7 +24,8 @@ from spec.ir import Check, Model
 from spec.load import load
 from spec.semantics import Machine
 
-QUORUM = Path(__file__).parent.parent.parent / "spec/protocols/quorum.rsm"
+ROOT = Path(__file__).parent.parent.parent
+QUORUM = ROOT / "spec/protocols/quorum.rsm"
 
 
 def asked(name: str) -> tuple[Model, Check]:
@@ -118,3 +121,11 @@ def reference(model: Model, question: Check) -> Search:
     search = Search(task, Machine(model, question.scope), Silent(), keep_edges=False)
     search.run()
     return search
+
+
+def test_a_status_loads_no_compiler_and_no_spark() -> None:
+    program = (
+        "import sys; import spark_explore.status; sys.exit(bool({'llvmlite', 'pyspark'} & {*sys.modules}))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
