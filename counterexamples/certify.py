@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from counterexamples.diff import changes
@@ -19,6 +18,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
+from spec.frozen import frozen
 from spec.ir import Fairness, Kind, Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
@@ -36,7 +36,7 @@ OF_KIND: dict[type, set[PropertyKind]] = {  # which properties an ending can be 
 CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certified:
     """A trace that the semantics can replay; `trusted` says what was not looked at, empty when nothing."""
 

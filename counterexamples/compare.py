@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from counterexamples.diff import Change, changes
 from counterexamples.trace import Trace
+from spec.frozen import frozen
 from spec.semantics import Machine
 
 ALIGNED = 400  # steps of each run that are aligned behind the place where they part; more costs too much
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """Steps of the two runs that belong together: numbers from 1, as ranges, either of which may be empty.
 
@@ -25,7 +25,7 @@ class Stretch:
     same: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """Two runs side by side.
 

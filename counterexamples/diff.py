@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from spec.frozen import frozen
 from spec.ir import Model, Scope, Value, Variable
 from spec.semantics import State
 from spec.types import Bag, Case, Field, Map, Option, Record, Seq, Set, Type, Union
 from spec.values import members, ordered, show
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Became:
     """Another value stands in the place of the one before."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spliced:
     """A sequence lost entries at its ends and got new ones behind.
 
@@ -30,7 +30,7 @@ class Spliced:
     added: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exchanged:
     """A set or bag got members and lost members; of a bag, a member stands as often as it came or went."""
 
@@ -41,7 +41,7 @@ class Exchanged:
 How = Became | Spliced | Exchanged
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A part of a state that people name: `leader`, or `r2.log` for a process field of one member."""
 
@@ -52,7 +52,7 @@ class Place:
     member: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One place of the state that a step changed: what stood there, what stands there, and how it came."""
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from counterexamples.lines import clean, count
+from spec.frozen import frozen
 from spec.ir import Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vertex:
     """A state, or several that are drawn as one: `lines` tell what is in it.
 
@@ -33,7 +33,7 @@ class Vertex:
     on_path: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arc:
     """Steps of one action between two vertices, which are named by their numbers."""
 
@@ -47,7 +47,7 @@ class Arc:
     on_path: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawn:
     """A graph with all its texts."""
 
@@ -167,6 +167,7 @@ def _rows(lines: tuple[str, ...]) -> str:
 def as_json(graph: Drawn) -> str:
     """The graph as the node-link JSON that networkx reads (`node_link_graph`) and d3 draws."""
     whole = {
+        "format": "modelcheck graph 1",
         "directed": True,
         "multigraph": True,
         "graph": _about(graph),

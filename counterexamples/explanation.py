@@ -6,15 +6,15 @@ What is in it is found in `modelcheck/explanation`; here it is only told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
+from spec.frozen import frozen
 
 LABEL = 11  # columns of what a line is about
 MOST_STEPS = 12  # numbers of steps that are listed in a sentence
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """A value in a false part: its text in the model, what it is at the end, and since which step.
 
@@ -41,7 +41,7 @@ class Fact:
                 return f"since step {number}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A smallest part of the property that is false (true, unless `wanted`): for whom, where, by what values.
 
@@ -65,7 +65,7 @@ class Part:
         return ", ".join(f"{name} = {value}" for name, value in self.names)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoreStep:
     """A step that the violation needs: its number from 1, its name, and what becomes of the run without it.
 
@@ -78,7 +78,7 @@ class CoreStep:
     without: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Core:
     """The steps without which the rest is impossible or harmless, of `of` in all.
 
@@ -118,7 +118,7 @@ def _numbers(found: list[int]) -> str:
     return f" ({', '.join(map(str, found))})" if 0 < len(found) <= MOST_STEPS else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoReturn:
     """When what is wrong could no more be averted, by numbers of states: step i leads to i, 0 is the start.
 
@@ -189,7 +189,7 @@ def _by(steps: Iterable[str]) -> str:
     return ": " + "; then ".join(steps)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """A setting that the run needs, its value, and what becomes of the run with another one.
 
@@ -210,7 +210,7 @@ class Setting:
         return f"with {self.name} = {self.other}, {what}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """Why a run goes wrong; its steps and states go by their numbers in the trace.
 

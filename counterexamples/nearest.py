@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from counterexamples.diff import Change, changes
 from counterexamples.lines import one_line
 from spec.blame import Failure, Named, Operand, failing_guard
+from spec.frozen import frozen
 from spec.ir import Guard, Value
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError, show
@@ -18,7 +18,7 @@ TOLD = 2  # actions that come nearest, and places, that are told of
 SHORT = 60  # characters of a value that is told
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Near:
     """A step that comes near: what the state after it has otherwise, and the guard that refuses it.
 

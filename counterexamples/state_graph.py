@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from counterexamples.diff import places
@@ -17,6 +17,7 @@ from counterexamples.drawn_graph import Arc, Drawn, Vertex, dot
 from counterexamples.pictures.roles import Part, roles
 from counterexamples.text import headline
 from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Example, Lasso, Stops, Trace
+from spec.frozen import frozen
 from spec.ir import Model, Scope, Value
 from spec.semantics import Machine, State, Step
 from spec.values import show
@@ -25,7 +26,7 @@ LONG = 60  # characters of a value that are drawn
 MANY = 8  # lines of a state that are drawn, where nobody has chosen parts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """A step from one state to another, which are named by their numbers; `broken` are claims it breaks."""
 
@@ -35,7 +36,7 @@ class Edge:
     broken: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateGraph:
     """States, the steps between them, and the run that is looked at, if there is one.
 

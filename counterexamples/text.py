@@ -1,21 +1,18 @@
 """A trace as a story for a terminal: what happened, what each step changed, what is wrong at the end.
 
-The story is lines whose pieces have roles; `put` gives them the colours of a terminal.
+The story is lines whose pieces have roles; `terminal.put` gives them the colours of a terminal.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
-from typing import TextIO, assert_never
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator
+from itertools import groupby
+from typing import assert_never
 
 from counterexamples.diff import Became, Change, Exchanged, Place, Spliced, changes, places
 from counterexamples.ending import ending
-from counterexamples.lines import BETWEEN, Line, Piece, Role, clean, count, line, packed, plain, size, wrapped
+from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, plain, size, wrapped
 from counterexamples.trace import (
     BadAssert,
     BadState,
@@ -35,24 +32,9 @@ from spec.values import show
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
 SHORT = 40  # a whole value this long may be repeated after a change of a part
-BATCH = 200  # lines handed to the console at once
 MARKS = {Kind.ACTION: Piece("  "), Kind.FAULT: Piece("⚡", Role.FAULT), Kind.REPAIR: Piece("✚ ", Role.REPAIR)}
 ARROW = Piece(" → ", Role.DIM)
 MARGIN = 8  # columns before what a step changed
-
-
-def put(lines: Iterable[Line], stream: TextIO) -> None:
-    """Print lines to a terminal, in the colours that it has, in ASCII where it has no more."""
-    console = Console(file=stream, highlight=False)
-    ascii_only = not console.encoding.lower().startswith("utf")
-    rest = iter(lines)
-    while batch := list(islice(rest, BATCH)):
-        text = Text(no_wrap=True, end="")
-        for pieces in batch:
-            for piece in pieces:
-                text.append(clean(piece.text, ascii_only=ascii_only), piece.role.value)
-            text.append("\n")
-        console.print(text, soft_wrap=True, end="")
 
 
 def text(trace: Trace, *, width: int = WIDTH, ascii_only: bool = False) -> str:

@@ -5,30 +5,30 @@ from __future__ import annotations
 import builtins
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 
+from spec.frozen import frozen
 from spec.ir import Kind, Model, Scope
 from spec.semantics import State, Step
 from spec.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BadState:
     """The property is false in the last state."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BadStep:
     """The property is false of the last step."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BadAssert:
     """An `assert` of the property's name is false in the last step."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Erred:
     """The model makes an error in the last state.
 
@@ -41,12 +41,12 @@ class Erred:
     step: Step | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deadlocked:
     """Nothing can happen in the last state."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lasso:
     """The last state is `states[loop]` again, and the steps from there repeat for ever.
 
@@ -56,17 +56,17 @@ class Lasso:
     loop: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trapped:
     """From the last state, no state that the property asks for can be reached any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """The property is true in the last state: a witness, nothing is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stops:
     """Nothing is claimed: a run to look at, such as a random one or another tool's."""
 
@@ -74,7 +74,7 @@ class Stops:
 Ending = BadState | BadStep | BadAssert | Erred | Deadlocked | Lasso | Trapped | Example | Stops
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """A run from an initial state, and what it shows.
 

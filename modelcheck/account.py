@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import monotonic
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from counterexamples.trace import Trace
 from modelcheck.engine import Task
 from modelcheck.memory import resident
-from modelcheck.result import End, Extent, Findings, Holds, Layer, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.report import Stopped
+from modelcheck.result import (
+    End,
+    Extent,
+    Findings,
+    Holds,
+    Layer,
+    Result,
+    Stats,
+    Unknown,
+    Unshown,
+    Verdict,
+    Violated,
+)
 from modelcheck.space import Purse
+from spec.frozen import frozen
 from spec.ir import Guard, Kind, Property, PropertyKind
 from spec.values import ModelError
 
+Cost = tuple[int, int]  # of a run: its faults, its steps
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Counts:
     """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no."""
 
@@ -39,12 +54,16 @@ class Searched(Protocol):
     ready: float  # seconds that it took to get ready, before it started
     reached: tuple[int, int]  # the layer and depth of the last level that is known as a whole
 
-    def faults_of(self, prop: str) -> int | None:
-        """The fewest faults of a run that decides a property; None when none was found."""
+    def cost_of(self, prop: str) -> Cost | None:
+        """The cost of the best run that decides a property; None when none was found."""
         ...
 
     def trace_of(self, prop: str) -> Trace:
         """The run that decides a property."""
+        ...
+
+    def error_cost(self) -> Cost | None:
+        """The cost of the best run to an error of the model; None when none was found."""
         ...
 
     def error(self) -> Trace | None:
@@ -56,47 +75,109 @@ class Searched(Protocol):
         ...
 
 
-class Account:
-    """The findings of a search that has ended."""
+S = TypeVar("S", bound=Searched)
+T = TypeVar("T")
 
-    def __init__(self, search: Searched, end: End) -> None:
+
+class Account(Generic[S]):
+    """The findings of a search that has ended, as `end` says.
+
+    What comes behind the search may be ended too, by a limit or by Ctrl-C: `cut` is why.  It
+    takes nothing from what the search has decided.
+    """
+
+    def __init__(self, search: S, end: End) -> None:
         self.search = search
         self.task = search.task
         self.end = end
+        self.cut: End | None = None
 
     def findings(self, engine: str) -> Findings:
         """All that the search says."""
-        results = tuple(map(self.result, self.task.properties))
-        error = self.search.error() if self.end is End.ERROR else None
-        return Findings(engine, self.end, results, self._stats(), error, self.task.symmetry)
+        later = self.later()  # they need all states, which a search may let go to show a run
+        known = {p.name: self._later(p, later[p.kind]) for p in self.task.properties if p.kind in later}
+        results = tuple(known.get(prop.name) or self.result(prop) for prop in self.task.properties)
+        error = self.shown(self.search.error) if self.end is End.ERROR else None
+        end = self.end if self.end is End.ERROR else self.cut or self.end
+        return Findings(engine, end, results, self._stats(), error, self.task.symmetry)
 
     # ----------------------------------------------------------------- verdicts
 
     def result(self, prop: Property) -> Result:
-        """What is known of a property that the search looks at as it goes."""
-        faults = self.search.faults_of(prop.name)
+        """What is known of a property that the search has looked at."""
+        faults = self._first_decided(prop)
         good = prop.kind is PropertyKind.REACHABLE
         verdict = self._undecided(good=good) if faults is None else self._decided(prop, faults, good=good)
         return Result(prop.name, prop.kind, verdict, self.by_faults(faults, good=good))
 
-    def later(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
-        """What is known of a property that needs all states; Ctrl-C meanwhile leaves it unknown."""
-        verdict: Verdict = Unknown(self.end.value, None)
-        if self.end is End.COMPLETE:
-            try:
-                verdict = decide(prop)
-            except ModelError as error:
-                verdict = Unknown(f"{prop.name} makes an error: {error.message}")
-            except KeyboardInterrupt:
-                self.end = End.INTERRUPTED
-                verdict = Unknown(self.end.value, None)
-        if isinstance(verdict, Unknown):
-            return Result(prop.name, prop.kind, verdict)
-        first = verdict.extent.faults if isinstance(verdict, Violated) else None
-        return Result(prop.name, prop.kind, verdict, self.by_faults(first, good=False))
+    def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
+        """What decides properties that the search does not look at as it goes: they need all states."""
+        return {}
+
+    def _later(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
+        """What is known of such a property; a limit or Ctrl-C meanwhile leaves it unknown."""
+        if self.end is not End.COMPLETE or self.cut is not None:
+            return Result(prop.name, prop.kind, Unknown((self.cut or self.end).value))
+        try:
+            verdict = self.in_time(lambda: decide(prop))
+        except ModelError as error:
+            verdict = Unknown(f"{prop.name} makes an error: {error.message}")
+        match verdict:
+            case None:
+                return Result(prop.name, prop.kind, self._stopped())
+            case Unknown():
+                return Result(prop.name, prop.kind, verdict)
+            case Violated(unshown=Unshown(least=least)):
+                return Result(prop.name, prop.kind, verdict, (True,) * least)
+            case _:
+                first = verdict.extent.faults if isinstance(verdict, Violated) else None
+                return Result(prop.name, prop.kind, verdict, self.by_faults(first, good=False))
+
+    def _stopped(self) -> Unknown:
+        assert self.cut is not None
+        return Unknown(self.cut.value)
+
+    def in_time(self, work: Callable[[], T]) -> T | None:
+        """What some work behind the search comes to; None when a limit or Ctrl-C ended it, as `cut` says."""
+        try:
+            return work()
+        except Stopped as stopped:
+            self.cut = stopped.end
+        except KeyboardInterrupt:
+            self.cut = End.INTERRUPTED
+        except MemoryError:
+            self.cut = End.MEMORY
+        return None
+
+    def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
+        """A run that was found; None when it cannot be shown, and then `cut` says why."""
+        return self.in_time(run)
+
+    def unshown(self, least: int) -> Unshown:
+        """Why a run is not shown that has so many faults at least."""
+        assert self.cut is not None
+        return Unshown(self.cut.value, least)
+
+    def _first_decided(self, prop: Property) -> int | None:
+        """The fewest faults of a run that decides a property; None when none is known.
+
+        Of the runs that cost more than one to an error of the model, the search has seen some
+        and not others, by the order of its states; so none of them is told.
+        """
+        cost, limit = self.search.cost_of(prop.name), self.search.error_cost()
+        if cost is None or (self.end is End.ERROR and limit is not None and cost > limit):
+            return None
+        return cost[0]
 
     def _decided(self, prop: Property, faults: int, *, good: bool) -> Verdict:
-        trace, extent = self.search.trace_of(prop.name), self.extent(faults)
+        trace, extent = self.shown(lambda: self.search.trace_of(prop.name)), self.extent(faults)
+        if trace is None:
+            unshown = self.unshown(faults)
+            return (
+                Holds(extent, unshown=unshown)
+                if good
+                else Violated(extent, None, fewest=False, unshown=unshown)
+            )
         if good:
             return Holds(extent, example=trace)
         return Violated(extent, trace, fewest=self._is_best(trace))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
-from modelcheck.engine import Engine, Keep, Limits, Refusal, Task
+from modelcheck.engine import Engine, Family, Keep, Limits, Refusal, Task
 from modelcheck.expected import mismatches, needs_counts
+from modelcheck.families import looked_at
+from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.memory import available, resident
 from modelcheck.portfolio import Portfolio
 from modelcheck.registry import engine as engine_of
-from modelcheck.report import Reporter, Silent
+from modelcheck.report import Reporter, Silent, Spent
 from modelcheck.result import Findings, Holds, Outcome, Violated
-from modelcheck.symmetry import symmetric_sorts
-from spec.ir import Assume, Check, Model, Property
+from spec.ir import Assume, Check, Model
 from spec.semantics import Machine
 
 PREFERRED = ("explicit", "reference")  # the fastest first
@@ -55,6 +57,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     threads: int | None = None,
     keep: Keep | None = None,
     ways: bool = True,
+    family: Family | None = None,
     beside_after: float | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
@@ -62,7 +65,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
-    less memory, and is repeated where there is a run to show.  With `beside_after`
+    less memory, and is repeated where there is a run to show.  `family` tells of
+    questions that follow, so that less is made anew for each.  With `beside_after`
     and no engine given, a second one starts beside it after so many seconds (see
     NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C.
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
@@ -72,7 +76,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         model,
         check.scope,
         check.budget,
-        properties(model, check),
+        looked_at(model, check),
         _careful(limits or Limits()),
         check.name,
         stop_early=not needs_counts(check),
@@ -80,15 +84,21 @@ def check(  # noqa: PLR0913 - each is given by its name
         threads=threads,
         keep=keep,
         ways=ways,
+        family=family,
     )
     if assumes := Machine(model, check.scope).assumption_failures():
         raise Unmet(model, assumes)
     chosen = _able(PREFERRED if engine is None else (engine,), task)
     if engine is None and beside_after is not None:
         chosen = Portfolio(chosen, beside_after)
-    findings = chosen.run(task, reporter or Silent())
+    reporter = reporter or Silent()
+    began = perf_counter()
+    findings = chosen.run(task, reporter)
+    searched = perf_counter()
     for trace in traces(findings):
         certify(trace)
+    reporter.tell(Spent("search", searched - began))
+    reporter.tell(Spent("replay", perf_counter() - searched))
     return Outcome(model, check, findings, mismatches(check, findings))
 
 
@@ -101,11 +111,6 @@ def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
         if not refusals:
             return chosen
     raise Unsupported(name, refusals)
-
-
-def properties(model: Model, check: Check) -> tuple[Property, ...]:
-    """The properties a check looks at, in the order of the model."""
-    return tuple(p for p in model.properties if check.only is None or p.name in check.only)
 
 
 def traces(findings: Findings) -> tuple[Trace, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.matrix import proof_words, reach_words, switch_words
-from modelcheck.result import Holds, Layer, Outcome, Result, Unknown, Violated
+from modelcheck.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.standing import is_expected, standing, surprises
 from modelcheck.version import version
 from modelcheck.wording import (
@@ -38,8 +38,9 @@ def card(
     name_width = max((len(result.property) for result in outcome.findings.results), default=0)
     for result in outcome.findings.results:
         yield from _result(outcome, result, name_width, width)
-    if outcome.findings.error is not None:
-        yield from _mark("✗", Role.BAD, "the model makes an error; the run to it is below", width)
+    if outcome.findings.end is End.ERROR:
+        where = "is below" if outcome.findings.error is not None else "could not be shown in time"
+        yield from _mark("✗", Role.BAD, f"the model makes an error; the run to it {where}", width)
     told = {result.property for result in surprises(outcome)}
     by_found: dict[str, list[str]] = {}
     for mismatch in outcome.mismatches:

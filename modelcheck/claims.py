@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example
+from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
@@ -15,7 +15,7 @@ OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 OF_RUNS = {PropertyKind.RECOVERABLE} | OF_FAIR_RUNS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """How a run gets somewhere: to a state by its number, and perhaps by one step further."""
 
@@ -26,7 +26,7 @@ class Place:
     state: State | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Discovery:
     """A run that decides a property, or that ends in an error of the model."""
 

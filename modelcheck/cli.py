@@ -16,7 +16,7 @@ from typing import NoReturn
 from modelcheck.exits import Exit
 from modelcheck.output import Output
 from modelcheck.version import version
-from spec.diagnostics import SpecError, as_json, render, suggest
+from spec.diagnostics import SpecError, as_json, suggest
 
 # What each command does, and the module whose `add_arguments` and `run` do it.  A module is
 # loaded only for the command that was given, so that `--help` answers at once.
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _Quit as quit_:
         return quit_.code
     except SpecError as error:
-        _tell_mistakes(error, as_data="--json" in given)
+        _tell_mistakes(error, Output(sys.stdout, sys.stderr), as_data="--json" in given)
         return Exit.WRONG
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.partition(".")[0] in OURS:
@@ -138,15 +138,12 @@ def _about() -> str:
     return f"Model checking for replicated logs.\n\ncommands:\n{commands}"
 
 
-def _tell_mistakes(error: SpecError, *, as_data: bool) -> None:
+def _tell_mistakes(error: SpecError, output: Output, *, as_data: bool) -> None:
     """What is wrong with the input: as JSON on the output, or for people beside it."""
     if as_data:
-        Output(sys.stdout, sys.stderr).json({"errors": [as_json(d) for d in error.diagnostics]})
-        return
-    for diagnostic in error.diagnostics:
-        print(render(diagnostic), file=sys.stderr)
-    if len(error.diagnostics) > 1:
-        print(f"{len(error.diagnostics)} errors", file=sys.stderr)
+        output.json({"errors": [as_json(each) for each in error.diagnostics]})
+    else:
+        output.mistakes(error)
 
 
 def _forget_output() -> None:

@@ -6,7 +6,7 @@ import os
 import resource
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from multiprocessing.connection import Connection
 from time import monotonic
@@ -17,6 +17,7 @@ from modelcheck.engine import Task
 from modelcheck.registry import engine
 from modelcheck.report import Event, Found, Progress
 from modelcheck.result import End, Findings
+from spec.frozen import frozen
 
 EAGER = 60.0  # seconds for which it has as much of the cores as anybody; most short runs are found by then
 NICE = 10  # how much less it asks for from then on
@@ -24,7 +25,7 @@ LIBRARIES = 1_000_000_000  # bytes of addresses, hardly of memory, that a proces
 KILLED = "its process was killed, perhaps for want of memory"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """What a companion is to do: the engine by name with its options, and the task."""
 
@@ -33,12 +34,12 @@ class Order:
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """The engine cannot do the task."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broke:
     """The engine ended in an exception, which is a bug of ours."""
 

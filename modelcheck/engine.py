@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Budget, Model, Property, Scope
+from spec.frozen import frozen
+from spec.ir import Budget, Kind, Model, Property, Scope
 from spec.source import Source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """When to give up and say so: so many states, seconds, bytes of memory in use. None: never."""
 
@@ -22,7 +23,7 @@ class Limits:
     memory: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Keep:
     """A folder in which a search is written down every so many seconds, and when it stops.
 
@@ -34,7 +35,22 @@ class Keep:
     resume: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class Family:
+    """Questions about one model of one size that differ in what they ask, in faults and in configuration.
+
+    An engine may make one thing for all of them: `properties` and `faults` are those
+    of any of them, `configs` the entries that they set differently, `counted` the kinds
+    of faults that some of them bound by a number, and the greatest.
+    """
+
+    properties: tuple[Property, ...]
+    faults: frozenset[str]
+    configs: frozenset[str]
+    counted: Mapping[str, int]
+
+
+@frozen
 class Task:
     """A question to an engine: a whole run is this value and nothing else.
 
@@ -44,7 +60,8 @@ class Task:
     verdicts, faults and steps are the same, counts are of orbits.  `threads` of
     None: one for each core; findings do not depend on it.  Without `ways` an engine
     need not remember how it came to each state, which saves memory: it searches
-    again where there is a run to show.
+    again where there is a run to show.  `family` tells of other questions that may
+    follow; findings do not depend on it.
     """
 
     model: Model
@@ -58,9 +75,21 @@ class Task:
     threads: int | None = None
     keep: Keep | None = None
     ways: bool = True
+    family: Family | None = None
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """The kinds of faults that the budget allows."""
+        actions = self.model.actions
+        return frozenset(a.name for a in actions if a.kind is Kind.FAULT and self.budget.allows(a.name))
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """The kinds of faults that are counted in each state, and up to how many."""
+        return self.budget.counted if self.family is None else self.family.counted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Something an engine cannot do, and the engine that can, if any."""
 
@@ -84,7 +113,8 @@ class Engine(Protocol):
 
     An engine is deterministic for a given task (but for limits of time and
     memory), never prints, and answers Unknown rather than guess.  Every
-    Violated carries a trace of the fewest faults and then the fewest steps.
+    Violated carries a trace of the fewest faults and then the fewest steps, or
+    says why the search for it was cut short.
     What it cannot do it refuses before it starts; it never ignores a property.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import exp, log
 
 from counterexamples.lines import Line, Piece, Role, line
@@ -12,6 +12,7 @@ from modelcheck.engine import Limits
 from modelcheck.report import Reporter
 from modelcheck.result import End
 from modelcheck.wording import memory_words, seconds_words
+from spec.frozen import frozen
 from spec.ir import Check, Model
 from spec.values import ModelError
 
@@ -21,7 +22,7 @@ NEEDED = 3  # points for a curve
 LIMITS = Limits(states=4_000_000, seconds=20)  # of each of the smaller checks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """What a search of a smaller scope came to."""
 
@@ -31,7 +32,7 @@ class Point:
     memory: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Estimate:
     """How many states to expect with a nat at its bound, and how long they take, by the points searched."""
 

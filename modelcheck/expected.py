@@ -7,7 +7,18 @@ from dataclasses import replace
 from typing import assert_never
 
 from counterexamples.trace import Trace
-from modelcheck.result import End, Findings, Holds, Mismatch, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.result import (
+    End,
+    Findings,
+    Holds,
+    Mismatch,
+    Result,
+    Stats,
+    Unknown,
+    Unshown,
+    Verdict,
+    Violated,
+)
 from spec.ir import Check, Expect, ExpectCount, ExpectTaken, ExpectVerdict
 
 
@@ -29,7 +40,7 @@ def _is_fewest(verdict: Verdict) -> bool:
 
 
 def _plain(expected: ExpectVerdict) -> ExpectVerdict:
-    """The verdict alone."""
+    """The verdict alone, of which nobody can say that it has other details."""
     return replace(expected, faults=None, steps=None, any_faults=False)
 
 
@@ -123,6 +134,10 @@ def _wish(expected: ExpectVerdict) -> str:
 def said(verdict: Verdict) -> str:
     """A verdict in words: "violated with 1 fault in 10 steps"."""
     match verdict:
+        case Holds(unshown=Unshown() as unshown):
+            return f"reached; {unshown}"
+        case Violated(unshown=Unshown() as unshown):
+            return f"violated; {unshown}"
         case Holds(example=Trace() as example):
             return f"reached {_run(example)}"
         case Holds(extent=extent, beyond=beyond):

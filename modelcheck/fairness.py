@@ -21,16 +21,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from modelcheck.layers import Edges
+from spec.frozen import frozen
 from spec.ir import Fairness, Model
 
 DONE = 1 << 62  # the order of a state whose component is known: greater than any
 Masks = Sequence[int]  # of each state, the fair actions that are possible there, a bit for each
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hop:
     """A step of a run by numbers: of which action of the model, and to which state."""
 
@@ -41,13 +41,15 @@ class Hop:
 class Ways:
     """The actions and repairs that change the state, and which fair ones are possible where.
 
-    Costs one look at every edge and a number or two for each state.
+    Costs one look at every edge and a number or two for each state.  `mind` is asked whenever a state
+    is looked at; what it raises ends the work.
     """
 
-    def __init__(self, model: Model, edges: Edges) -> None:
+    def __init__(self, model: Model, edges: Edges, mind: Callable[[], None]) -> None:
         names = edges.names
         if names is None:
             raise TypeError("fairness is asked of edges that have no names")
+        self.mind = mind
         self.count = len(edges.starts)
         self.starts = array("q", edges.starts)
         self.starts.append(len(edges.targets))
@@ -61,6 +63,7 @@ class Ways:
 
     def hops(self, number: int) -> Iterator[Hop]:
         """The ways out of a state."""
+        self.mind()
         for at in range(self.starts[number], self.starts[number + 1]):
             if self.targets[at] != number:
                 yield Hop(self.actions[at], self.targets[at])
@@ -92,7 +95,7 @@ class Ways:
 # -------------------------------------------------------------- staying for ever
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Homes:
     """Where a run can be for ever: `still` in one state, or in a circle by its number; 0 is none."""
 
@@ -192,6 +195,7 @@ class _Components:
                     yield found
 
     def _enter(self, number: int) -> None:
+        self._ways.mind()
         self._seen += 1
         self._order[number] = self._low[number] = self._seen
         self._next[number] = self._ways.starts[number]

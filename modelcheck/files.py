@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
+import uuid
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from errno import EISDIR
+from errno import EACCES, EISDIR
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +17,7 @@ from spec.source import Source
 
 LARGEST = 5_000_000  # bytes of a model file; more is some other file
 LARGEST_TRACE = 200_000_000
+STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")  # wherever they lead
 
 
 def read_text(name: str, *, largest: int = LARGEST) -> str:
@@ -39,10 +42,14 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
 def refuse_unwritable(path: Path) -> None:
     """Raise now the SpecError that `save` would raise after long work; leaves nothing behind."""
     try:
-        if path.is_dir():
+        mode = mode_of(path)
+        if stat.S_ISDIR(mode):
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        with tempfile.TemporaryFile(dir=path.resolve().parent):
-            pass
+        if stat.S_ISBLK(mode) or (mode and not os.access(path, os.W_OK)):
+            raise PermissionError(EACCES, os.strerror(EACCES))
+        if not is_special(path):
+            with tempfile.TemporaryFile(dir=_real(path).parent):
+                pass
     except OSError as error:
         _unwritten(path, error)
 
@@ -53,16 +60,52 @@ def save_text(path: Path, text: str) -> None:
 
 
 def save(path: Path, data: bytes) -> None:
-    """Put bytes into a file, as a whole or not at all. Raises SpecError when that does not work."""
+    """Put bytes into a file, as a whole or not at all. Raises SpecError when that does not work.
+
+    Over whatever is there: see `written`.  A pipe or a device is written to.
+    """
     try:
-        mode = path.stat().st_mode if path.exists() else None
-        handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644 if mode is None else mode & 0o7777)
-        Path(name).replace(path.resolve())
+        if is_special(path):
+            with path.open("ab") as file:
+                file.write(data)
+        else:
+            _replace(_real(path), data)
     except OSError as error:
         _unwritten(path, error)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    new = path.with_name(f".modelcheck-{uuid.uuid4().hex[:12]}")
+    try:
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # a disk may be full, and say so only now
+        if mode := mode_of(path):
+            new.chmod(stat.S_IMODE(mode))
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def _real(path: Path) -> Path:
+    """Where a file is, whatever links lead to it."""
+    return Path(os.path.realpath(path))
+
+
+def mode_of(path: Path) -> int:
+    """What kind of file a name is of, and who may do what with it; 0 if there is none. Raises OSError."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return 0
+
+
+def is_special(path: Path) -> bool:
+    """Whether a name is of a pipe or a device, in whose place nobody should put a file. Raises OSError."""
+    mode = mode_of(path)
+    return str(path.absolute()).startswith(STREAMS) or bool(mode and not stat.S_ISREG(mode))
 
 
 def _unwritten(path: Path, error: OSError) -> NoReturn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from counterexamples.itf.write import write
 from counterexamples.lines import Line, plain
@@ -19,9 +18,10 @@ from counterexamples.state_graph import path_dot
 from counterexamples.text import WIDTH, story
 from counterexamples.trace import Trace
 from modelcheck.explanation.explain import explain, why
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """A run and how it is to be told: which of its steps, with an explanation or not, how wide."""
 
@@ -40,7 +40,7 @@ class Asked:
 Content = str | bytes | tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """A format; files of it have the first suffix; `parts` says whether it can leave out steps."""
 
@@ -92,7 +92,7 @@ def format_of(name: str) -> str | None:
 
 
 def as_file(content: Content) -> str | bytes:
-    """What stands in a file."""
+    """What stands in a file, above our mark."""
     return plain(content) if isinstance(content, tuple) else content
 
 

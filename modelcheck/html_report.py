@@ -13,7 +13,7 @@ from modelcheck.engine import Limits
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import explain
 from modelcheck.matrix import shown_steps
-from modelcheck.result import Holds, Outcome, Result, Unknown, Violated
+from modelcheck.result import End, Holds, Outcome, Result, Unknown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.wording import budget_words, verdict_words
 
@@ -104,8 +104,8 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
         if is_expected(outcome, result):
             words = f"{words} (as expected)"
         yield Verdict(result.property, words, _standing_of(result), places.get(result.property))
-    if outcome.findings.error is not None:
-        yield Verdict("the model", "makes an error", Role.BAD, places[""])
+    if outcome.findings.end is End.ERROR:
+        yield Verdict("the model", "makes an error", Role.BAD, places.get(""))
 
 
 def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:

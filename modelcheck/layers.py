@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from counterexamples.trace import Erred, Trace
-from modelcheck.account import Counts
-from modelcheck.claims import OF_STATES, Claims, Discovery, Place
+from modelcheck.account import Cost, Counts
+from modelcheck.claims import Claims, Discovery, Place
 from modelcheck.engine import Task
 from modelcheck.memory import resident
-from modelcheck.report import Found, LayerDone, Progress, Reporter
+from modelcheck.report import Found, LayerDone, Progress, Reporter, Stopped
 from modelcheck.result import End, Layer
 from modelcheck.space import NONE, Purse, Space, is_unbounded
 from spec.ir import Kind
@@ -30,14 +30,6 @@ EVERY = 256  # states between two looks at the clock and at the memory
 QUIET = 0.5  # seconds between two reports of progress
 
 Waiting = tuple[int, bytes, State]  # a state's number, what has been spent, the state
-
-
-class Stopped(Exception):  # noqa: N818 - an end like any other
-    """The search ends here."""
-
-    def __init__(self, end: End) -> None:
-        self.end = end
-        super().__init__(end.value)
 
 
 @dataclass(slots=True)
@@ -116,6 +108,7 @@ class Search:
         self._places = {action.name: place for place, action in enumerate(task.model.actions)}
         self._seeds: dict[bytes, int] = {}  # states one fault away, and where from
         self._waiting = 0
+        self._minded = 0
 
     def run(self) -> End:
         """Search, until everything is seen or something ends the search."""
@@ -185,7 +178,7 @@ class Search:
             here = Place(faults, depth, number)
             can_go = self._free_steps(here, spent, state, found)
             can_go |= self._paid_steps(here, spent, state)
-            if self.claims.deadlock and not can_go and not self._any_fault(state):
+            if self.claims.deadlock and not can_go and not self.machine.can_go_on(state, self._faults):
                 self.claims.see_deadlock(here)
             self._waiting -= 1
         return found
@@ -251,10 +244,6 @@ class Search:
             self.claims.erred(error, Place(here.faults + 1, here.depth, here.number))
         return any_step
 
-    def _any_fault(self, state: State) -> bool:
-        """Whether a fault could happen, budget or not: then a state is no deadlock."""
-        return next(self.machine.steps(state, None, self._faults), None) is not None
-
     def _add(self, key: bytes, parent: int, state: State, faults: int, depth: int) -> int:
         number = self.space.add(key, parent)
         self.claims.see_state(state, Place(faults, depth, number))
@@ -272,19 +261,32 @@ class Search:
 
     def _look_around(self, faults: int, depth: int) -> None:
         """Look at the limits, and tell how far it has come."""
-        limits, now = self.task.limits, monotonic()
-        if limits.states is not None and len(self.space) >= limits.states:
+        now, most = monotonic(), self.task.limits.states
+        if most is not None and len(self.space) >= most:
             raise Stopped(End.STATES)
-        if limits.seconds is not None and now - self.started >= limits.seconds:
-            raise Stopped(End.SECONDS)
-        if limits.memory is not None and resident() >= limits.memory:
-            raise Stopped(End.MEMORY)
+        self._look()
         if now - self._told >= QUIET:
             self._told = now
             states, transitions = len(self.space), self.transitions
             self._reporter.tell(
                 Progress(faults, depth, states, transitions, self._waiting, now - self.started, resident())
             )
+
+    def _look(self) -> None:
+        limits = self.task.limits
+        if limits.seconds is not None and monotonic() - self.started >= limits.seconds:
+            raise Stopped(End.SECONDS)
+        if limits.memory is not None and resident() >= limits.memory:
+            raise Stopped(End.MEMORY)
+
+    def mind(self) -> None:
+        """Look at the limits of time and memory, one time of so many; for what is done with all states.
+
+        Raises Stopped.
+        """
+        self._minded += 1
+        if self._minded % EVERY == 0:
+            self._look()
 
     def _finish(self, faults: int) -> None:
         """A layer is done: count it, and see whether another fault could add anything."""
@@ -334,10 +336,14 @@ class Search:
 
     # ------------------------------------------------------------------ telling
 
-    def faults_of(self, prop: str) -> int | None:
-        """The fewest faults of a run that decides a property; None when none was found."""
+    def cost_of(self, prop: str) -> Cost | None:
+        """The cost of the best run that decides a property; None when none was found."""
         found = self.claims.best.get(prop)
-        return None if found is None else found.place.faults
+        return None if found is None else found.cost
+
+    def error_cost(self) -> Cost | None:
+        """The cost of the best run to an error of the model; None when none was found."""
+        return None if self.claims.error is None else self.claims.error.cost
 
     def trace_of(self, prop: str) -> Trace:
         """The run that decides a property."""
@@ -357,16 +363,19 @@ class Search:
         model, scope, check = self.task.model, self.task.scope, self.task.check
         ending = found.ending
         if self.task.symmetry and isinstance(ending, Erred):
-            ending = self._renamed_error(states[-1]) or ending
+            ending = self._renamed_error(states[-1], found) or ending
         return Trace(model, scope, tuple(states), tuple(steps), ending, found.name, check)
 
-    def _renamed_error(self, state: State) -> Erred | None:
+    def _renamed_error(self, state: State, found: Discovery) -> Erred | None:
         """The error of the model again, as the members are called in this run."""
+        spent, _ = self.space.node(found.place.number)
+        by_fault = found.place.faults != self.space.level(found.place.number).faults
+        actions = self.purse.affordable(spent) if by_fault else self._free
         try:
             for prop in self.task.properties:
-                if prop.kind in OF_STATES:
+                if prop.name == found.name:
                     self.machine.holds(prop, state)
-            for _ in self.machine.steps(state):
+            for _ in self.machine.steps(state, actions=actions):
                 pass
         except ModelError as error:
             return Erred(error.code, error.message, error.span, error.step)

@@ -14,17 +14,17 @@ stay in goes before a circle that would make the whole run longer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from modelcheck.fairness import Homes, Hop, Ways, homes, round_trip
 from modelcheck.layers import Search
 from modelcheck.space import NONE, Purse
+from spec.frozen import frozen
 from spec.ir import Budget, Property, PropertyKind
 from spec.semantics import State, Step, Taken
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Starving:
     """A fair run that waits for ever.
 
@@ -38,7 +38,7 @@ class Starving:
     circle: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Served:
     """No fair run waits for ever, with any number of faults if `unlimited`, else with those of the budget.
 
@@ -55,10 +55,11 @@ def starving(prop: Property, search: Search) -> Starving | Served:
 
     Costs a look at every state for the goal, a few at every edge, and where a
     run can wait for ever the faults of every state that it can wait in.
+    Raises Stopped when a limit of the search is reached.
     """
     if search.edges is None:
         raise TypeError("liveness is asked of a search that has no edges")
-    ways = Ways(search.task.model, search.edges)
+    ways = Ways(search.task.model, search.edges, search.mind)
     unserved = _unserved(prop, search)
     sources = _sources(prop, search, unserved)
     found = homes(ways, unserved, ways.possible)
@@ -98,7 +99,11 @@ def _unserved(prop: Property, search: Search) -> bytearray:
     """The states without the goal."""
     machine, space = search.machine, search.space
     reached = machine.goal if prop.kind is PropertyKind.LEADSTO else machine.holds
-    return bytearray(not reached(prop, space.node(number)[1]) for number in range(len(space)))
+    found = bytearray(len(space))
+    for number in range(len(space)):
+        search.mind()
+        found[number] = not reached(prop, space.node(number)[1])
+    return found
 
 
 def _sources(prop: Property, search: Search, unserved: bytearray) -> list[int]:
@@ -134,6 +139,7 @@ class _Waiting:
         heap = [(*self._cost(number), number, NONE, NONE) for number in self._sources]
         heapify(heap)
         while heap:
+            self.search.mind()
             faults, depth, number, before, action = heappop(heap)
             if number in self._came:
                 continue

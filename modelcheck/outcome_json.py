@@ -11,7 +11,7 @@ from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.explanation.explain import explain
 from modelcheck.proof import Cell, Proof
-from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Violated
+from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Unshown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.version import version
 from modelcheck.wording import verdict_name, verdict_words
@@ -129,13 +129,26 @@ def _result(outcome: Outcome, result: Result) -> Json:
         "by_faults": list(result.by_faults),
     }
     match result.verdict:
-        case Holds(extent, beyond, example):
-            return told | {"extent": _extent(extent), "beyond": beyond, "trace": _trace(example)}
-        case Violated(extent, trace):
+        case Holds(extent, beyond, example, unshown):
+            return (
+                told
+                | _unshown(unshown)
+                | {
+                    "extent": _extent(extent),
+                    "beyond": beyond,
+                    "trace": _trace(example),
+                }
+            )
+        case Violated(extent, trace, unshown=unshown):
             counts = {} if trace is None else {"faults": trace.faults, "steps": len(trace.steps)}
-            return told | {"extent": _extent(extent), **counts, "trace": _trace(trace)}
+            return told | _unshown(unshown) | {"extent": _extent(extent), **counts, "trace": _trace(trace)}
         case Unknown(reason, extent):
             return told | {"extent": None if extent is None else _extent(extent), "reason": reason}
+
+
+def _unshown(unshown: Unshown | None) -> Json:
+    """Why there is no trace, where there is a run."""
+    return {} if unshown is None else {"unshown": asdict(unshown)}
 
 
 def _extent(extent: Extent) -> Json:

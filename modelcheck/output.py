@@ -6,15 +6,17 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TextIO
 
 from counterexamples.lines import Line, line, plain
+from spec.diagnostics import SpecError, render
+from spec.frozen import frozen
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """The two streams of a command, written to as text, as lines with colour, or as JSON."""
 
@@ -53,11 +55,16 @@ class Output:
     def lines(self, lines: Iterable[Line]) -> None:
         """Put lines on the output, in colour where that is a terminal that has it."""
         if self._has_colour():
-            from counterexamples.text import put  # noqa: PLC0415 - rich is loaded only where there is colour
+            from counterexamples.terminal import put  # noqa: PLC0415 - rich is loaded only where there is colour
 
             put(lines, self.out)
             return
         self.out.writelines(plain([each], ascii_only=self.is_ascii) for each in lines)
+
+    def mistakes(self, error: SpecError) -> None:
+        """Say what is wrong with the input, beside the output."""
+        told = [render(diagnostic) for diagnostic in error.diagnostics]
+        self.tell("\n".join([*told, f"{len(told)} errors"] if len(told) > 1 else told))
 
     def tell(self, text: str) -> None:
         """Say something to the person at the terminal, beside the output."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn
 
 from modelcheck.models import pick_checks, pick_model, pick_property
 from spec.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.frozen import frozen
 from spec.ir import Budget, Check, Kind, Model, Scope, Value
 from spec.source import Source, Span
 from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Overrides:
     """Settings as typed: `k=v` texts for scope and configuration, a text for faults."""
 

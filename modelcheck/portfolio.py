@@ -19,9 +19,8 @@ from counterexamples.lines import count
 from counterexamples.trace import Trace
 from modelcheck.cores import cores
 from modelcheck.engine import Engine, Limits, Refusal, Task
-from modelcheck.layers import Stopped
 from modelcheck.report import Companion as Told
-from modelcheck.report import Event, Found, Progress, Reporter
+from modelcheck.report import Event, Found, Progress, Reporter, Stopped
 from modelcheck.result import Beside, End, Extent, Findings, Holds, Result, Unknown, Verdict, Violated
 from spec.ir import PropertyKind
 
@@ -220,7 +219,7 @@ class _Both:
         is_whole = findings.end in {End.COMPLETE, End.DECIDED}
         for result in findings.results:
             name, run, own = result.property, second.runs.get(result.property), _cost_of(result.verdict)
-            if isinstance(result.verdict, Unknown) or name not in asked:
+            if isinstance(result.verdict, Unknown) or _is_unshown(result.verdict) or name not in asked:
                 continue
             if own is not None and not is_whole and own > self._at:
                 continue  # there may be better ones
@@ -249,6 +248,11 @@ def _cost_of(verdict: Verdict) -> Cost | None:
             return _cost(trace)
         case _:
             return None
+
+
+def _is_unshown(verdict: Verdict) -> bool:
+    """Whether a run decides it that nobody can show."""
+    return isinstance(verdict, Violated | Holds) and verdict.unshown is not None
 
 
 def _fit(best: Cost | None, shortest: Cost) -> bool:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
-from modelcheck.report import Companion, Event, Found, Kept, LayerDone, Progress, Proving, Runs, Shrinking
+from modelcheck.report import (
+    Companion,
+    Event,
+    Found,
+    Kept,
+    LayerDone,
+    Progress,
+    Proving,
+    Runs,
+    Shrinking,
+    Spent,
+)
 from modelcheck.wording import memory_words, seconds_words
 
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
@@ -22,6 +33,11 @@ class ProgressLine:
         self._is_terminal = stream.isatty()
         self._violated: list[str] = []
         self._beside: list[str] = []
+
+    def begin(self, title: str) -> None:
+        """From here on it is about something else; say so at once."""
+        self._title, self._violated, self._beside = title, [], []
+        self._draw(title)
 
     def tell(self, event: Event) -> None:
         """Write the line anew."""
@@ -51,7 +67,7 @@ class ProgressLine:
                         f" {count(found.steps, 'step')}; the search goes on for one with fewer faults,"
                         " and Ctrl-C shows what there is"
                     )
-            case LayerDone() | Kept():
+            case LayerDone() | Kept() | Spent():
                 pass
             case _:
                 assert_never(event)

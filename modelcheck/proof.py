@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from counterexamples.trace import Trace
+from spec.frozen import frozen
 
 
 class Kept(Enum):
@@ -16,7 +16,7 @@ class Kept(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """One obligation: that a claim is true at the start (no action), or after a step from where all are.
 
@@ -42,7 +42,7 @@ class Cell:
         return "at the start" if self.action is None else f"after {self.action}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof:
     """All obligations of the claims that were proved together; each was assumed for all the others.
 

@@ -3,45 +3,56 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 
-from modelcheck.layers import Edges
-from modelcheck.space import Space
+from modelcheck.layers import Edges, Search
+from spec.frozen import frozen
 from spec.ir import Property
-from spec.semantics import Machine
+
+Mind = Callable[[], None]  # asked once for each state: it looks at the limits now and then
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trap:
     """The first state from which nothing that is wanted can be reached, by fewest faults, then steps."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Open:
     """Every state has a way; from `beyond` of them the only one leaves the scope."""
 
     beyond: int
 
 
-def trap(prop: Property, machine: Machine, space: Space, edges: Edges) -> Trap | Open:
+def trap(prop: Property, search: Search) -> Trap | Open:
     """The first trapped state, if any. Costs one look at every state and two at every edge.
 
     A state from which a step beyond the scope can be reached is not called
-    trapped: nobody has looked there.
+    trapped: nobody has looked there.  Raises Stopped when a limit of the search is reached.
     """
-    wanted = [number for number in range(len(space)) if machine.holds(prop, space.node(number)[1])]
-    back = _backwards(edges, len(space))
-    fine = _closure(wanted, back, len(space))
+    space, edges, mind = search.space, search.edges, search.mind
+    if edges is None:
+        raise TypeError("ways back are asked of a search that has no edges")
+    back = _backwards(edges, len(space), mind)
+    fine = bytearray(len(space))
+    _extend(fine, _wanted(prop, search), back, mind)
     inside = sum(fine)
-    _extend(fine, (number for number in range(len(space)) if edges.cut[number]), back)
+    _extend(fine, (number for number in range(len(space)) if edges.cut[number]), back, mind)
     caught = fine.find(0)
     return Trap(caught) if caught >= 0 else Open(len(space) - inside)
 
 
-@dataclass(frozen=True, slots=True)
+def _wanted(prop: Property, search: Search) -> Iterator[int]:
+    """The states that have what the property asks for."""
+    for number in range(len(search.space)):
+        search.mind()
+        if search.machine.holds(prop, search.space.node(number)[1]):
+            yield number
+
+
+@frozen
 class _Back:
     """The edges turned round: the sources of a target stand together."""
 
@@ -49,7 +60,7 @@ class _Back:
     sources: array[int]
 
 
-def _backwards(edges: Edges, count: int) -> _Back:
+def _backwards(edges: Edges, count: int, mind: Mind) -> _Back:
     """Counting sort of the edges by target."""
     starts = array("q", bytes(8 * (count + 1)))
     for target in edges.targets:
@@ -59,6 +70,7 @@ def _backwards(edges: Edges, count: int) -> _Back:
     free = array("q", starts)
     sources = array("q", bytes(8 * len(edges.targets)))
     for number in range(count):
+        mind()
         end = edges.starts[number + 1] if number + 1 < count else len(edges.targets)
         for at in range(edges.starts[number], end):
             target = edges.targets[at]
@@ -67,18 +79,13 @@ def _backwards(edges: Edges, count: int) -> _Back:
     return _Back(starts, sources)
 
 
-def _closure(wanted: Iterable[int], back: _Back, count: int) -> bytearray:
-    reached = bytearray(count)
-    _extend(reached, wanted, back)
-    return reached
-
-
-def _extend(reached: bytearray, more: Iterable[int], back: _Back) -> None:
+def _extend(reached: bytearray, more: Iterable[int], back: _Back, mind: Mind) -> None:
     """Mark some states, and all that can get to them."""
     stack = [number for number in more if not reached[number]]
     for number in stack:
         reached[number] = 1
     while stack:
+        mind()
         number = stack.pop()
         for source in back.sources[back.starts[number] : back.starts[number + 1]]:
             if not reached[source]:

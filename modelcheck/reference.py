@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from counterexamples.trace import Lasso, Trace, Trapped
@@ -12,7 +13,7 @@ from modelcheck.layers import Search
 from modelcheck.liveness import Starving, run_of, starving
 from modelcheck.recovery import Trap, trap
 from modelcheck.report import Reporter
-from modelcheck.result import End, Findings, Holds, Result, Verdict, Violated
+from modelcheck.result import Findings, Holds, Verdict, Violated
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine
 
@@ -45,39 +46,30 @@ class ReferenceEngine:
         return _Account(search, search.run()).findings(self.name)
 
 
-class _Account(Account):
+class _Account(Account[Search]):
     """The findings of a search that also knows where its states lead."""
 
-    def __init__(self, search: Search, end: End) -> None:
-        super().__init__(search, end)
-        self.run = search
-
-    def result(self, prop: Property) -> Result:
-        """What is known of a property; those of whole runs are looked at only now."""
-        if prop.kind is PropertyKind.RECOVERABLE:
-            return self.later(prop, self._recoverable)
-        if prop.kind in OF_FAIR_RUNS:
-            return self.later(prop, self._fair)
-        return super().result(prop)
+    def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
+        """Properties of whole runs."""
+        return {PropertyKind.RECOVERABLE: self._recoverable, **dict.fromkeys(OF_FAIR_RUNS, self._fair)}
 
     def _recoverable(self, prop: Property) -> Verdict:
-        assert self.run.edges is not None
-        caught = trap(prop, self.run.machine, self.run.space, self.run.edges)
+        caught = trap(prop, self.search)
         if not isinstance(caught, Trap):
             return Holds(self.whole(), beyond=caught.beyond)
-        level = self.run.space.level(caught.number)
+        level = self.search.space.level(caught.number)
         found = Discovery(Place(level.faults, level.depth, caught.number), Trapped(), prop.name)
-        return Violated(self.extent(level.faults), self.run.trace(found))
+        return Violated(self.extent(level.faults), self.search.trace(found))
 
     def _fair(self, prop: Property) -> Verdict:
-        found = starving(prop, self.run)
+        found = starving(prop, self.search)
         if isinstance(found, Starving):
             return Violated(self.extent(found.faults), self._lasso(found, prop))
         extent = self.whole() if found.unlimited else self.extent(self.most())
         return Holds(extent, beyond=found.beyond)
 
     def _lasso(self, found: Starving, prop: Property) -> Trace:
-        states, steps = run_of(found, self.run)
+        states, steps = run_of(found, self.search)
         ending = Lasso(len(steps) - found.circle)
         model, scope, check = self.task.model, self.task.scope, self.task.check
         return Trace(model, scope, tuple(states), tuple(steps), ending, prop.name, check)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from spec.frozen import frozen
 from spec.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """A construct that cannot be said there: what it is, and where it stands."""
 

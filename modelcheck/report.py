@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from counterexamples.trace import Trace
-from modelcheck.result import Layer
+from modelcheck.result import End, Layer
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """How far a search is; told about twice a second. `memory` is in bytes, of the whole process."""
 
@@ -22,14 +22,14 @@ class Progress:
     memory: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LayerDone:
     """Everything with so many faults has been searched."""
 
     layer: Layer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A property is decided by a run: violated, or (a `reachable`) reached. Some engines show it at once."""
 
@@ -39,7 +39,7 @@ class Found:
     trace: Trace | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """How far the search is has been written down; or has not, and why."""
 
@@ -47,7 +47,7 @@ class Kept:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Runs:
     """How many random runs are done, of how many; told about twice a second."""
 
@@ -57,7 +57,7 @@ class Runs:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shrinking:
     """How large a run still is, and how many smaller ones were tried; told about twice a second."""
 
@@ -67,7 +67,7 @@ class Shrinking:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proving:
     """How far a proof is: runs of how many steps it is about, what it has learned, and its questions."""
 
@@ -77,7 +77,7 @@ class Proving:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Companion:
     """How far the engine beside is, by the length of the runs it looks at; or a run it has found."""
 
@@ -86,7 +86,23 @@ class Companion:
     found: Found | None = None
 
 
-Event = Progress | LayerDone | Found | Kept | Runs | Shrinking | Proving | Companion
+@frozen
+class Spent:
+    """So many seconds went into a phase, one of `timings.PHASES`."""
+
+    phase: str
+    seconds: float
+
+
+Event = Spent | Progress | LayerDone | Found | Kept | Runs | Shrinking | Proving | Companion
+
+
+class Stopped(Exception):  # noqa: N818 - an end like any other
+    """The search ends here."""
+
+    def __init__(self, end: End) -> None:
+        self.end = end
+        super().__init__(end.value)
 
 
 class Reporter(Protocol):

@@ -16,6 +16,7 @@ from modelcheck.files import save_text
 from modelcheck.outcome_json import as_json
 from modelcheck.portfolio import Disagreement
 from modelcheck.result import Outcome
+from modelcheck.written import refuse_others
 from spec.diagnostics import SpecError
 from spec.ir import Check, Model
 
@@ -26,7 +27,7 @@ def reproducer(model: Model, check: Check, found: Disagreement) -> dict[str, Any
     """The model's text, the question, what each engine says, and the versions of all that took part."""
     first, second = found.engines
     return {
-        "format": 1,
+        "format": "modelcheck disagreement 1",
         "what": "two engines contradict each other, which is a bug of modelcheck",
         "clashes": list(found.clashes),
         "versions": {"python": platform.python_version(), "machine": platform.platform()} | _versions(),
@@ -44,15 +45,16 @@ def reproducer(model: Model, check: Check, found: Disagreement) -> dict[str, Any
 
 
 def save_reproducer(model: Model, check: Check, found: Disagreement) -> Path:
-    """Write it into the current folder, or where that may not be written into the one for temporary files."""
+    """Write it into the current folder, or where that may not be written into one for temporary files."""
     text = json.dumps(reproducer(model, check, found), indent=2) + "\n"
-    name = f"modelcheck-disagreement-{model.name}-{check.name.replace(' ', '-')}.json"
-    with suppress(SpecError):
-        save_text(Path(name), text)
-        return Path(name)
-    elsewhere = Path(tempfile.gettempdir()) / name
-    save_text(elsewhere, text)
-    return elsewhere
+    path = Path(f"modelcheck-disagreement-{model.name}-{check.name.replace(' ', '-')}.json")
+    try:
+        refuse_others(path)
+        save_text(path, text)
+    except SpecError:
+        path = Path(tempfile.mkdtemp(prefix="modelcheck-")) / path
+        save_text(path, text)
+    return path
 
 
 def _versions() -> dict[str, str]:

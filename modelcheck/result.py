@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 
 from counterexamples.trace import Trace
 from modelcheck.proof import Proof
+from spec.frozen import frozen
 from spec.ir import Check, Model, PropertyKind, Scope
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extent:
     """What a verdict is for: the scope, and how many faults a run may have; `faults` of None: any number.
 
@@ -26,34 +26,49 @@ class Extent:
     kinds: Mapping[str, int | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class Unshown:
+    """Why a run is not shown although there is one; it is known that none has fewer than `least` faults."""
+
+    why: str
+    least: int = 0
+
+    def __str__(self) -> str:
+        return f"no run is shown: {self.why}"
+
+
+@frozen
 class Holds:
     """True for all of the extent.
 
     `beyond` counts the states from which the only way to what a `recoverable`
     asks for leaves the scope, and those where a run would miss the goal of a
     `leadsto` or `always eventually` if a fair step beyond the scope were not
-    possible; `example` is the shortest run to a `reachable`.
+    possible; `example` is the shortest run to a `reachable`, or `unshown` says
+    why it is not there.
     """
 
     extent: Extent
     beyond: int = 0
     example: Trace | None = None
+    unshown: Unshown | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Violated:
     """False, and `trace` shows it, if `fewest` with the fewest faults and then the fewest steps.
 
-    Only a `reachable` that the whole extent does not have is violated without a trace.
+    Without a trace is a `reachable` that the whole extent does not have; and what is known to be
+    false although the search for a run that shows it was cut short: then there is `unshown`.
     """
 
     extent: Extent
     trace: Trace | None
     fewest: bool = True
+    unshown: Unshown | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """Not decided, and why; `extent` is the part that was searched to the end without a violation, if any."""
 
@@ -64,7 +79,7 @@ class Unknown:
 Verdict = Holds | Violated | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """The verdict on one property; `by_faults` tells it for runs with at most 0, 1, 2 … faults."""
 
@@ -74,7 +89,7 @@ class Result:
     by_faults: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """The states whose cheapest path has `faults` faults, and the counts of everything up to them."""
 
@@ -86,7 +101,7 @@ class Layer:
     cut: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stats:
     """What a search saw.
 
@@ -129,7 +144,7 @@ class End(Enum):
         return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY, End.SAMPLED, End.DEPTH}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """Random runs instead of a search: how many were finished, of how many steps at most, and the seed."""
 
@@ -138,7 +153,7 @@ class Sample:
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Beside:
     """What a second engine did while the first one searched.
 
@@ -154,7 +169,7 @@ class Beside:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Findings:
     """All that an engine found; `error` is the run to an error of the model, if it makes one.
 
@@ -178,7 +193,7 @@ class Findings:
     beside: Beside | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mismatch:
     """An expectation of the check that was not met: what was expected, what was found instead."""
 
@@ -186,7 +201,7 @@ class Mismatch:
     found: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """A check, its findings, and where they are not what the check expects."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from random import Random
 from time import monotonic
 from typing import ClassVar
@@ -16,6 +15,7 @@ from modelcheck.memory import resident
 from modelcheck.report import Found, Reporter, Runs
 from modelcheck.result import End, Extent, Findings, Holds, Result, Sample, Stats, Unknown, Verdict, Violated
 from modelcheck.space import Purse
+from spec.frozen import frozen
 from spec.ir import Kind, Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
@@ -24,7 +24,7 @@ DEPTH = 100  # steps of a run where nobody says how many
 QUIET = 0.5  # seconds between two reports of progress
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RandomRuns:
     """An engine that takes random runs of up to `depth` steps, and never says that something holds.
 

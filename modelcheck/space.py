@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 from modelcheck.symmetry import Orbits
+from spec.frozen import frozen
 from spec.ir import Budget, Kind, Model
 from spec.semantics import Machine, State, Step, Taken
 
@@ -56,7 +56,7 @@ class Purse:
         return int.from_bytes(spent[at : at + 2])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """States of one layer and depth stand together; this is where they start."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from counterexamples.lines import Role
 from modelcheck.exits import Exit
-from modelcheck.result import Holds, Outcome, Result, Unknown, Violated
+from modelcheck.result import End, Holds, Outcome, Result, Unknown, Violated
+from spec.frozen import frozen
 from spec.ir import ExpectVerdict
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """An exit code, and why, in a few words."""
 
@@ -22,7 +21,7 @@ class Standing:
 def standing(outcome: Outcome, *, strict: bool = False) -> Standing:
     """The worst that is to be said of an outcome; `strict` minds what is suspicious in the model too."""
     violated = [result.property for result in surprises(outcome)]
-    if outcome.findings.error is not None:
+    if outcome.findings.error is not None or outcome.findings.end is End.ERROR:
         return Standing(Exit.VIOLATED, "the model makes an error", Role.BAD)
     if violated:
         return Standing(Exit.VIOLATED, f"violated: {', '.join(violated)}", Role.BAD)

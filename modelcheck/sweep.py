@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import field, replace
 from itertools import product
-from math import inf
 from typing import Protocol
 
 from modelcheck.api import SHARE, Unmet, Unsupported, check
 from modelcheck.cores import cores
-from modelcheck.engine import Limits
+from modelcheck.engine import Engine, Family, Limits
 from modelcheck.exits import Exit
+from modelcheck.families import families
 from modelcheck.memory import available, resident
 from modelcheck.models import pick_model
 from modelcheck.overrides import Overrides, free_check, only, put
+from modelcheck.registry import engine
 from modelcheck.result import Outcome
 from modelcheck.standing import standing
 from modelcheck.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
 from spec.ir import Check, Model
 from spec.source import Source, Span
 from spec.values import ModelError
@@ -32,7 +33,7 @@ MOST_POINTS = 10_000
 FAULTS = "faults"  # may be varied as the names of the model may
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Axis:
     """A name that is varied, and its values as typed."""
 
@@ -40,7 +41,7 @@ class Axis:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """A check on a model, with one value of each axis in place of its own."""
 
@@ -49,7 +50,7 @@ class Point:
     check: Check
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a search found; or why there was none, and how bad that is."""
 
@@ -58,7 +59,7 @@ class Answer:
     exit: Exit = Exit.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Orders:
     """How each point is searched."""
 
@@ -138,21 +139,43 @@ def _settings(model: Model, axes: Sequence[Axis], values: Sequence[str], given: 
     return given
 
 
-def answer(point: Point, orders: Orders, seconds: float = inf) -> Answer:
-    """The answer of one search with one thread, within so many seconds."""
-    limits = orders.limits
-    if seconds < inf:
-        limits = replace(limits, seconds=min(seconds, limits.seconds or inf))
+def answer(
+    point: Point, orders: Orders, *, engine: Engine | None = None, family: Family | None = None
+) -> Answer:
+    """The answer of one search with one thread; by some engine, or whichever is the fastest that can."""
     try:
-        outcome = check(point.model, point.check, limits=limits, symmetry=orders.symmetry, threads=1)
+        outcome = check(
+            point.model,
+            point.check,
+            engine=engine,
+            limits=orders.limits,
+            symmetry=orders.symmetry,
+            threads=1,
+            family=family,
+        )
     except Unmet as unmet:
         names = ", ".join(each.name for each in unmet.assumes)
         return Answer(None, f"against the assumption {names}", Exit.EXPECTED)
     except Unsupported as unsupported:
+        if engine is not None:
+            return answer(point, orders)
         return Answer(None, str(unsupported), Exit.UNKNOWN)
     except ModelError as error:
         return Answer(None, f"the model cannot start: {error.message}", Exit.WRONG)
     return Answer(outcome, exit=standing(outcome).exit)
+
+
+class _Answering:
+    """Answers the points of a sweep by their numbers, those of a family with one kernel."""
+
+    def __init__(self, points: Sequence[Point], orders: Orders) -> None:
+        self._points, self._orders = tuple(points), orders
+        self._families = families([(point.model, point.check) for point in points])
+        self._engine: Engine | None = None  # of this process
+
+    def __call__(self, number: int) -> Answer:
+        self._engine = self._engine or engine("explicit", series=True)
+        return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
 
 
 class Processes:
@@ -164,10 +187,9 @@ class Processes:
         if orders.limits.memory is None and free is not None:
             share = resident() + int(SHARE * free / min(cores(), len(points)))
             orders = replace(orders, limits=replace(orders.limits, memory=share))
-        with Workers() as workers:
-            jobs = [partial(answer, point, orders) for point in points]
-            for number, _, found in workers.each(jobs, until=lambda: inf):
-                yield number, found
+        models = list({id(point.model): point.model for point in points}.values())
+        with Workers(_Answering(points, orders), models) as workers:
+            yield from workers.each(len(points))
 
 
 def _wrong(text: str, message: str) -> None:

@@ -1,9 +1,8 @@
-"""Renaming the members of a sort: when that is sound, and one representative of each orbit of states.
+"""Renaming the members of a sort: one representative of each orbit of states.
 
 A sort has no order and no named members, so a run with its members renamed is
-a run again (Ip and Dill 1996, "Better verification through symmetry").  What
-could still tell members apart is the order in which a `for` visits them;
-such a sort is left alone.
+a run again (Ip and Dill 1996, "Better verification through symmetry").  When
+that is so of a sort is in `interchangeable.py`.
 """
 
 from __future__ import annotations
@@ -13,25 +12,13 @@ from itertools import groupby, permutations, product
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.interchangeable import mentioned
 from spec.semantics import Machine, State
 from spec.values import encode
 
 Renaming = tuple[int, ...]  # the new number of each member
 _Rename = Callable[[ir.Value, Renaming], ir.Value]
 _Signature = Callable[[ir.Value, int], object]
-
-
-def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
-    """The sorts whose members may be renamed.
-
-    Not those whose order a `for` statement could show, those whose members a
-    configuration names, and those inside the keys of a map.
-    """
-    kept = {name for action in model.actions for name in _told_apart(action.body)}
-    kept.update(_told_apart(model.init))
-    kept.update(name for entry in model.configs for name in _mentioned(entry.type))
-    kept.update(name for variable in model.variables for name in _in_keys(variable.type))
-    return tuple(sort.name for sort in model.sorts if sort.name not in kept)
 
 
 def neighbours(size: int) -> Iterator[Renaming]:
@@ -100,7 +87,7 @@ def renamed(of: t.Type, sort: str, value: ir.Value, renaming: Renaming) -> ir.Va
 
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
     """Whether what is said by a value of a member is the same however the other sorts are named."""
-    return not set(_mentioned(of)) & (set(sorts) - {sort})
+    return not set(mentioned(of)) & (set(sorts) - {sort})
 
 
 # ------------------------------------------------------------------ renaming values
@@ -213,99 +200,3 @@ def _memoised(of: Callable[[ir.Value], bytes]) -> _Signature:
         return known[value]
 
     return signature
-
-
-# ------------------------------------------------------------------ when it is sound
-
-
-def _told_apart(statements: tuple[ir.Stmt, ...]) -> Iterator[str]:
-    """Sorts whose members a `for` may treat differently by visiting one before another."""
-    for statement in statements:
-        match statement:
-            case ir.Each(slot, _, domain, body):
-                if not isinstance(domain.type, t.Option) and not _any_order(slot, body):
-                    yield from _mentioned(domain.type)
-                yield from _told_apart(body)
-            case ir.Branch(_, then, other):
-                yield from _told_apart(then)
-                yield from _told_apart(other)
-            case _:
-                pass
-
-
-def _any_order(slot: int, body: tuple[ir.Stmt, ...]) -> bool:
-    """Whether each round writes places of its own and reads nothing that another writes."""
-    written: set[int] = set()
-    for statement in body:
-        match statement:
-            case ir.Assign(var, (ir.Key(ir.Local(key)), *_), _) if key == slot:
-                written.add(var)
-            case _:
-                return False
-    assigned = [statement for statement in body if isinstance(statement, ir.Assign)]
-    read = {node.index for each in assigned for node in _variables((each.value, each.path), slot)}
-    return not written & read
-
-
-def _variables(node: object, slot: int) -> Iterator[ir.Var]:
-    """Every variable of which an expression reads more than what is at that key."""
-    match node:
-        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
-            pass
-        case ir.Var():
-            yield node
-        case tuple():
-            for part in node:
-                yield from _variables(part, slot)
-        case _ if hasattr(node, "__slots__") and not isinstance(node, t.Bool | t.Sort):
-            for name in _fields(node):
-                yield from _variables(getattr(node, name), slot)
-
-
-def _fields(node: object) -> Iterator[str]:
-    for cls in type(node).__mro__:
-        yield from (name for name in getattr(cls, "__slots__", ()) if name not in {"span", "type"})
-
-
-def _in_keys(of: t.Type) -> Iterator[str]:
-    """The sorts inside the keys of maps, where a key is more than a member."""
-    match of:
-        case t.Map(key, inner):
-            yield from () if isinstance(key, t.Sort) else _mentioned(key)
-            yield from _in_keys(inner)
-        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
-            yield from _in_keys(inner)
-        case t.Tuple(items):
-            for item in items:
-                yield from _in_keys(item)
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            for field in fields:
-                yield from _in_keys(field.type)
-        case t.Union(_, cases):
-            for case in cases:
-                yield from _in_keys(case)
-        case _:
-            return
-
-
-def _mentioned(of: t.Type) -> Iterator[str]:
-    """The sorts in a type."""
-    match of:
-        case t.Sort(name):
-            yield name
-        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
-            yield from _mentioned(inner)
-        case t.Map(key, inner):
-            yield from _mentioned(key)
-            yield from _mentioned(inner)
-        case t.Tuple(items):
-            for item in items:
-                yield from _mentioned(item)
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            for field in fields:
-                yield from _mentioned(field.type)
-        case t.Union(_, cases):
-            for case in cases:
-                yield from _mentioned(case)
-        case _:
-            return

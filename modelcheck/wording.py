@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from counterexamples.lines import count
-from modelcheck.result import Extent, Findings, Holds, Result, Unknown, Verdict, Violated
+from modelcheck.result import Extent, Findings, Holds, Result, Unknown, Unshown, Verdict, Violated
 from spec.ir import Budget, Check, Model, PropertyKind, Scope
 from spec.values import show
 
@@ -16,6 +16,8 @@ def verdict_words(model: Model, result: Result) -> str:
     match result.verdict:
         case Holds() as holds:
             return _holds(model, result.kind, holds)
+        case Violated(unshown=Unshown() as unshown) as violated:
+            return f"{_known(model, unshown, violated.extent)}; {unshown}"
         case Violated(_, None):
             return f"never true, {_extent(model, result.verdict.extent) or 'in any reachable state'}"
         case Violated() as violated:
@@ -28,7 +30,15 @@ def verdict_words(model: Model, result: Result) -> str:
             raise AssertionError(result.verdict)
 
 
+def _known(model: Model, unshown: Unshown, extent: Extent) -> str:
+    """A violation without its run."""
+    survived = f"{_survives(unshown.least)}; " if unshown.least else ""
+    return f"{survived}violated {_faults(model, extent)}".rstrip()
+
+
 def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
+    if holds.unshown is not None:
+        return f"reached {_faults(model, holds.extent)}".rstrip() + f"; {holds.unshown}"
     if kind is PropertyKind.REACHABLE and holds.example is not None:
         steps = count(len(holds.example.steps), "step")
         faults = holds.example.faults

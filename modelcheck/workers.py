@@ -1,4 +1,4 @@
-"""Processes that answer jobs until the time is up, Ctrl-C comes, or one of them is killed.
+"""Processes that answer jobs until there are none, Ctrl-C comes, or one of them is killed.
 
 None of them outlives this one, however it ends: they leave Ctrl-C to it,
 and leave by themselves when it is gone.
@@ -6,25 +6,24 @@ and leave by themselves when it is gone.
 
 from __future__ import annotations
 
+import io
+import pickle
 import signal
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from modelcheck.children import Child, started
 from modelcheck.cores import cores
 
 T = TypeVar("T")
-Job = Callable[[float], T]  # given so many seconds
+Work = Callable[[int], T]  # what is done for the job of a number
 
-GENEROUS = 4  # even shares of the time that one job may use
-SLICE = 0.1  # seconds between looks at the clock and at Ctrl-C
-GRACE = 2  # seconds for a job that has been told to end
+SLICE = 0.1  # seconds between looks at Ctrl-C
 
 INTERRUPTED = "interrupted"
 KILLED = "a worker process was killed, perhaps for want of memory"
@@ -34,18 +33,21 @@ class Gone(Exception):  # noqa: N818 - it is told, in other words
     """A process is there no more."""
 
 
-class Workers:
-    """A process for each core; use it as a context.
+class Workers(Generic[T]):
+    """A process for each core, that does some work for numbers; use it as a context.
 
-    Within it the first Ctrl-C only ends the work, so that what was found by
-    then can be told; the second one is a KeyboardInterrupt as usual.
+    Each is sent the work once, and with it the `shared` objects, such as models: what
+    goes to and fro later only names them.  Within it the first Ctrl-C only ends the work,
+    so that what was found by then can be told; the second one is a KeyboardInterrupt as usual.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work[T], shared: Sequence[object] = ()) -> None:
         self._most = cores()
-        self.ended = ""  # why nothing more is done, when it is not the time
+        self.ended = ""  # why nothing more is done
+        self._order = pickle.dumps((tuple(shared), work))
+        self._mail = _Mail(shared)
         self._idle: list[Child] = []
-        self._busy: dict[Connection, tuple[Child, int, float]] = {}  # its job, and the seconds given
+        self._busy: dict[Connection, tuple[Child, int]] = {}
         self._before: Callable[[int, FrameType | None], object] | int | None = None
 
     def __enter__(self) -> Self:
@@ -58,23 +60,13 @@ class Workers:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
-    def each(self, jobs: Sequence[Job[T]], *, until: Callable[[], float]) -> Iterator[tuple[int, float, T]]:
-        """Results as they come: the job's number, the seconds that it was given, what it found.
-
-        A job starts when a process is free, with a few times its even share of the time until then,
-        since most need far less.  Jobs that the time does not suffice for have no result.  `until` is asked
-        anew for each job.
-        """
-        waiting = deque(range(len(jobs)))
-        latest = until()
+    def each(self, count: int) -> Iterator[tuple[int, T]]:
+        """Results as they come, each with the number of its job."""
+        waiting = deque(range(count))
         try:
-            while (waiting or self._busy) and not self.ended and time.monotonic() < latest + GRACE:
-                while waiting and len(self._busy) < self._most and (left := until() - time.monotonic()) > 0:
-                    share = min(left, GENEROUS * self._most * left / (len(waiting) + len(self._busy)))
-                    number = waiting.popleft()
-                    self._submit(number, jobs[number], share)
-                if not self._busy:
-                    return
+            while (waiting or self._busy) and not self.ended:
+                while waiting and len(self._busy) < self._most:
+                    self._submit(waiting.popleft())
                 for pipe in wait(list(self._busy), SLICE):
                     assert isinstance(pipe, Connection)
                     yield self._result(pipe)
@@ -89,30 +81,58 @@ class Workers:
             raise KeyboardInterrupt
         self.ended = INTERRUPTED
 
-    def _submit(self, number: int, job: Job[Any], share: float) -> None:
-        worker = self._idle.pop() if self._idle else started(_serve)
-        self._busy[worker.pipe] = worker, number, share
+    def _submit(self, number: int) -> None:
+        worker = self._idle.pop() if self._idle else self._started()
+        self._busy[worker.pipe] = worker, number
         with _gone():
-            worker.pipe.send((job, share))
+            worker.pipe.send(number)
 
-    def _result(self, pipe: Connection) -> tuple[int, float, Any]:
+    def _started(self) -> Child:
+        worker = started(_serve)
+        with _gone():
+            worker.pipe.send_bytes(self._order)
+        return worker
+
+    def _result(self, pipe: Connection) -> tuple[int, T]:
         """What has come through a pipe."""
         with _gone():
-            result, error = pipe.recv()
-        worker, number, share = self._busy.pop(pipe)
+            result, error = self._mail.read(pipe.recv_bytes())
+        worker, number = self._busy.pop(pipe)
         self._idle.append(worker)
         if error is not None:
             raise error
-        return number, share, result
+        return number, result
 
     def _discard(self) -> None:
         """End the processes at once: what they would still find is not waited for."""
-        workers = [*self._idle, *(worker for worker, _, _ in self._busy.values())]
+        workers = [*self._idle, *(worker for worker, _ in self._busy.values())]
         self._idle, self._busy = [], {}
         for worker in workers:
             worker.process.terminate()
         for worker in workers:
             worker.end()
+
+
+class _Mail:
+    """Pickles in which objects that both sides have are numbers."""
+
+    def __init__(self, shared: Sequence[object]) -> None:
+        self._shared = tuple(shared)
+        self._numbers = {id(each): number for number, each in enumerate(self._shared)}
+
+    def written(self, value: object) -> bytes:
+        """The bytes of a value."""
+        text = io.BytesIO()
+        pickler = pickle.Pickler(text)
+        pickler.persistent_id = lambda each: self._numbers.get(id(each))  # type: ignore[method-assign]
+        pickler.dump(value)
+        return text.getvalue()
+
+    def read(self, text: bytes) -> Any:  # noqa: ANN401 - whatever was written
+        """The value of bytes that a process of ours has written."""
+        unpickler = pickle.Unpickler(io.BytesIO(text))  # noqa: S301 - from a child, by its own pipe
+        unpickler.persistent_load = lambda number: self._shared[number]  # type: ignore[method-assign]
+        return unpickler.load()
 
 
 @contextmanager
@@ -125,15 +145,17 @@ def _gone() -> Iterator[None]:
 
 
 def _serve(pipe: Connection) -> None:
-    """In a new process: do the jobs that come."""
-    while True:
-        try:
-            job, share = pipe.recv()
-        except EOFError:
-            return
-        answer: tuple[Any, Exception | None]
-        try:
-            answer = job(share), None
-        except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
-            answer = None, error
-        pipe.send(answer)
+    """In a new process: take the work, and do it for the numbers that come."""
+    try:
+        shared, work = pipe.recv()
+        mail = _Mail(shared)
+        while True:
+            number = pipe.recv()
+            answer: tuple[Any, Exception | None]
+            try:
+                answer = work(number), None
+            except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
+                answer = None, error
+            pipe.send_bytes(mail.written(answer))
+    except EOFError:
+        return

@@ -8,7 +8,6 @@ found.where("size(isr) = 1").groupBy("_depth").count().show()
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from spark_explore.remote import numbers
 from spark_explore.run import Json, level_told, manifests, opened
 from spark_explore.steps import words_at
 from spark_explore.store import store_at
+from spec.frozen import frozen
 from spec.ir import Budget, Model, PropertyKind, Scope
 from spec.load import loads
 from spec.semantics import Machine, State
@@ -71,7 +71,7 @@ class _Part(NamedTuple):
     piece: Piece
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Question:
     """What a run is about."""
 
@@ -93,7 +93,7 @@ def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:
     return spark.range(0, tasks, 1, tasks).mapInArrow(_Reader(place, shares, prop), ddl)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     """Unpacks the states of the shares whose numbers come in, or those of them that violate a property."""
 
@@ -177,7 +177,7 @@ def _about(place: str) -> _Question:
     model = next(model for model in loads(told["text"], told["file"]) if model.name == told["model"])
     scope = _scope(model, told["scope"])
     total, kinds = told["budget"]
-    return _Question(model, scope, layout(model, scope, Budget(total, kinds)))
+    return _Question(model, scope, layout(model, scope, Budget(total, kinds).counted))
 
 
 def _scope(model: Model, told: Json) -> Scope:

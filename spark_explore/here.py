@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate, chain
 from typing import Protocol
 from zlib import crc32
@@ -16,11 +16,12 @@ from spark_explore.pieces import Piece, blocks, of_shard, total
 from spark_explore.run import Level, Run, marks_name
 from spark_explore.spent import LEVELS, Spent, Watch, Watched
 from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
+from spec.frozen import frozen
 
 Pieces = Sequence[Piece]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advance:
     """A level: where its new states are and those that wait, what was counted before, what was found.
 

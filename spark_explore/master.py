@@ -6,9 +6,9 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from modelcheck.engine import CannotStart
+from spec.frozen import frozen
 
 PATIENCE = 5.0  # seconds for a master to answer
 LOOPBACK = "127.0.0.1"
@@ -16,7 +16,7 @@ LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?")
 KINDS = "local[2], spark://HOST:PORT, yarn or k8s://HOST:PORT"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Master:
     """A master that is known to answer, where that can be asked.
 

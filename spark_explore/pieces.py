@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from spark_explore.store import Store
+from spec.frozen import frozen
 
 READ = 1 << 22  # bytes read at once
 
@@ -16,7 +16,7 @@ class Damaged(Exception):  # noqa: N818 - an answer to the user, no failure of o
     """A file of a run is not as it was written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """States in a file from a byte on: of a shard and those behind it, so many of each; with a checksum."""
 

@@ -12,12 +12,12 @@ ways that lead back to where the runs came from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from counterexamples.trace import Trapped
 from modelcheck.account import Account
 from modelcheck.explicit.layout import Words
-from modelcheck.result import End, Holds, Result, Verdict, Violated
+from modelcheck.result import Holds, Verdict, Violated
 from spark_explore.marks import ALONE, Aim, Failing, Marked, Marks, marked, marks_told
 from spark_explore.pieces import verify
 from spark_explore.run import Level, marks_folder, marks_name
@@ -30,34 +30,32 @@ TOGETHER = 250_000  # states without a way that are looked at together, though o
 SEEN = 100  # or as many as take the time of going through all marks: so many of them, that of one
 
 
-class FullAccount(Account):
+class FullAccount(Account[Search]):
     """The findings of a search on files; ways back are looked for only now."""
 
-    def __init__(self, search: Search, end: End) -> None:
-        super().__init__(search, end)
-        self.run = search
-
-    def result(self, prop: Property) -> Result:
-        """What is known of a property."""
-        if prop.kind is PropertyKind.RECOVERABLE:
-            return self.later(prop, self._recoverable)
-        return super().result(prop)
+    def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
+        """Ways back."""
+        return {PropertyKind.RECOVERABLE: self._recoverable}
 
     def _recoverable(self, prop: Property) -> Verdict:
-        recovery = Recovery(self.run, prop)
+        recovery = Recovery(self.search, prop)
         beyond = recovery.spread()
         trapped = recovery.trapped()
         if trapped is None:
             return Holds(self.whole(), beyond=beyond)
         state, level = trapped
-        return Violated(self.extent(level.faults), self.run.run_to(state, level, Trapped(), prop.name))
+        extent = self.extent(level.faults)
+        trace = self.shown(lambda: self.search.run_to(state, level, Trapped(), prop.name))
+        if trace is None:
+            return Violated(extent, None, fewest=False, unshown=self.unshown(level.faults))
+        return Violated(extent, trace)
 
 
 class Recovery:
     """Looks for ways back in the states that a search has found; goes on where it was left.
 
     Costs at least expanding every state that is not at the goal; see the cost model.
-    All raise OSError and Damaged.
+    All raise OSError and Damaged, and Stopped when a limit of the search is reached.
     """
 
     def __init__(self, search: Search, prop: Property) -> None:
@@ -137,6 +135,7 @@ class Recovery:
 
     def _look(self, group: Sequence[int], aim: Aim) -> None:
         """Look at levels, and remember what has changed."""
+        self._mind()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
         found, again = self._search.hands(sum(each.marks.open for each in at)).look(aim, at, seen)
@@ -155,6 +154,7 @@ class Recovery:
         if self._status.rpartition("/")[2] in self._store.names(marks_folder(self._which)):
             return self._restore()
         aim = Aim(self._which)
+        self._mind()
         try:
             found = self._search.hands(self._search.size).goals(aim)
         except Failing as failing:
@@ -171,6 +171,10 @@ class Recovery:
         name = marks_name(self._which)
         self._search.run.tell(name, {"marks": marks.told()})
         return Marked(level, marks, name)
+
+    def _mind(self) -> None:
+        """Look at the limits of the search, and tell how many states are without a way by now."""
+        self._search.look(*self._search.reached, sum(at.marks.open for at in self._levels))
 
     def _tell(self, aim: Aim) -> None:
         """From now on these marks count."""

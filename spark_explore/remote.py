@@ -11,7 +11,6 @@ import json
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from socket import gethostname
 from typing import Any
@@ -27,6 +26,7 @@ from spark_explore.run import ABOUT, Level, level_told, manifest_name, unsealed
 from spark_explore.spent import TASKS, Watch, Watched
 from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
 from spark_explore.store import Remembering, Store, store_at
+from spec.frozen import frozen
 
 ROWS = "shard int, told binary, block binary"  # some of a shard's states; or what an expander has told
 TOLD = "told binary"
@@ -36,7 +36,7 @@ Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mission:
     """What a worker has to know of a search, the same for all its levels; `token` is new for each driver."""
 
@@ -100,7 +100,7 @@ def site(mission: bytes) -> Site:
 # ------------------------------------------------------------------------ expanding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expand:
     """Expands the parts of a frontier whose numbers come in; the first also calls every shard."""
 
@@ -185,7 +185,7 @@ def spent(here: Site) -> bytes:
 # ------------------------------------------------------------------------- settling
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settle:
     """Settles each shard that comes in, and writes what is new; what was told by others is handed on."""
 
@@ -234,7 +234,7 @@ class Settle:
         ).encode()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sift:
     """Sifts the shards whose numbers come in, over all depths at which states wait."""
 
@@ -258,7 +258,7 @@ class Sift:
         return json.dumps({"shard": shard, "entering": entering}).encode()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookBack:
     """Looks for a parent of a state in the parts whose numbers come in."""
 

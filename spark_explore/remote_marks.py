@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -32,13 +31,14 @@ from spark_explore.marks import (
 from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
 from spark_explore.remote import SENT, Batches, Site, answered, numbers, sent, site
 from spark_explore.run import left_name, marks_name, unsealed
+from spec.frozen import frozen
 
 Part = tuple[int, int]  # the first shard, and the one behind the last
 Named = tuple[int, str]  # a level, and the file that says where its marks are
 Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they are, or themselves
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """Reads states and marks of some shards."""
 
@@ -78,7 +78,7 @@ class Reader:
         return [piece for shard in range(*self.part) for piece in of_shard(pieces, shard, width)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Goals:
     """Marks goals in the parts whose numbers come in, in all levels."""
 
@@ -104,7 +104,7 @@ class Goals:
         return json.dumps({"part": number, "levels": told}).encode()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """Looks one step ahead in the parts whose numbers come in; tells each part its marks by now."""
 
@@ -157,7 +157,7 @@ class Ask:
             start += width * count
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """Answers the questions to each shard that come in; what parts are told is handed on."""
 
@@ -189,7 +189,7 @@ class Answer:
             yield part, json.dumps({"read": len(block) // width}).encode(), ways
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """Writes the marks of each part that comes in, with what was answered."""
 

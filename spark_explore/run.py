@@ -14,6 +14,7 @@ from modelcheck.explicit.layout import layout
 from modelcheck.version import version
 from spark_explore.pieces import Damaged, Piece, piece_told, total, verify
 from spark_explore.store import Store, forget
+from spec.frozen import frozen
 from spec.values import encode
 
 FORMAT = 2
@@ -25,7 +26,7 @@ STATES = "states"  # files of states, by level and by who wrote them
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """The new states of a layer at a depth; and those that from there on wait for a fault."""
 
@@ -208,7 +209,7 @@ def about(task: Task) -> Json:
         task.symmetry,
         task.stop_early,
     )
-    packed = layout(model, scope, budget)
+    packed = layout(model, scope, budget.counted)
     identity = hashlib.sha256(repr((FORMAT, version(), parts, asked, packed)).encode()).hexdigest()
     return {
         "format": FORMAT,

@@ -8,16 +8,15 @@ from itertools import chain
 from time import monotonic
 
 from counterexamples.trace import Ending, Trace
-from modelcheck.account import Counts
+from modelcheck.account import Cost, Counts
 from modelcheck.engine import Task
 from modelcheck.explicit.context import NOWHERE
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
 from modelcheck.explicit.space import Level as Stand
 from modelcheck.explicit.tally import Find, Tally, Way
-from modelcheck.layers import Stopped
 from modelcheck.memory import resident
-from modelcheck.report import LayerDone, Progress, Reporter
+from modelcheck.report import LayerDone, Progress, Reporter, Stopped
 from modelcheck.result import End, Layer
 from modelcheck.space import Purse, is_unbounded
 from spark_explore.files import Place, by_depth, write
@@ -88,7 +87,7 @@ class Search:
         self.tally = Tally(kernel.context, task.properties, reporter)
         self.layers: list[Layer] = []
         self.fixpoint = False
-        self.started = monotonic()
+        self.started = self._since = monotonic()
         self.ready = kernel.seconds
         self.reached = (0, -1)
         self.run = run
@@ -108,6 +107,8 @@ class Search:
         try:
             self._explore(status)
         except Stopped as stopped:
+            if stopped.end is End.SECONDS:  # as long again to show what was found, at most
+                self._since = monotonic()
             return stopped.end
         except KeyboardInterrupt:
             return End.INTERRUPTED
@@ -240,23 +241,25 @@ class Search:
     def left(self) -> float | None:
         """How many seconds there are left; None where nobody counts them."""
         limit = self.task.limits.seconds
-        return None if limit is None else max(0.0, limit - (monotonic() - self.started))
+        return None if limit is None else max(0.0, limit - (monotonic() - self._since))
 
     def _look_around(self, faults: int, depth: int, frontier: Sequence[Piece]) -> None:
         """Look at the limits, and tell how far it has come."""
-        limits, now, states = self.task.limits, monotonic(), len(self._finds)
-        if limits.states is not None and states >= limits.states:
+        most = self.task.limits.states
+        if most is not None and len(self._finds) >= most:
             raise Stopped(End.STATES)
+        self.look(faults, depth, total(frontier))
+
+    def look(self, faults: int, depth: int, waiting: int) -> None:
+        """Look at the limits of time and memory, and tell how far it has come. Raises Stopped."""
         if self.left() == 0:
             raise Stopped(End.SECONDS)
-        memory = resident()
-        if limits.memory is not None and memory >= limits.memory:
+        memory, most = resident(), self.task.limits.memory
+        if most is not None and memory >= most:
             raise Stopped(End.MEMORY)
-        self._reporter.tell(
-            Progress(
-                faults, depth, states, self.tally.transitions, total(frontier), now - self.started, memory
-            )
-        )
+        states, seconds = len(self._finds), monotonic() - self.started
+        transitions = self.tally.transitions
+        self._reporter.tell(Progress(faults, depth, states, transitions, waiting, seconds, memory))
 
     # --------------------------------------------------------------------- status
 
@@ -293,7 +296,7 @@ class Search:
         self.layers = [Layer(**layer) for layer in status["layers"]]
         free, paid, free_cut, paid_cut = status["sums"]
         self._sums = (free, paid, free_cut, paid_cut)
-        self.started = monotonic() - status["seconds"]
+        self.started = self._since = monotonic() - status["seconds"]
         self._spent = Spent(status["spent"])
         last = self.run.levels[-1]
         if last.faults:
@@ -309,10 +312,14 @@ class Search:
 
     # -------------------------------------------------------------------- telling
 
-    def faults_of(self, prop: str) -> int | None:
-        """The fewest faults of a run that decides a property; None when none was found."""
+    def cost_of(self, prop: str) -> Cost | None:
+        """The cost of the best run that decides a property; None when none was found."""
         found = self.tally.best.get(prop)
-        return None if found is None else found.faults
+        return None if found is None else found.cost[:2]
+
+    def error_cost(self) -> Cost | None:
+        """The cost of the best run to an error of the model; None when none was found."""
+        return None if self.tally.error is None else self.tally.error.cost[:2]
 
     def trace_of(self, prop: str) -> Trace:
         """The run that decides a property."""

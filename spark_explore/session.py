@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
 from threading import Event, Timer
@@ -41,6 +41,7 @@ from modelcheck.memory import available
 from spark_explore.java import Java, find
 from spark_explore.master import LOOPBACK, Master, master
 from spark_explore.shipping import NAME, Executor, look, pack
+from spec.frozen import frozen
 
 GIB = 1 << 30
 FIXED = {  # what a user may still override
@@ -63,7 +64,7 @@ class Ended(OSError):  # noqa: N818 - an answer to the user, no failure of ours
     """Spark's Java process is gone, whoever ended it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """Where Spark runs and how: `conf` are settings of Spark, which go before ours.
 

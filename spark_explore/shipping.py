@@ -10,13 +10,14 @@ import platform
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+from spec.frozen import frozen
 
 NAME = "modelcheck-"  # what follows is a checksum
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
@@ -50,7 +51,7 @@ def _contents(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
             yield name, entry.read_bytes()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Executor:
     """An executor's Python, and the first thing that it cannot load; None where all is there."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from spark_explore.pieces import Damaged, total
@@ -11,11 +10,12 @@ from spark_explore.run import Level, level_told, manifests, opened
 from spark_explore.spent import Spent
 from spark_explore.spent import line as spent_line
 from spark_explore.store import store_at
+from spec.frozen import frozen
 
 __all__ = ["Counted", "Damaged", "Status", "counted", "lines", "status"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """A run: what is asked, its finished levels, how long it has worked, and what it has found."""
 
@@ -62,7 +62,7 @@ def status(place: str) -> Status:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """A level in numbers: its new states, and how often each action led from the level before to this."""
 

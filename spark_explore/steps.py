@@ -17,6 +17,7 @@ from modelcheck.explicit.blocks import SPILL
 from modelcheck.explicit.context import CURSOR, NOWHERE
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
+from spec.frozen import frozen
 
 FULL = 0.7  # a table that finds what is made twice is never fuller
 SPARSE = 0.4  # nor is one in which most of what is looked for is not
@@ -39,7 +40,7 @@ class Expanded:
     finds: dict[int, Words] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settled:
     """The states of a level that are new, and those that wait for a fault; what was found in the new ones."""
 

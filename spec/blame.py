@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from spec.evaluate import Frame, Layout, bound, compiled
+from spec.frozen import frozen
 from spec.ir import (
     And,
     Apply,
@@ -37,7 +38,7 @@ from spec.values import Cut, ModelError
 MOST = 8  # parts of a disjunction that are told of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """A name bound on the way to the failing part, and what it stands for there."""
 
@@ -46,7 +47,7 @@ class Named:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operand:
     """A part of the failing part that is no constant, and its value."""
 
@@ -55,7 +56,7 @@ class Operand:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """A smallest part that is not as it should be: where it stands, under which names, of which values.
 

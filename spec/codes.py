@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib import resources
+
+from spec.frozen import frozen
 
 _ENTRY = re.compile(r"^## (R[0-9]{4}): (.+)\n((?:(?!## ).*\n)*)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Code:
     """A kind of mistake: its code, a title of one line, and a longer explanation.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
 
+from spec.frozen import frozen
 from spec.source import Source
 
 _TOKENS = re.compile(r'"[^"\n]*"|//[^\n]*')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comment:
     """A comment: where it starts, its text, and whether it stands alone on its line."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from spec.codes import CODES, Code
+from spec.frozen import frozen
 from spec.source import Source, Span
 
 WIDTH = 160  # a longer source line is shown in part, round the caret
@@ -20,7 +21,7 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that would 
 _CELLS = {"W": 2, "F": 2}  # East Asian wide and full-width characters; any other takes one column
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """A second place that helps to understand a diagnostic."""
 
@@ -29,7 +30,7 @@ class Note:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One mistake in one place: what it is, where, and one thing to try.
 

@@ -7,12 +7,12 @@ the declarations, so that a picture never has to guess what was meant.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import spec.ir as ir
 import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
+from spec.frozen import frozen
 from spec.names import Declarations, Variable
 from spec.roles import HIDDEN, LABEL, ROLES, Role
 from spec.source import Span
@@ -32,7 +32,7 @@ def display(declared: Declarations, protocol: s.Protocol) -> tuple[ir.Shown, ...
     return _Display(declared).shown(blocks[0].parts) if blocks else ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """What a path leads to: a variable, or a field of one that is a record."""
 

@@ -2,19 +2,26 @@
 
 A frame is a list: the state's variables, then the local slots, then what its
 owner puts behind them.  Everything a bound name needs is its slot, so a nested
-quantifier costs no new frame.  See NOTE(order) in `spec/values.py`: domains are
-walked in canonical order, because an early end hides the errors that come later.
+quantifier costs no new frame.
+
+NOTE(errors): a quantifier has a value only if it has one at every member, whether
+or not another member decides it.  An early end would hide the errors that come
+later, and what comes later depends on names that mean nothing: a state would make
+an error and the same state with its members renamed would not.  So an early end
+is left to where nothing can go wrong.  Of several errors the first in canonical
+order (NOTE(order) in `spec/values.py`) is told.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from typing import assert_never
 
 from spec.fits import fits
+from spec.frozen import frozen
 from spec.ir import (
     And,
     Apply,
@@ -43,7 +50,8 @@ from spec.ir import (
 )
 from spec.operators import Refusal, operation
 from spec.source import Span
-from spec.types import Bag, Case, Map, Option, Record, Seq, Set, Sort, Tuple, Type, Union
+from spec.totality import Totality
+from spec.types import Bag, Case, Map, Set, Union, tells_apart
 from spec.values import Misfit, ModelError, in_order, members
 
 Frame = list[Value]
@@ -51,7 +59,7 @@ Evaluator = Callable[[Frame], Value]
 Walker = Callable[[Frame], Iterable[Value]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Where a frame keeps things: variables from `variables`, local slots from `locals`.
 
@@ -209,9 +217,9 @@ def _bind(expr: Bind, layout: Layout) -> Evaluator:
     body = compiled(expr.body, layout)
     match expr.quantifier:
         case Quantifier.FORALL:
-            return _forall(each, body)
+            return _quantified(each, body, decisive=False, to_the_end=_may_fail(expr))
         case Quantifier.EXISTS:
-            return _exists(each, body)
+            return _quantified(each, body, decisive=True, to_the_end=_may_fail(expr))
         case Quantifier.SUM:
             return lambda frame: sum([body(frame) for _ in each(frame)])
         case Quantifier.SET:
@@ -240,24 +248,26 @@ def bound(expr: Bind, layout: Layout) -> Walker:
     return each
 
 
-def _forall(each: Walker, body: Evaluator) -> Evaluator:
-    def forall(frame: Frame) -> bool:
-        for _ in each(frame):  # noqa: SIM110 - a loop is faster
-            if not body(frame):
-                return False
-        return True
-
-    return forall
+def _may_fail(expr: Bind) -> bool:
+    """Whether a quantifier may have no value at some member."""
+    totality = Totality()
+    return not (totality.of(expr.body) and (expr.where is None or totality.of(expr.where)))
 
 
-def _exists(each: Walker, body: Evaluator) -> Evaluator:
-    def exists(frame: Frame) -> bool:
-        for _ in each(frame):  # noqa: SIM110 - a loop is faster
-            if body(frame):
-                return True
-        return False
+def _quantified(each: Walker, body: Evaluator, *, decisive: bool, to_the_end: bool) -> Evaluator:
+    """Whether some member's value is the decisive one, as that value; see NOTE(errors)."""
 
-    return exists
+    def first(frame: Frame) -> bool:
+        for _ in each(frame):
+            if body(frame) == decisive:
+                return decisive
+        return not decisive
+
+    def some(frame: Frame) -> bool:
+        found = [body(frame) for _ in each(frame)]
+        return decisive if decisive in found else not decisive
+
+    return some if to_the_end else first
 
 
 def _extreme(pick: Callable[[list[Value]], Value], each: Walker, body: Evaluator, span: Span) -> Evaluator:
@@ -273,7 +283,7 @@ def _extreme(pick: Callable[[list[Value]], Value], each: Walker, body: Evaluator
 def _arg_extreme(expr: Bind, each: Walker, body: Evaluator) -> Evaluator:
     """The first member with the best value; on a sort there is no first, so a tie is an error."""
     pick: Callable[[list[Value]], Value] = max if expr.quantifier is Quantifier.ARGMAX else min
-    word, span, unordered = expr.quantifier.value, expr.span, _unordered(expr.domain.type)
+    word, span, unordered = expr.quantifier.value, expr.span, tells_apart(expr.domain.type)
 
     def arg_extreme(frame: Frame) -> Value:
         found = [(value, body(frame)) for value in each(frame)]
@@ -286,29 +296,6 @@ def _arg_extreme(expr: Bind, each: Walker, body: Evaluator) -> Evaluator:
         return first
 
     return arg_extreme
-
-
-def _unordered(domain: Type) -> bool:
-    """Whether to take the first of two members would tell interchangeable things apart."""
-    return isinstance(domain, Set | Bag) and _names_sort(domain.of)
-
-
-def _names_sort(of: Type) -> bool:
-    match of:
-        case Sort():
-            return True
-        case Option(inner) | Set(inner) | Bag(inner) | Seq(inner):
-            return _names_sort(inner)
-        case Map(key, inner):
-            return _names_sort(key) or _names_sort(inner)
-        case Tuple(items):
-            return any(map(_names_sort, items))
-        case Record(_, fields) | Case(_, _, fields):
-            return any(_names_sort(part.type) for part in fields)
-        case Union(_, cases):
-            return any(map(_names_sort, cases))
-        case _:
-            return False
 
 
 def _map_of(expr: MapOf, layout: Layout) -> Evaluator:

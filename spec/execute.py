@@ -8,10 +8,10 @@ broken, and what ended it early, if anything did.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from spec.evaluate import Evaluator, Frame, Layout, compiled, walked
+from spec.frozen import frozen
 from spec.ir import Assert, Assign, At, Bound, Branch, Choose, Each, Key, Stmt, Value
 from spec.operators import Refusal, place_in
 from spec.types import Map, Record, Tuple, Type
@@ -22,7 +22,7 @@ Do = Callable[[Frame], None]
 Run = Callable[[Frame], list[Frame]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """What a `choose` chose, by the name in the text."""
 

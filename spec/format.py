@@ -8,11 +8,11 @@ on one line stands on one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import spec.syntax as s
 from spec.comments import Comments
 from spec.format_expressions import binder, expression, type_
+from spec.frozen import frozen
 from spec.parser import parse
 from spec.pretty import Doc, cat, flat, joined, layout
 from spec.source import Source, Span
@@ -52,7 +52,7 @@ def format_text(text: str, name: str = "<text>") -> str:
     return _Layout(source).file(parse(source))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Row:
     """One line of a list whose columns are lined up with those of its neighbours; the last column is free."""
 

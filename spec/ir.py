@@ -15,17 +15,18 @@ item is the case's ordinal; seq → tuple; set → frozenset; bag → frozenset 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum as PyEnum
 from typing import Any
 
+from spec.frozen import frozen
 from spec.source import Source, Span
 from spec.types import Case, Enum, Nat, Record, Sort, Type, Union
 
 Value = Any  # see the module's docstring; typed per node by `Expr.type`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Node:
     """Anything that has a place in the text; the place does not change what it is."""
 
@@ -35,33 +36,33 @@ class Node:
 # ------------------------------------------------------------------ expressions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class _Expr(Node):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const(_Expr):
     """A value written in the text."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Config(_Expr):
     """The value a check gives to a config entry."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Var(_Expr):
     """The whole of a state variable, `Model.variables[index]`; in a `step`, after the step."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Local(_Expr):
     """A parameter or a bound name, by its slot in the frame of its action or property."""
 
@@ -111,7 +112,7 @@ class Op(PyEnum):
     RANGE = "range"  # int, int → set of int: lo..hi, both included
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apply(_Expr):
     """A strict operation on its arguments."""
 
@@ -119,21 +120,21 @@ class Apply(_Expr):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class And(_Expr):
     """True when all parts are; evaluated in order, only as far as needed."""
 
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Or(_Expr):
     """True when some part is; evaluated in order, only as far as needed."""
 
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Implies(_Expr):
     """False only when `left` is true and `right` is not; `right` is evaluated only if needed."""
 
@@ -141,7 +142,7 @@ class Implies(_Expr):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If(_Expr):
     """`if c then a else b`; one branch is evaluated."""
 
@@ -150,7 +151,7 @@ class If(_Expr):
     other: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Let(_Expr):
     """`body` with `value` in `slot`."""
 
@@ -160,7 +161,7 @@ class Let(_Expr):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Members(_Expr):
     """All values of a scalar type (`of`), as a set."""
 
@@ -180,7 +181,7 @@ class Quantifier(PyEnum):
     SET = "set"  # the set of the body's values
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bind(_Expr):
     """A quantifier, fold or comprehension over a finite domain, in the canonical order of its members.
 
@@ -199,7 +200,7 @@ class Bind(_Expr):
     case: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapOf(_Expr):
     """`[k: K -> body]`: a map built key by key; `type` is the map's."""
 
@@ -208,7 +209,7 @@ class MapOf(_Expr):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Make(_Expr):
     """A record, tuple, seq, set, bag or case of a union from its parts (`type` says which).
 
@@ -219,7 +220,7 @@ class Make(_Expr):
     case: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part(_Expr):
     """A field of a record, an item of a tuple, by position.
 
@@ -232,7 +233,7 @@ class Part(_Expr):
     case: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Is(_Expr):
     """Whether a union's value is the case with that ordinal."""
 
@@ -240,7 +241,7 @@ class Is(_Expr):
     case: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fit(_Expr):
     """`of`, checked on its way into something stored of type `type`.
 
@@ -253,14 +254,14 @@ class Fit(_Expr):
     of: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Old(_Expr):
     """In a `step` property: `of` evaluated before the step."""
 
     of: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Did(_Expr):
     """In a `step` property: whether the step is this action, with these first arguments."""
 
@@ -277,21 +278,21 @@ Expr = (
 # ------------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A step of a path into a map: the entry of that key."""
 
     key: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class At:
     """A step of a path into a record or tuple: the part at that position."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assign(Node):
     """The part of state variable `var` at `path` becomes `value` (already a `Fit`)."""
 
@@ -300,7 +301,7 @@ class Assign(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound(Node):
     """`let`: `slot` holds `value` from here on."""
 
@@ -309,7 +310,7 @@ class Bound(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch(Node):
     """`if` as a statement."""
 
@@ -318,7 +319,7 @@ class Branch(Node):
     other: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Each(Node):
     """`for`: the body once for each member, in canonical order; the domain is evaluated once, before."""
 
@@ -329,7 +330,7 @@ class Each(Node):
     case: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choose(Node):
     """`choose`: one branch of the step for each member of `domain` that passes `where`.
 
@@ -343,7 +344,7 @@ class Choose(Node):
     case: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assert(Node):
     """A property of the moment: when false, the step violates the property named `name`."""
 
@@ -366,7 +367,7 @@ class Storage(PyEnum):
     NONE = "state"  # not of a process
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable(Node):
     """A state variable. `name` is `leader`, or `Replica.log` for a process field: a map from the sort."""
 
@@ -379,7 +380,7 @@ class Variable(Node):
     network: str | None = None  # "set", "bag", "fifo" when declared as a network
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Param(Node):
     """A parameter of an action: ranges over the members of `domain`, as a `Bind` does."""
 
@@ -390,7 +391,7 @@ class Param(Node):
     case: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard(Node):
     """A condition for a step. `name` is None when the text gives none."""
 
@@ -418,7 +419,7 @@ Says = tuple["str | Expr", ...]
 """A sentence with values in it, evaluated before the step (property: in the state)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Action(Node):
     """Parameters × guards × a body run in order, atomically.
 
@@ -450,7 +451,7 @@ class PropertyKind(PyEnum):
     ASSERT = "assert"  # made by `assert` statements of that name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Property(Node):
     """A named claim. `expr` is None for deadlock free and assert; `goal` is leadsto's right side."""
 
@@ -462,7 +463,7 @@ class Property(Node):
     says: Says | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigEntry(Node):
     """A switch of the model: its type, default, and the real key it stands for.
 
@@ -477,7 +478,7 @@ class ConfigEntry(Node):
     defaults: tuple[tuple[str, Value], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assume(Node):
     """A condition on configs and sizes without which the model means nothing."""
 
@@ -486,7 +487,7 @@ class Assume(Node):
     slots: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """What makes a model finite, and its switches.
 
@@ -505,7 +506,7 @@ class Scope:
         return self.nats[name] if name in self.nats else self.networks[name]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Budget:
     """How many faults a run may have. None: any number.
 
@@ -516,8 +517,17 @@ class Budget:
     total: int | None
     kinds: Mapping[str, int | None] | None = None
 
+    def allows(self, fault: str) -> bool:
+        """Whether there may be faults of that kind, if there may be any at all."""
+        return self.kinds is None or self.kinds.get(fault, 0) != 0
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """The kinds of faults of which there may be some, but only so many."""
+        return {name: most for name, most in (self.kinds or {}).items() if most}
+
+
+@frozen
 class ExpectVerdict(Node):
     """`expect P holds [for any number of faults]`, or `violated [with k faults] [in n steps]`."""
 
@@ -528,7 +538,7 @@ class ExpectVerdict(Node):
     steps: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectCount(Node):
     """`expect states 353 [within k faults]`, transitions, levels, cut."""
 
@@ -537,7 +547,7 @@ class ExpectCount(Node):
     faults: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectTaken(Node):
     """`expect taken write 3996`: how many transitions are steps of that action."""
 
@@ -548,7 +558,7 @@ class ExpectTaken(Node):
 Expect = ExpectVerdict | ExpectCount | ExpectTaken
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check(Node):
     """A question with its bounds, and the answer it is expected to have."""
 
@@ -560,7 +570,7 @@ class Check(Node):
     says: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown(Node):
     """What plays a role in pictures of a state: it is for people, and no engine looks at it.
 
@@ -574,7 +584,7 @@ class Shown(Node):
     field: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Model:
     """A protocol (or a variant of one), ready for an engine."""
 

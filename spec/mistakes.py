@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from spec.diagnostics import suggest
+from spec.frozen import frozen
 from spec.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     before: str  # the line's text before the error
     here: str  # the text from the error on

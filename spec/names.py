@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
+from spec.frozen import frozen
 from spec.problems import Problems
 from spec.source import Span
 from spec.wording import counted
@@ -74,7 +75,7 @@ class Declarations:
         yield from self.members
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable:
     """A declared piece of state: its number in the model, its type (for a process field, of one member)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedEOF, UnexpectedToken, v_args
@@ -13,6 +12,7 @@ import spec.syntax as s
 from spec.diagnostics import Diagnostic, SpecError
 from spec.mistakes import recognise
 from spec.source import Source, Span
+from spec.tables import parser
 
 if TYPE_CHECKING:
     from lark.tree import Meta
@@ -58,10 +58,7 @@ def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the 
 
 @cache
 def _lark() -> Lark:
-    grammar = resources.files("spec").joinpath("grammar.rsm.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True, start=["start", "expr"]
-    )
+    return parser()
 
 
 def _empty(source: Source, offset: int) -> Diagnostic:

@@ -6,31 +6,32 @@ After Wadler 2003, "A prettier printer".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A piece of a line."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A place to break: `flat` (a space, or nothing) when its group stays on one line."""
 
     flat: str = " "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cat:
     """One document after the other."""
 
     parts: tuple[Doc, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nest:
     """Lines that begin in here are indented further."""
 
@@ -38,7 +39,7 @@ class Nest:
     of: Doc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """All on one line if that fits, else broken at each of its own places."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from spec.frozen import frozen
 from spec.types import Bag, Bool, Enum, Option, Seq, Set, Sort, Type, is_number
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Role:
     """What may play a role: a type (`owner` is the sort of its process), and where it is declared."""
 

@@ -9,10 +9,11 @@ from enum import Enum as PyEnum
 import spec.ir as ir
 import spec.syntax as s
 import spec.types as t
+from spec.frozen import frozen
 from spec.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """A bound name: usually a slot of a type; `value` when it stands for an expression that needs no slot."""
 
@@ -21,7 +22,7 @@ class Binding:
     value: ir.Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Env:
     """Names in reach, and facts: expressions whose type is narrower here than declared.
 

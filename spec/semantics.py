@@ -8,10 +8,11 @@ compared with it and every counterexample is replayed by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import TypeVar
 
 from spec.evaluate import Evaluator, Frame, Layout, compiled, walked
 from spec.execute import BROKEN, CHOICES, ENDED, Choice, body, fresh
+from spec.frozen import frozen
 from spec.ir import (
     Action,
     Assume,
@@ -28,11 +29,12 @@ from spec.ir import (
 from spec.source import Span
 from spec.values import Cut, ModelError, encode, reader, show
 
+T = TypeVar("T")
 State = tuple[Value, ...]
 MEMO = 100_000  # values of one variable whose bytes are remembered
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One way for the model to go on: an action, its parameters, and what was chosen on the way."""
 
@@ -41,7 +43,7 @@ class Step:
     choices: tuple[Choice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Taken:
     """A step and the state after it; `broken` names the properties whose asserts are false on the way."""
 
@@ -50,7 +52,7 @@ class Taken:
     broken: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutOff:
     """A step that would leave the scope, and the limit it would exceed; it is not taken."""
 
@@ -61,8 +63,8 @@ class CutOff:
 class Machine:
     """A model within a scope, ready to run.
 
-    Building one compiles the model to closures, which costs about as much as
-    a few hundred states; a machine is never changed by use.
+    Each action and property becomes closures when it is first needed, which costs
+    about as much as some ten states; nobody can tell a machine that was used from a new one.
     """
 
     def __init__(self, model: Model, scope: Scope) -> None:
@@ -71,8 +73,8 @@ class Machine:
         self._count = len(model.variables)
         self._encoders = [_Memo(encode(variable.type, scope)) for variable in model.variables]
         self._readers = [reader(variable.type, scope) for variable in model.variables]
-        self._actions = {action.name: _Action(action, model, scope) for action in model.actions}
-        self._properties = {prop.name: _Claim(prop, model, scope) for prop in model.properties}
+        self._actions = _OnDemand(lambda name: _Action(model.action(name), model, scope))
+        self._properties = _OnDemand(lambda name: _Claim(model.property(name), model, scope))
 
     def initial(self) -> tuple[State, ...]:
         """The distinct states a run may start in, in the order of the choices made.
@@ -106,22 +108,29 @@ class Machine:
         guards for each binding of an action's parameters.  A ModelError carries
         its step.
         """
-        for name, action in self._actions.items():
-            if actions is None or name in actions:
-                yield from action.steps(state, refused, args)
+        for action in self.model.actions:
+            if actions is None or action.name in actions:
+                yield from self._actions[action.name].steps(state, refused, args)
+
+    def can_go_on(self, state: State, actions: Collection[str] | None = None) -> bool:
+        """Whether something can happen in a state: a step, one that is cut, or an error of the model."""
+        try:
+            return next(self.steps(state, actions=actions), None) is not None
+        except ModelError:
+            return True
 
     def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
         """Every step that there would be if no guard refused any.
 
         Ways that make an error of the model, as guards often prevent, are passed over.
         """
-        for action in self._actions.values():
-            yield from action.unguarded(state)
+        for action in self.model.actions:
+            yield from self._actions[action.name].unguarded(state)
 
     def holds(self, prop: Property, state: State) -> bool:
         """Whether a property's (left) expression is true; of deadlock free: whether anything can happen."""
         if prop.kind is PropertyKind.DEADLOCK_FREE:
-            return next(self.steps(state), None) is not None
+            return self.can_go_on(state)
         return self._properties[prop.name].holds(state)
 
     def goal(self, prop: Property, state: State) -> bool:
@@ -165,6 +174,18 @@ class Machine:
         """The assumptions that the configuration and sizes do not meet."""
         layout = Layout(self.scope, 0)
         return tuple(a for a in self.model.assumes if not compiled(a.test, layout)([None] * a.slots))
+
+
+class _OnDemand(dict[str, T]):
+    """Things by name, each made when it is first asked for."""
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> T:
+        found = self[name] = self._make(name)
+        return found
 
 
 class _Memo(dict[Value, bytes]):

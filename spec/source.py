@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class Span:
     """A stretch of a text, as offsets in characters: from `start` up to, not including, `end`."""
 
@@ -19,7 +21,7 @@ class Span:
         return Span(self.start, max(self.end, other.end))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """A text and the name a reader knows it by, usually a path as it was given."""
 

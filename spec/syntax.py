@@ -7,19 +7,20 @@ in layout alone give equal trees.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from spec.frozen import frozen
 from spec.source import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Node:
     """A piece of syntax; where it stood does not change what it is."""
 
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ident(Node):
     """A name where it is declared or referred to outside an expression."""
 
@@ -29,14 +30,14 @@ class Ident(Node):
 # ------------------------------------------------------------------ types
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedType(Node):
     """`Replica`, `bool`, `int`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RangeType(Node):
     """`lo..hi`."""
 
@@ -44,28 +45,28 @@ class RangeType(Node):
     hi: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnumType(Node):
     """`{a, b}` in the place of a type: an enum without a name."""
 
     members: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OptionType(Node):
     """`T?`."""
 
     of: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleType(Node):
     """`(A, B)`."""
 
     items: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AppliedType(Node):
     """`set[T]`, `map[K, V]`, `seq[T; limit]`, `bag[T; limit]`."""
 
@@ -80,33 +81,33 @@ Type = NamedType | RangeType | EnumType | OptionType | TupleType | AppliedType
 # ------------------------------------------------------------------ expressions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntLit(Node):
     """`12`."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoolLit(Node):
     """`true`, `false`."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoneLit(Node):
     """`none`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name(Node):
     """A name in an expression."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arg(Node):
     """An argument; `name` when it is given by name."""
 
@@ -114,7 +115,7 @@ class Arg(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call(Node):
     """`f(a, b)`, `Entry(epoch = 1)`, `max(S)`, `old(e)`."""
 
@@ -122,7 +123,7 @@ class Call(Node):
     args: tuple[Arg, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Method(Node):
     """`x.log.append(e)`: only a statement, but the grammar cannot know."""
 
@@ -131,7 +132,7 @@ class Method(Node):
     args: tuple[Arg, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Get(Node):
     """`r.log`."""
 
@@ -139,7 +140,7 @@ class Get(Node):
     name: Ident
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Index(Node):
     """`log[i]`, `votes[r]`."""
 
@@ -147,7 +148,7 @@ class Index(Node):
     index: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Upto(Node):
     """`log[..n]`."""
 
@@ -155,7 +156,7 @@ class Upto(Node):
     end: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class From(Node):
     """`log[n..]`."""
 
@@ -163,7 +164,7 @@ class From(Node):
     start: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary(Node):
     """`not a`, `-a`."""
 
@@ -171,7 +172,7 @@ class Unary(Node):
     of: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary(Node):
     """`a op b` for every two-sided operator; `not in` is one of them."""
 
@@ -180,7 +181,7 @@ class Binary(Node):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IsCase(Node):
     """`m is Vote`."""
 
@@ -188,7 +189,7 @@ class IsCase(Node):
     case: Ident
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IfElse(Node):
     """`if c then a else b`."""
 
@@ -197,7 +198,7 @@ class IfElse(Node):
     other: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LetIn(Node):
     """`let x = e. body`."""
 
@@ -206,7 +207,7 @@ class LetIn(Node):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binder(Node):
     """`x: T`, `x in S`, or `x: T in S`."""
 
@@ -215,7 +216,7 @@ class Binder(Node):
     domain: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantified(Node):
     """`forall x in S where P. body` and its kin: exists, sum, max, min, argmax, argmin."""
 
@@ -225,28 +226,28 @@ class Quantified(Node):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetLit(Node):
     """`{a, b}`."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SeqLit(Node):
     """`[a, b]`."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleLit(Node):
     """`(a, b)`."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter(Node):
     """`{x in S where P}`."""
 
@@ -254,7 +255,7 @@ class Filter(Node):
     where: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Collect(Node):
     """`{e for x in S where P}`."""
 
@@ -263,7 +264,7 @@ class Collect(Node):
     where: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapOf(Node):
     """`[k: K -> e]`."""
 
@@ -281,7 +282,7 @@ Expr = (
 # ------------------------------------------------------------------ statements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Require(Node):
     """`require name: e`."""
 
@@ -289,7 +290,7 @@ class Require(Node):
     test: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Let(Node):
     """`let x = e`."""
 
@@ -297,7 +298,7 @@ class Let(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assign(Node):
     """`place := e`."""
 
@@ -305,14 +306,14 @@ class Assign(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Do(Node):
     """`place.verb(args)`."""
 
     call: Expr  # a Method when it is right
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IfStmt(Node):
     """`if c { … } else { … }`."""
 
@@ -321,7 +322,7 @@ class IfStmt(Node):
     other: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForStmt(Node):
     """`for x in S { … }`."""
 
@@ -329,7 +330,7 @@ class ForStmt(Node):
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChooseStmt(Node):
     """`choose x in S where P`."""
 
@@ -337,7 +338,7 @@ class ChooseStmt(Node):
     where: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssertStmt(Node):
     """`assert name: e`."""
 
@@ -345,7 +346,7 @@ class AssertStmt(Node):
     test: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemberStmt(Node):
     """`wipe r`, `lose r`, `flush r.log`: what a crash and a disk do."""
 
@@ -359,28 +360,28 @@ Stmt = Require | Let | Assign | Do | IfStmt | ForStmt | ChooseStmt | AssertStmt 
 # ------------------------------------------------------------------ declarations
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text(Node):
     """A quoted text; its span includes the quotes."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SortDecl(Node):
     """`sort A, B`."""
 
     names: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NatDecl(Node):
     """`nat A, B`."""
 
     names: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnumDecl(Node):
     """`enum A { x, y }`."""
 
@@ -388,7 +389,7 @@ class EnumDecl(Node):
     members: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeDecl(Node):
     """`type A = T`."""
 
@@ -396,7 +397,7 @@ class TypeDecl(Node):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FieldDecl(Node):
     """`name: T` in a record, a case, or a function's parameters."""
 
@@ -404,7 +405,7 @@ class FieldDecl(Node):
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordDecl(Node):
     """`record A { x: T }`."""
 
@@ -412,7 +413,7 @@ class RecordDecl(Node):
     fields: tuple[FieldDecl, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CaseDecl(Node):
     """`Vote(term: Term)` in a union."""
 
@@ -420,7 +421,7 @@ class CaseDecl(Node):
     fields: tuple[FieldDecl, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnionDecl(Node):
     """`union A { X(x: T), Y }`."""
 
@@ -428,7 +429,7 @@ class UnionDecl(Node):
     cases: tuple[CaseDecl, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigDefault(Node):
     """`default "0.11" = false`."""
 
@@ -436,7 +437,7 @@ class ConfigDefault(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigDecl(Node):
     """`config x: T = e { key "…" note "…" default "…" = e }`."""
 
@@ -448,7 +449,7 @@ class ConfigDecl(Node):
     defaults: tuple[ConfigDefault, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VarDecl(Node):
     """A field of `state`, `ghost` or a process; `storage` is a word in a process, else None."""
 
@@ -458,7 +459,7 @@ class VarDecl(Node):
     init: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateDecl(Node):
     """`state { … }` or `ghost { … }`."""
 
@@ -466,7 +467,7 @@ class StateDecl(Node):
     fields: tuple[VarDecl, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProcessDecl(Node):
     """`process Replica { … }`."""
 
@@ -474,7 +475,7 @@ class ProcessDecl(Node):
     fields: tuple[VarDecl, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NetworkDecl(Node):
     """`network net[A, B]: bag of Msg with drop, duplicate`."""
 
@@ -485,14 +486,14 @@ class NetworkDecl(Node):
     faults: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InitDecl(Node):
     """`init { … }`."""
 
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunDecl(Node):
     """`fun f(x: T): R = e`; `params` is None when it is written without parentheses."""
 
@@ -502,7 +503,7 @@ class FunDecl(Node):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ActionDecl(Node):
     """`fair action a(x: T in S) says "…" { … }`."""
 
@@ -514,7 +515,7 @@ class ActionDecl(Node):
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PropertyDecl(Node):
     """`invariant p: e`, …; `goal` for leadsto; `expr` is None for `deadlock free`."""
 
@@ -525,7 +526,7 @@ class PropertyDecl(Node):
     goal: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssumeDecl(Node):
     """`assume a: e`."""
 
@@ -533,7 +534,7 @@ class AssumeDecl(Node):
     test: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownDecl(Node):
     """`membership: quorum.isr` in a `display` block: a role, and the names that lead to what plays it."""
 
@@ -541,21 +542,21 @@ class ShownDecl(Node):
     path: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DisplayDecl(Node):
     """`display { … }`."""
 
     parts: tuple[ShownDecl, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replace(Node):
     """`replace <declaration>` in a variant."""
 
     item: Item
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drop(Node):
     """`drop action.guard` or `drop name` in a variant; `guard` is None for the second."""
 
@@ -563,7 +564,7 @@ class Drop(Node):
     guard: Ident | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddGuard(Node):
     """`require action.guard: e` in a variant."""
 
@@ -572,7 +573,7 @@ class AddGuard(Node):
     test: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restore(Node):
     """`durable Replica.log` in a variant: a changed storage class."""
 
@@ -581,7 +582,7 @@ class Restore(Node):
     name: Ident
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VariantDecl(Node):
     """`variant v of base { … }`."""
 
@@ -590,7 +591,7 @@ class VariantDecl(Node):
     items: tuple[VariantItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScopeItem(Node):
     """`Replica = 3`, or `Replica = {A, B}` with the members' names."""
 
@@ -598,14 +599,14 @@ class ScopeItem(Node):
     value: int | tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScopeClause(Node):
     """`scope …`."""
 
     items: tuple[ScopeItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigItem(Node):
     """`min_isr = 2`."""
 
@@ -613,14 +614,14 @@ class ConfigItem(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfigClause(Node):
     """`config …` in a check."""
 
     items: tuple[ConfigItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultItem(Node):
     """`<= 2`, `crash <= 1`, `crash any`, `any`, `none`; `most` is None for any."""
 
@@ -628,21 +629,21 @@ class FaultItem(Node):
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultsClause(Node):
     """`faults …`."""
 
     items: tuple[FaultItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OnlyClause(Node):
     """`only p, q`."""
 
     names: tuple[Ident, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerdictExpect(Node):
     """`p holds`, `p holds for any faults`, `p violated with 1 fault in 5 steps`."""
 
@@ -653,7 +654,7 @@ class VerdictExpect(Node):
     steps: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountExpect(Node):
     """`states 353`, `states 353 within 1 fault`, `taken write 12` (`of` is the action)."""
 
@@ -663,7 +664,7 @@ class CountExpect(Node):
     faults: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectClause(Node):
     """`expect …`."""
 
@@ -673,7 +674,7 @@ class ExpectClause(Node):
 Clause = ScopeClause | ConfigClause | FaultsClause | OnlyClause | ExpectClause
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckDecl(Node):
     """`check c of v says "…" { … }`."""
 
@@ -692,7 +693,7 @@ Item = (
 VariantItem = Item | Replace | Drop | AddGuard | Restore
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Protocol(Node):
     """A whole file."""
 

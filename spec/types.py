@@ -7,10 +7,10 @@ that no state can hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bool:
     """`bool`."""
 
@@ -18,7 +18,7 @@ class Bool:
         return "bool"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Int:
     """`int`: a whole number of any size, the result of arithmetic; never stored."""
 
@@ -26,7 +26,7 @@ class Int:
         return "int"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """`lo..hi`: whole numbers from `lo` to `hi`, both included; outside is an error of the model."""
 
@@ -37,7 +37,7 @@ class Range:
         return f"{self.lo}..{self.hi}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nat:
     """A declared `nat`: 0, 1, 2 … up to the scope of the check; a step beyond is cut and counted."""
 
@@ -47,7 +47,7 @@ class Nat:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Enum:
     """A fixed list of names, ordered as written."""
 
@@ -58,7 +58,7 @@ class Enum:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sort:
     """Interchangeable members, as many as the check says; only compared for equality."""
 
@@ -68,7 +68,7 @@ class Sort:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """`T?`: a value of `of`, or `none`."""
 
@@ -78,7 +78,7 @@ class Option:
         return "none" if isinstance(self.of, Unknown) else f"{self.of}?"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A named part of a record or of a case of a union."""
 
@@ -86,7 +86,7 @@ class Field:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """Named fields, all present."""
 
@@ -97,7 +97,7 @@ class Record:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """One alternative of a union, with its fields; also the type of a value known to be it."""
 
@@ -109,7 +109,7 @@ class Case:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Union:
     """A tagged union: a value is exactly one of the cases."""
 
@@ -120,7 +120,7 @@ class Union:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tuple:
     """`(A, B)`: ordered lexicographically when its parts are ordered."""
 
@@ -130,7 +130,7 @@ class Tuple:
         return f"({', '.join(map(str, self.items))})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """How many elements a collection may have.
 
@@ -144,7 +144,7 @@ class Limit:
         return str(self.of)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Set:
     """`set[T]` or `set[T; limit]`."""
 
@@ -155,7 +155,7 @@ class Set:
         return f"set[{self.of}]" if self.limit is None else f"set[{self.of}; {self.limit}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bag:
     """`bag[T; limit]`: a set that counts; `limit` bounds the sum of the counts."""
 
@@ -166,7 +166,7 @@ class Bag:
         return f"bag[{self.of}]" if self.limit is None else f"bag[{self.of}; {self.limit}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seq:
     """`seq[T; limit]`: a sequence indexed from 0.
 
@@ -181,7 +181,7 @@ class Seq:
         return f"seq[{self.of}]" if self.limit is None else f"seq[{self.of}; {self.limit}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Map:
     """`map[K, V]`: total over the finite type `key`; a partial map has an option for `value`."""
 
@@ -192,7 +192,7 @@ class Map:
         return f"map[{self.key}, {self.value}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """The type of an expression that has been reported as wrong; fits everywhere, so it is reported once."""
 
@@ -265,3 +265,8 @@ def names_sort(of: Type) -> bool:
             return any(map(names_sort, cases))
         case _:
             return False
+
+
+def tells_apart(domain: Type) -> bool:
+    """Whether to take the first of two members of a collection would tell members of a sort apart."""
+    return isinstance(domain, Set | Bag) and names_sort(domain.of)

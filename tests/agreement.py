@@ -9,8 +9,9 @@ from itertools import permutations, product
 from counterexamples.trace import Erred, Trace
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Limits
+from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.result import Extent, Findings, Holds, Unknown, Verdict, Violated
-from modelcheck.symmetry import Renaming, _rename, symmetric_sorts
+from modelcheck.symmetry import Renaming, _rename
 from spec.ir import Check, Kind, Model, PropertyKind
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,9 +39,9 @@ def _by_session(item: pytest.Item) -> int:
 @pytest.fixture
 def quickly_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Code for some thousand states is not worth being made fast; nor is it for others."""
-    from modelcheck.explicit.kernel import compiled  # noqa: PLC0415 - heavy, for few tests
+    from modelcheck.explicit.compiling import Tier, compiled  # noqa: PLC0415 - heavy, for few tests
 
-    monkeypatch.setattr("modelcheck.explicit.kernel.compiled", partial(compiled, level=0))
+    monkeypatch.setattr("modelcheck.explicit.writing.compiled", lambda text, _: compiled(text, Tier.QUICK))
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "cache"))
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from spec.evaluate import Frame, Layout, compiled, walked
 from spec.execute import ENDED, Choice, body, fresh
+from spec.frozen import frozen
 from spec.ir import Assert, Assign, Bound, Branch, Choose, Each, Guard, Model, Scope, Stmt
 from spec.semantics import State, Step
 from spec.source import Span
 from spec.values import Cut, ModelError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Followed:
     """A step's way through the text: its guards, each with whether it is true, and its statements.
 

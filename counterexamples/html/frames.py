@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from counterexamples.diff import Change, Place, changes, places
@@ -14,6 +13,7 @@ from counterexamples.pictures.picture import Arrow, Picture, Row, Standing
 from counterexamples.pictures.words import badge
 from counterexamples.text import change_line
 from counterexamples.trace import Trace
+from spec.frozen import frozen
 from spec.ir import Action, Kind, Scope, Value
 from spec.semantics import Machine, Step
 from spec.source import Span
@@ -25,7 +25,7 @@ MOST = 400  # entries of a collection that are looked at
 WIDEST, ABOVE, BELOW = 460.0, 16, 18  # a log: its width, and room for words around its boxes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Log:
     """A log drawn as boxes: shapes in SVG, their size, and the same in words."""
 
@@ -35,7 +35,7 @@ class Log:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replica:
     """How a replica stands; `touched` when the step changed it or names it."""
 
@@ -50,7 +50,7 @@ class Replica:
     events: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A value of the state, and what stood there before when the step changed it."""
 
@@ -58,7 +58,7 @@ class Cell:
     before: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fields:
     """The fields of processes of a sort: one row for each field, one column for each member."""
 
@@ -67,7 +67,7 @@ class Fields:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GuardTold:
     """A condition that let the step happen: its name in the model, its text, and whether it is true."""
 
@@ -76,7 +76,7 @@ class GuardTold:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeLine:
     """A line of the model's text: a mark for people, its number, and its pieces by kind."""
 
@@ -86,7 +86,7 @@ class CodeLine:
     pieces: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Done:
     """What a step is in the text of the model."""
 
@@ -97,7 +97,7 @@ class Done:
     file: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """A state of the run, and the step that led to it; `skipped` steps before it are not shown."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from importlib import resources
 
@@ -20,13 +20,14 @@ from counterexamples.pictures.picture import Picture
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Example, Stops, Trace
+from spec.frozen import frozen
 from spec.semantics import Machine
 
 WIDTH = 84  # columns of what stands in the model's own words
 SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A cell of a table; `item` is the place, in the page's items, of the run that shows it."""
 
@@ -35,7 +36,7 @@ class Cell:
     item: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A table: the names of its columns, then each row with its name; `note` says what the signs mean."""
 
@@ -45,7 +46,7 @@ class Table:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """What is the answer about a property; `item` is the place of the run that shows it."""
 
@@ -55,7 +56,7 @@ class Verdict:
     item: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """A verdict card: the question, the answer, and what it is for."""
 
@@ -72,7 +73,7 @@ class Card:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """Something to look at: a run, where there is one, and why it goes wrong; `budget` is of faults."""
 
@@ -85,7 +86,7 @@ class Item:
     budget: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """A switch of the configuration; `key` and `note` say what it is in the real system.
 
@@ -99,7 +100,7 @@ class Setting:
     needed: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """An item as the templates see it; `at` begins the names of its places in the page."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn
 
 from counterexamples.certify import Certified, NotReplayable, certify
@@ -15,6 +15,7 @@ from counterexamples.nearest import leading, no_step
 from counterexamples.trace import Ending, Erred, Lasso, Stops, Trace
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.execute import Choice
+from spec.frozen import frozen
 from spec.ir import Action, Branch, Choose, Each, Model, Scope, Stmt, Value
 from spec.semantics import Machine, State, Step
 from spec.source import Source, Span
@@ -26,7 +27,7 @@ SCOPE: Path = ("#meta", "modelcheck", "scope")
 ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A text in ITF, read as JSON; nothing says yet that a model knows what stands in it."""
 
@@ -78,7 +79,7 @@ def read(text: str, model: Model, *, name: str = "trace", scope: Scope | None = 
     return document(text, name).trace(model, scope)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     """One document on its way to a trace of one model."""
 

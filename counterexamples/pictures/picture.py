@@ -6,9 +6,10 @@ Every format (SVG, Mermaid, PlantUML, a storyboard, text) draws the same picture
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum as PyEnum
 
+from spec.frozen import frozen
 from spec.ir import Kind
 
 CONTROLLER = "controller"
@@ -26,7 +27,7 @@ class Mark(PyEnum):
     FAULT = "fault"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """An entry of a log: `text` names its record, `under` its epoch."""
 
@@ -40,7 +41,7 @@ class Box:
     is_volatile: bool = False  # it is not on disk yet, and a loss of power may take it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """How a replica stands after a step; None and empty where the model has no such part."""
 
@@ -57,7 +58,7 @@ class Standing:
     oddities: tuple[str, ...] = ()  # what is not as it was at the start: "linked: no"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrow:
     """From one lane to another, or to the same."""
 
@@ -67,7 +68,7 @@ class Arrow:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A step: what was done, and in each lane that it touched how things stand then.
 
@@ -92,7 +93,7 @@ class Row:
     is_needed: bool = True  # unless an explanation says that all goes wrong without it too
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """Everything that a format draws; `verdict` is what is wrong at the end, in lines."""
 

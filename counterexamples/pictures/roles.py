@@ -7,15 +7,15 @@ names that protocols use.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from spec.frozen import frozen
 from spec.ir import Model, Shown, Value
 from spec.roles import HIDDEN, LABEL, ROLES
 from spec.semantics import State
 from spec.types import Bool, Enum, Map, Record, Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A part of a state that has a name: a variable, or a field of one that is a record."""
 
@@ -41,7 +41,7 @@ class Part:
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Roles:
     """The parts that are drawn, by role; process fields by their sort as well."""
 

@@ -8,7 +8,6 @@ and cuts, and always the start and the end.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import ceil
 
 from counterexamples.pictures.drawing import (
@@ -32,6 +31,7 @@ from counterexamples.pictures.drawing import (
 )
 from counterexamples.pictures.picture import Mark, Picture, Row
 from counterexamples.pictures.words import badge, is_turn
+from spec.frozen import frozen
 from spec.ir import Kind
 
 MOST_FRAMES = 12
@@ -42,7 +42,7 @@ BAND = 16  # of the mark of membership
 SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.ACTION: ("", "")}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """A state, the last of `rows`, and the steps that led to it since the frame before."""
 

@@ -11,11 +11,11 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from modelcheck.bench.process import Ran
+from spec.frozen import frozen
 
 THREADS = 2
 SPARK = "spark"  # no rival, but ourselves on all cores by way of Spark
@@ -29,7 +29,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 Command = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Size:
     """A check of kisr as it is run, and the logarithm of the slots for its states."""
 
@@ -43,7 +43,7 @@ class Size:
         return ("--check", self.check, *self.bounds)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """What a run says of itself: its states, and how long it searched, if it tells that apart."""
 
@@ -51,7 +51,7 @@ class Found:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contestant:
     """A tool in one of its modes; `build` makes ready in a folder with the model, `command` searches."""
 
@@ -71,7 +71,7 @@ class Contestant:
 def ours(model: Path, size: Size) -> list[Contestant]:
     """Our engine's modes on a check of a model file; what it compiles is kept for the next run."""
     variants = [("", THREADS, ()), ("--no-ways", THREADS, ("--no-ways",)), ("1 thread", 1, ())]
-    asked = (*modelcheck("check", str(model), *size.asked), "--engine", "explicit", "--json")
+    asked = (*modelcheck("check", str(model), *size.asked), "--engine", "explicit", "--optimise", "--json")
     return [
         Contestant("modelcheck", mode, threads, (), (*asked, "--threads", str(threads), *given), _read_ours)
         for mode, threads, given in variants

@@ -7,11 +7,12 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from spec.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Ran:
     """A command that has ended; `peak` are the bytes of its largest process, as the kernel counts them."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from modelcheck.bench.race import Lane, disagreements, race
 from modelcheck.bench.table import table
 from modelcheck.exits import Exit
 from modelcheck.output import Output
+from spec.frozen import frozen
 
 SCOPES = {
     "xs": Size("xs", 16),
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return Exit.EXPECTED if agree else Exit.VIOLATED
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Bench:
     """What all contestants share: the model, a folder for what they make, TLC's jar."""
 
@@ -103,19 +103,19 @@ def _rival(bench: _Bench, rival: str, size: Size) -> list[Lane] | str:
         return lacks
     if rival == SPARK:
         return [Lane(on_spark(bench.model, size), Path.cwd(), None, Path.cwd())]
-    folders = []
-    for each, name in ((size, "racing"), (SMALLEST, "small")):
-        folder = bench.scratch / rival / name
+    folders = {}
+    for number, each in enumerate(dict.fromkeys((size, SMALLEST))):
+        folder = folders[each] = bench.scratch / rival / str(number)
         folder.mkdir(parents=True)
         asked = ("export", str(bench.model), *each.asked, "--to", TARGETS[rival], "--out", str(folder))
         made = run_process(modelcheck(*asked), Path.cwd())
         if made.code != Exit.EXPECTED:
             lines = made.said.strip().splitlines() or [""]
             return f"modelcheck export --to {TARGETS[rival]} does not work: {lines[-1]}"
-        folders.append(folder)
-    racing, small = (modes(rival, folder, bench.jar, slots=size.slots) for folder in folders)
+    racing = modes(rival, folders[size], bench.jar, slots=size.slots)
+    small = modes(rival, folders[SMALLEST], bench.jar, slots=size.slots)
     return [
-        Lane(contestant, folders[0], None if size == SMALLEST else twin, folders[1])
+        Lane(contestant, folders[size], None if size == SMALLEST else twin, folders[SMALLEST])
         for contestant, twin in zip(racing, small, strict=True)
     ]
 

@@ -13,10 +13,11 @@ from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.unmet import broken_assumptions
-from modelcheck.engine import CannotResume, Engine, Limits
+from modelcheck.engine import CannotResume, Engine, Family, Limits
 from modelcheck.estimate import card as estimate_card
 from modelcheck.estimate import estimate
-from modelcheck.exits import WORST_FIRST, Exit
+from modelcheck.exits import Exit
+from modelcheck.families import families
 from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
 from modelcheck.portfolio import PATIENCE, Disagreement
@@ -25,6 +26,7 @@ from modelcheck.result import End, Outcome
 from modelcheck.shrinking.outcome import smaller
 from modelcheck.shrinking.shrink import Shrunk, shrink
 from modelcheck.standing import standing
+from modelcheck.timings import Timings
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
@@ -36,14 +38,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     engine = engine_by(args)
     arguments.refuse_conflicts(args)
-    asked = questions(args)
+    files = arguments.files(args, output)
+    timings = Timings()
+    with timings.phase("read"):
+        asked = questions(args)
     if args.estimate:
         return _estimate(output, asked)
     outcomes: list[Outcome] = []
     exits = set[Exit]()
-    for model, check in asked:
+    for (model, check), family in zip(asked, families(asked), strict=True):
         try:
-            found = _ask(args, output, model, check, engine)
+            found = _ask(args, output, (model, check), engine, family, timings)
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
             exits.add(Exit.UNKNOWN)
@@ -55,16 +60,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
         outcome, shrunk = _smaller(args, output, found)
         outcomes.append(outcome)
         if not args.json:
-            tell_answer(args, output, found, outcome, shrunk, first=len(outcomes) == 1)
+            with timings.phase("tell"):
+                tell_answer(args, output, found, outcome, shrunk, first=len(outcomes) == 1)
         if outcome.findings.end is End.INTERRUPTED:
             break
+    if args.timings:
+        output.tell(timings.words())
     if args.json:
         output.json([as_json(each, strict=args.strict, explained=args.explain) for each in outcomes])
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
-    write_files(args, outcomes, output)
-    exits |= {standing(outcome, strict=args.strict).exit for outcome in outcomes}
-    return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
+    write_files(args, files, outcomes, output)
+    return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
 def _estimate(output: Output, asked: list[Question]) -> int:
@@ -81,11 +88,17 @@ def _estimate(output: Output, asked: list[Question]) -> int:
 
 
 def _ask(
-    args: argparse.Namespace, output: Output, model: Model, check: Check, engine: Engine | None
+    args: argparse.Namespace,
+    output: Output,
+    asked: Question,
+    engine: Engine | None,
+    family: Family | None,
+    timings: Timings,
 ) -> Outcome:
     """Run one check, with a line of progress where somebody watches."""
+    model, check = asked
     columns = shutil.get_terminal_size().columns
-    progress = ProgressLine(output.err, f"{model.name} · {check.name}", columns=columns)
+    progress = timings.inner = ProgressLine(output.err, f"{model.name} · {check.name}", columns=columns)
     limits = Limits(args.max_states, args.max_time, args.max_memory)
     try:
         return run_check(
@@ -93,11 +106,12 @@ def _ask(
             check,
             engine=engine,
             limits=limits,
-            reporter=progress,
+            reporter=timings,
             symmetry=args.symmetry,
             threads=args.threads,
             keep=arguments.keep(args),
             ways=not args.no_ways,
+            family=family,
             beside_after=PATIENCE,
         )
     except CannotResume as reason:

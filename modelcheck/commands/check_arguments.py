@@ -9,7 +9,8 @@ import modelcheck.commands.amounts as amounts
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import add_overrides
 from modelcheck.engine import Keep
-from modelcheck.files import refuse_unwritable
+from modelcheck.output import Output
+from modelcheck.written import Files, add_force
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +57,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
     )
+    add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")
     add("--json", action="store_true", help="everything as JSON")
     add("--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder")
@@ -70,6 +72,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         help="write every run in these formats (svg, mermaid, …), as `show --as` does",
     )
     add("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
+    add_force(group)
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -82,7 +85,7 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
-    """Refuse what does not go together, and files that could not be written when all is done."""
+    """Refuse what does not go together."""
     if args.explain and args.quiet:
         args.refuse("--explain tells more and --quiet tells less: give one of them")
     if args.out is not None and not args.draw:
@@ -96,11 +99,14 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
         args.refuse(
             f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
         )
-    for path in (args.certificate, args.html):
-        if path is not None:
-            refuse_unwritable(path)
-    if args.itf is not None and not args.itf.is_dir():
-        refuse_unwritable(args.itf)
+
+
+def files(args: argparse.Namespace, output: Output) -> Files:
+    """Who writes the files that are asked for; refuses those that could not be written when all is done."""
+    made = Files(output, args.files, force=args.force)
+    itf = None if args.itf is None or args.itf.is_dir() else args.itf
+    made.refuse(*(path for path in (args.certificate, args.html, itf) if path is not None))
+    return made
 
 
 def changed(args: argparse.Namespace) -> list[str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.trace import Trace
-from modelcheck.files import save
 from modelcheck.formats import FORMATS, Asked, as_file, remarks
 from modelcheck.output import Output
+from modelcheck.written import Files
 
 
 def formats(text: str) -> tuple[str, ...]:
@@ -23,18 +23,24 @@ def formats(text: str) -> tuple[str, ...]:
 
 
 def draw(
-    traces: Iterable[Trace], forms: Sequence[str], folder: Path, output: Output, *, is_explained: bool
+    traces: Iterable[Trace],
+    forms: Sequence[str],
+    folder: Path,
+    files: Files,
+    output: Output,
+    *,
+    is_explained: bool,
 ) -> None:
     """Write the files, named by model, check, property and format."""
     found = tuple(traces)
     if not found:
         output.tell("modelcheck: there is no run to draw")
         return
-    with suppress(OSError):  # `save` says what is wrong
+    with suppress(OSError):  # `put` says what is wrong
         folder.mkdir(parents=True, exist_ok=True)
     for trace in found:
         for form in forms:
-            _draw(Asked(trace, is_explained=is_explained), form, folder, output)
+            _draw(Asked(trace, is_explained=is_explained), form, folder, files, output)
 
 
 def _name(trace: Trace) -> str:
@@ -45,16 +51,14 @@ def _name(trace: Trace) -> str:
     return f"{trace.model.name}.no_run.{shows}.after_{trace.steps[-1].action}"
 
 
-def _draw(asked: Asked, form: str, folder: Path, output: Output) -> None:
+def _draw(asked: Asked, form: str, folder: Path, files: Files, output: Output) -> None:
     """Write one file; a picture that cannot be drawn is no reason to lose the others."""
     target = folder / f"{_name(asked.trace)}{FORMATS[form].suffixes[0]}"
     try:
         content = FORMATS[form].draw(asked)
     except (NoRenderer, OSError) as refusal:
-        output.tell(f"modelcheck: {target} is not written: {refusal}")
+        files.fail(target, refusal)
         return
-    data = as_file(content)
-    save(target, data.encode() if isinstance(data, str) else data)
-    output.tell(f"modelcheck: wrote {target}")
+    files.put(target, form, as_file(content))
     for remark in remarks(form, asked, content):
         output.tell(f"modelcheck: {target.name}: {remark}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import randbelow
 from typing import Any
@@ -13,13 +12,14 @@ import modelcheck.commands.amounts as amounts
 from modelcheck.engine import Engine
 from modelcheck.registry import ENGINES, engine
 from modelcheck.simulate import DEPTH, RandomRuns
+from spec.frozen import frozen
 
 SEEDS = 2**32  # as many may be drawn; any may be given
 SIMULATE = "simulate"  # random runs, the way to search that is no engine by name
 SPARK = "spark"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """An option, the ways to search that take it, and what argparse is to know of it.
 
@@ -71,6 +71,13 @@ OPTIONS = {
         {
             "action": "store_true",
             "help": "with --engine bmc: first the fewest faults, then the fewest steps",
+        },
+    ),
+    "--optimise": Option(
+        ("explicit",),
+        {
+            "action": "store_true",
+            "help": "with --engine explicit: compile well before the search begins, not beside it",
         },
     ),
     "--seed": Option(

@@ -9,10 +9,10 @@ from pathlib import Path
 from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.exits import Exit
 from modelcheck.export.exported import TARGETS, Exported, target
-from modelcheck.files import save_text
 from modelcheck.output import Output
 from modelcheck.overrides import one_check, only
 from modelcheck.refused import NotExportable
+from modelcheck.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.load import load
 
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="a model file (.rsm)")
     add("--to", required=True, choices=TARGETS, help="whose language")
     add("--out", type=Path, metavar="DIR", help="write the files there (default: show them)")
+    add_force(parser)
     what = parser.add_argument_group("what to export")
     what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
     what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
@@ -42,19 +43,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
             Diagnostic("R0909", model.source, each.span, f"{args.to} cannot say {each.what}")
             for each in refusal.refused
         ) from None
-    if args.out is None:
-        output.write(_shown(exported))
-    else:
-        _save(args.out, exported)
     for note in exported.notes:
         output.tell(f"note: {note}")
-    if args.out is not None:
-        for name in exported.files:
-            output.tell(f"modelcheck: wrote {args.out / name}")
-        output.tell(f"to run it, in {args.out}:")
-        for line in exported.command:
-            output.tell(f"  {line}")
-    return Exit.EXPECTED
+    if args.out is None:
+        output.write(_shown(exported))
+        return Exit.EXPECTED
+    files = Files(output, [args.file], force=args.force)
+    _save(args.out, exported, files)
+    output.tell(f"to run it, in {args.out}:")
+    for line in exported.command:
+        output.tell(f"  {line}")
+    return files.exit()
 
 
 def _shown(exported: Exported) -> str:
@@ -63,8 +62,10 @@ def _shown(exported: Exported) -> str:
     return first[1] + "".join(f"\n-------- {name}\n{text}" for name, text in others)
 
 
-def _save(folder: Path, exported: Exported) -> None:
-    with suppress(OSError):  # `save_text` says what is wrong
+def _save(folder: Path, exported: Exported, files: Files) -> None:
+    """Write all files, or none where one of them may not be written."""
+    with suppress(OSError):  # the next line says what is wrong
         folder.mkdir(parents=True, exist_ok=True)
+    files.refuse(*(folder / name for name in exported.files))
     for name, text in exported.files.items():
-        save_text(folder / name, text)
+        files.put(folder / name, name.rpartition(".")[2], text)

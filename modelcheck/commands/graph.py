@@ -11,19 +11,21 @@ from counterexamples.itf.read import document
 from counterexamples.lines import count
 from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
-from modelcheck.api import Unsupported, properties, traces
+from modelcheck.api import Unsupported, traces
 from modelcheck.api import check as run_check
 from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.engine import Limits, Task
 from modelcheck.exits import Exit
 from modelcheck.explore import BeyondBudget, TooManyStates, around, whole
-from modelcheck.files import LARGEST_TRACE, read_text, save_text
+from modelcheck.families import looked_at
+from modelcheck.files import LARGEST_TRACE, read_text
 from modelcheck.models import pick_check, pick_model, pick_parts, pick_property
 from modelcheck.output import Output
 from modelcheck.overrides import Overrides, apply, free_check, one_check
 from modelcheck.registry import engine
 from modelcheck.report import Silent
 from modelcheck.wording import scope_words
+from modelcheck.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Budget, Check, Model
 from spec.load import load
@@ -75,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as", dest="format", choices=FORMATS, help="in which format (as the name of --out says, or dot)"
     )
     how.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: show it)")
+    add_force(how)
     parser.set_defaults(refuse=parser.error)
 
 
@@ -84,9 +87,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
         args.refuse("--distance is from a run: give one with --around, or a property with --property")
     if args.merge and args.fields:
         args.refuse("--merge tells the merged parts of each state, and --fields others: give one of them")
+    files = Files(output, filter(None, (args.file, args.around)), force=args.force)
+    if args.out is not None:
+        files.refuse(args.out)
     model, check, trace = _question(args)
     parts = pick_parts(model, "--merge" if args.merge else "--fields", _names(args.merge or args.fields))
-    task = Task(model, check.scope, check.budget, properties(model, check), check=check.name)
+    task = Task(model, check.scope, check.budget, looked_at(model, check), check=check.name)
     if args.property is not None and (trace := _shown(model, check)) is None:
         output.tell(f"{args.property}: there is no run that shows it, so none is marked")
         if args.distance is not None:
@@ -107,9 +113,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.out is None:
         output.write(text)
     else:
-        save_text(args.out, text)
+        files.put(args.out, _format(args), text)
     _tell(args, output, graph, made)
-    return Exit.EXPECTED
+    return files.exit()
 
 
 # -------------------------------------------------------------------- what is asked
@@ -202,8 +208,7 @@ def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: Dra
     size = f"{count(len(graph.states), 'state')}, {count(len(graph.edges), 'step')}"
     if args.merge:
         size += f", drawn as {len(made.vertices):,} and {len(made.arcs):,}"
-    where = "" if args.out is None else f"wrote {args.out}: "
-    output.tell(f"modelcheck: {where}{size}")
+    output.tell(f"modelcheck: {size}")
     if _format(args) == "dot" and len(made.vertices) > LARGE:
         output.tell(
             f"  More than {LARGE} states are hard to look at: merge them (--merge PART), or draw the part "

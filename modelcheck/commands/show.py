@@ -11,10 +11,9 @@ import modelcheck.commands.trace_file as trace_file
 from counterexamples.lines import count
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.text import WIDTH
-from modelcheck.exits import Exit
-from modelcheck.files import save
-from modelcheck.formats import FORMATS, Asked, Content, as_file, format_of, remarks
+from modelcheck.formats import FORMATS, Asked, as_file, format_of, remarks
 from modelcheck.output import Output
+from modelcheck.written import Files, add_force
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,12 +36,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="say why it goes wrong: what is false, which steps it takes, from when on nothing helps",
     )
+    add_force(parser)
     parser.set_defaults(refuse=parser.error)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Read, replay, tell. A trace that is no run of the model is wrong input."""
     form = _form(args, output)
+    files = Files(output, [args.trace, args.file], force=args.force)
+    if args.out is not None:
+        files.refuse(Path(args.out))
     found, model, scope = trace_file.read(args)
     trace = found.replayed(model, scope).trace
     if args.steps is not None and args.steps.stop - 1 > len(trace.steps):
@@ -60,10 +63,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
         content = FORMATS[form].draw(asked)
     except (NoRenderer, OSError) as refusal:
         args.refuse(str(refusal))
-    _put(args, output, content)
+    if args.out is not None:
+        files.put(Path(args.out), form, as_file(content))
+    elif isinstance(content, tuple):
+        output.lines(content)
+    else:
+        output.file(content)
     for remark in remarks(form, asked, content):
         output.tell(f"modelcheck: {remark}")
-    return Exit.EXPECTED
+    return files.exit()
 
 
 def _form(args: argparse.Namespace, output: Output) -> str:
@@ -78,17 +86,6 @@ def _form(args: argparse.Namespace, output: Output) -> str:
     if args.steps is not None and not FORMATS[form].parts:
         args.refuse(f"--steps: {form} has the whole run")
     return form
-
-
-def _put(args: argparse.Namespace, output: Output, content: Content) -> None:
-    if args.out is not None:
-        data = as_file(content)
-        save(Path(args.out), data.encode() if isinstance(data, str) else data)
-        output.tell(f"modelcheck: wrote {args.out}")
-    elif isinstance(content, tuple):
-        output.lines(content)
-    else:
-        output.file(content)
 
 
 def _steps(text: str) -> range:

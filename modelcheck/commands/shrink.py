@@ -15,13 +15,13 @@ from counterexamples.text import story
 from counterexamples.trace import Stops, Trace
 from modelcheck.commands.amounts import seconds
 from modelcheck.exits import Exit
-from modelcheck.files import save_text
 from modelcheck.models import pick_property
 from modelcheck.output import Output
 from modelcheck.progress import ProgressLine
 from modelcheck.shrinking.claim import claim
 from modelcheck.shrinking.shrink import Shrunk, shrink
 from modelcheck.shrinking.told import told
+from modelcheck.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Model, Scope
 
@@ -39,20 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-time", type=seconds, metavar="T", help="stop after so long with what there is (90, 90s, 5m)"
     )
     parser.add_argument("--out", type=Path, metavar="PATH", help="write the small trace there (.itf.json)")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Shrink, tell what went and the story of what is left."""
+    files = Files(output, [args.trace, args.file], force=args.force)
+    if args.out is not None:
+        files.refuse(args.out)
     document, model, scope = trace_file.read(args)
     trace = _claiming(document, model, scope, args.property)
     shrunk = _shrunk(trace, args, output)
     if args.out is not None:
-        save_text(args.out, write(shrunk.trace))
-        output.tell(f"modelcheck: wrote {args.out}")
+        files.put(args.out, "itf", write(shrunk.trace))
     output.lines(told(shrunk, output.width))
     output.write("\n")
     output.lines(story(shrunk.trace, width=output.width))
-    return Exit.EXPECTED if shrunk.is_minimal else Exit.UNKNOWN
+    return files.exit(Exit.EXPECTED if shrunk.is_minimal else Exit.UNKNOWN)
 
 
 def _shrunk(trace: Trace, args: argparse.Namespace, output: Output) -> Shrunk:

@@ -125,6 +125,8 @@ def _found(outcome: Outcome) -> str:
 
 
 def _told(name: str, verdict: Violated) -> str:
+    if verdict.unshown is not None:
+        return f"{name} (no run shown)"
     if verdict.trace is None:
         return f"{name} (never reached)"
     return f"{name} ({count(verdict.trace.faults, 'fault')}, {count(len(verdict.trace.steps), 'step')})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 
 from counterexamples.ending import failures
@@ -14,6 +14,7 @@ from counterexamples.trace import BadState, BadStep, Lasso, Trace, Trapped
 from modelcheck.explanation.filled import filled, given
 from spec.blame import Failure, Operand, failing
 from spec.evaluate import Evaluator, Frame, Layout, bound, compiled
+from spec.frozen import frozen
 from spec.ir import (
     Apply,
     Bind,
@@ -59,7 +60,7 @@ def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
     return failures(trace)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """An expression of the property, and the binders around it.
 

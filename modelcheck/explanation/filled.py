@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 
 from counterexamples.lines import one_line
+from spec.frozen import frozen
 from spec.ir import Expr, Local
 from spec.source import Source, Span
 
 LONG = 24  # characters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """What names stand for: by name in the declaration that binds them, by slot in functions that it calls.
 

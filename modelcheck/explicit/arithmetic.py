@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class V:
     """A whole number of so many bits, two's complement: known now, or computed by the code."""
 
@@ -26,6 +29,7 @@ class V:
         return f"i{self.bits} {self.text}"
 
 
+@lru_cache(maxsize=1 << 14)  # the same few are written again and again
 def const(bits: int, value: int) -> V:
     """A known number."""
     value &= (1 << bits) - 1

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from modelcheck.explicit.arithmetic import Arithmetic, Block, V, const, i64
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """A place for a number that changes; LLVM makes a register of it."""
 
@@ -22,7 +22,7 @@ class Cell:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """Known numbers in memory."""
 

@@ -1,18 +1,20 @@
-"""The representative of a state's orbit as code: the least of its words over the renamings of sorts.
+"""The representative of a state's orbit as code: the least of its words over renamings of sorts.
 
-A renaming that is known when the code is written costs a few shifts and small
-tables; where there are many, a loop goes over a table of them.
+Few renamings are written out, each a few shifts and small tables.  Where there are
+many, members are first told apart by signatures: numbers that say of a member what
+can be said without naming any, so that they go with it when it is renamed.  Then
+only the renamings that put the signatures in order are tried, which is one, but
+for members with the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
 import spec.types as t
-from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.arithmetic import FALSE, TRUE, Block, V, const, i64
 from modelcheck.explicit.assembly import Cell, Function
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.members import candidate, entry, inserted, length, with_length
@@ -40,9 +42,12 @@ from modelcheck.explicit.values import (
     tag_of,
     value,
 )
+from modelcheck.interchangeable import mentioned
+from spec.frozen import frozen
 from spec.ir import Model, Scope
 
-WRITTEN_OUT = 24  # so many renamings are written out
+WRITTEN_OUT = 6  # so many renamings are written out
+MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
 MOST_RENAMINGS = 5040
 SMALL_TABLE = 64  # bits: a table in a register
 
@@ -67,7 +72,9 @@ def canonical(model: Model, scope: Scope, layout: Layout, sorts: tuple[str, ...]
         for renamings in _all_renamings(sizes):
             attempt(renamings)
     else:
-        _looped(fn, sizes, attempt)
+        for cell in best:  # the state itself is one of those to be tried
+            fn.store(cell, i64(-1))
+        _looped(fn, sizes, _signatures(fn, model, source, sizes), attempt)
     for n, cell in enumerate(best):
         fn.write("%to", fn.load(cell), n)
     fn.end("ret void")
@@ -82,20 +89,82 @@ def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, Renaming]]:
         yield {name: tuple(map(i64, each)) for name, each in zip(sizes, chosen, strict=True)}
 
 
-def _looped(fn: Function, sizes: dict[str, int], attempt: Callable[[dict[str, Renaming]], None]) -> None:
-    rows = [sum(chosen, ()) for chosen in product(*(permutations(range(size)) for size in sizes.values()))]
-    if len(rows) > MOST_RENAMINGS:
-        raise TooWide(f"{len(rows)} renamings of each state")
-    width = len(rows[0])
-    table = fn.table([number for row in rows for number in row])
-    with fn.loop(i64(len(rows))) as index:
-        row = [fn.look_up(table, fn.add(fn.mul(index, i64(width)), i64(place))) for place in range(width)]
-        renamings: dict[str, Renaming] = {}
-        at = 0
-        for name, size in sizes.items():
-            renamings[name] = tuple(row[at : at + size])
-            at += size
-        attempt(renamings)
+def _looped(
+    fn: Function,
+    sizes: dict[str, int],
+    signatures: dict[str, str],
+    attempt: Callable[[dict[str, Renaming]], None],
+) -> None:
+    """Try the renamings that put signatures in order."""
+    every = list(product(*(permutations(range(size)) for size in sizes.values())))
+    if len(every) > MOST_RENAMINGS:
+        raise TooWide(f"{len(every)} renamings of each state")
+    width = sum(sizes.values())
+    table = fn.table([number for row in every for chosen in row for number in chosen])
+    olds = fn.table([chosen.index(new) for row in every for chosen in row for new in range(len(chosen))])
+    with fn.loop(i64(len(every))) as index:
+        first, next_ = fn.mul(index, i64(width)), fn.new("next")
+        with fn.remembering():
+            renamings = {}
+            at = 0
+            for name, size in sizes.items():
+                places = [fn.add(first, i64(place)) for place in range(at, at + size)]
+                _leave_unless_ascending(fn, signatures[name], [fn.look_up(olds, p) for p in places], next_)
+                renamings[name] = places
+                at += size
+            attempt({name: tuple(fn.look_up(table, p) for p in at) for name, at in renamings.items()})
+            fn.goto(next_)
+        fn.begin(next_)
+
+
+def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: Block) -> None:
+    """Go elsewhere when the words at these places are not in order."""
+    before = fn.read(words, places[0])
+    for place in places[1:]:
+        now = fn.read(words, place)
+        fn.leave_if(fn.below(now, before), to)
+        before = now
+
+
+def _signatures(fn: Function, model: Model, source: StateBits, sizes: dict[str, int]) -> dict[str, str]:
+    """For each sort the words with the signatures of its members."""
+    found = {}
+    for name, size in sizes.items():
+        found[name] = fn.array(size)
+        for member in range(size):
+            signature: V = i64(0)
+            for index, variable in enumerate(model.variables):
+                live = source.get(source.variable(index))
+                for said in _said_of(fn, live, variable.type, name, member, set(sizes)):
+                    signature = fn.mul(fn.xor(signature, said), i64(MIX))
+                    signature = fn.xor(signature, fn.lshr(signature, i64(29)))
+            fn.write(found[name], signature, member)
+    return found
+
+
+def _said_of(
+    fn: Function, live: Live, of: t.Type, sort: str, member: int, sorts: set[str], *, own: bool = False
+) -> Iterator[V]:
+    """What a variable says of a member without naming any; nothing where that is not easily said."""
+    match of, live.packing:
+        case t.Sort(name), _ if name == sort:
+            yield fn.resize(fn.eq(live.v, i64(member)), 64)
+        case t.Option(t.Sort(name)), Optional(packed) if name == sort:
+            there = fn.ne(live.v, const(live.v.bits, 0))
+            is_it = fn.and_(there, fn.eq(some(fn, live, packed).v, i64(member)))
+            yield fn.add(fn.resize(there, 64), fn.resize(is_it, 64))
+        case t.Set(t.Sort(name)), Mask() if name == sort:
+            bit = fn.resize(fn.lshr(live.v, const(live.v.bits, member)), 1)
+            yield fn.add(fn.mul(fn.popcount(live.v), i64(2)), fn.resize(bit, 64))
+        case t.Map(t.Sort(name), inner), Array(packed) if name == sort and not own:
+            item = cut_out(fn, live.v, live.packing.offset(member), packed)
+            yield from _said_of(fn, item, inner, sort, member, sorts, own=True)
+        case _ if own and not sorts & set(mentioned(of)):
+            whole = code(fn, live)
+            for low in range(0, max(live.packing.width, 1), 64):
+                yield fn.resize(fn.lshr(whole, const(whole.bits, low)), 64)
+        case _:
+            return
 
 
 def _keep_less(fn: Function, best: list[Cell], words: list[V]) -> None:
@@ -116,7 +185,7 @@ def _rename_state(renamer: _Renamer, model: Model, source: StateBits, target: St
             target.put(target.variable(index), renamer.renamed(live, variable.type))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Renamer:
     """How values change when the members of sorts are renamed."""
 

@@ -22,10 +22,11 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Lay
         raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
     asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
     fn = Function("found", [("ptr noalias readonly", "state")], "i64", "nounwind")
-    every: V = i64(0)
-    for each in asked:
-        every = fn.or_(every, fn.call(64, each.name, "%state"))
-    fn.end(f"ret {every}")
+    every = fn.cell(64, i64(0))
+    for prop, each in zip(properties, asked, strict=True):
+        with fn.when(expressions.parameters.asks(fn, prop)):
+            fn.store(every, fn.or_(fn.load(every), fn.call(64, each.name, "%state")))
+    fn.end(f"ret {fn.load(every)}")
     return [*asked, fn]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from spec.ir import Action, Budget, Guard, Kind, Model, Property, PropertyKind
+from modelcheck.engine import Family, Task
+from spec.frozen import frozen
+from spec.ir import Action, Guard, Kind, Property, PropertyKind
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
 OF_STATES = (PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Where each tally stands.
 
@@ -26,7 +26,7 @@ class Context:
     guards: tuple[tuple[str, int], ...]
     of_states: tuple[Property, ...]
     of_steps: tuple[Property, ...]
-    deadlock: bool
+    deadlock: Property | None
 
     @property
     def errors(self) -> int:
@@ -73,26 +73,26 @@ class Context:
         return range(self.errors, self.taken)
 
 
-def context(model: Model, budget: Budget, properties: tuple[Property, ...]) -> Context:
-    """The context of a search for these properties."""
+def context(task: Task) -> Context:
+    """The context of a search that answers a task, or any other of its family."""
+    model, family = task.model, task.family or Family(task.properties, task.faults, frozenset(), task.counted)
     steps = (PropertyKind.STEP, PropertyKind.ASSERT)
     return Context(
         model.actions,
-        _allowed(model, budget),
+        family.faults,
         tuple(sorted({nat.name for nat in model.nats} | {v.name for v in model.variables if v.network})),
         tuple((a.name, i) for a in model.actions for i, part in enumerate(a.head) if isinstance(part, Guard)),
-        tuple(p for p in properties if p.kind in OF_STATES),
-        tuple(p for p in properties if p.kind in steps),
-        any(p.kind is PropertyKind.DEADLOCK_FREE for p in properties),
+        tuple(p for p in family.properties if p.kind in OF_STATES),
+        tuple(p for p in family.properties if p.kind in steps),
+        next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
     )
-
-
-def _allowed(model: Model, budget: Budget) -> frozenset[str]:
-    """The kinds of faults there may be, if there may be any at all."""
-    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
-    return frozenset(name for name in faults if budget.kinds is None or budget.kinds.get(name, 0) != 0)
 
 
 def is_fault(action: Action) -> bool:
     """Whether an action is something that goes wrong."""
     return action.kind is Kind.FAULT
+
+
+def recoverable(task: Task) -> list[Property]:
+    """The properties that ask for a way back."""
+    return [prop for prop in task.properties if prop.kind is PropertyKind.RECOVERABLE]

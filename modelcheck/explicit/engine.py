@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import ClassVar
 
 from modelcheck.cores import cores
 from modelcheck.engine import Refusal, Task
 from modelcheck.explicit.checkpoint import Checkpoints
+from modelcheck.explicit.compiling import Tier
+from modelcheck.explicit.findings import FullAccount
+from modelcheck.explicit.functions import Codes
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
-from modelcheck.explicit.recovery import FullAccount
 from modelcheck.explicit.search import Search
-from modelcheck.explicit.space import NoWays
-from modelcheck.report import Reporter
+from modelcheck.explicit.space import Space
+from modelcheck.explicit.tiers import Optimiser
+from modelcheck.report import Reporter, Spent
 from modelcheck.result import Findings
 from spec.ir import PropertyKind
 from spec.semantics import Machine
@@ -23,12 +27,26 @@ OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
 
 
 class ExplicitEngine:
-    """Explores every state, some millions a second on each core, in some twenty bytes a state."""
+    """Explores every state, some millions a second on each core, in some twenty bytes a state.
+
+    It begins with code that was compiled quickly, and changes to better code when a search
+    takes longer; with `optimise` it has that from the start.  With `series` it answers
+    several tasks in turn, and those of a family share what is compiled; `close` it then.
+    """
 
     name: ClassVar[str] = "explicit"
 
-    def __init__(self) -> None:
+    def __init__(self, *, optimise: bool = False, series: bool = False) -> None:
+        self._tier = Tier.FULL if optimise else None
+        self._series = series
         self._ready: tuple[Task, Kernel] | None = None
+        self._codes: Codes | None = None
+        self._optimisers: dict[str, Optimiser] = {}
+
+    def close(self) -> None:
+        """End what is still being compiled."""
+        for optimiser in self._optimisers.values():
+            optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Fair runs; with symmetry also steps, which tell members apart; and values that are too wide."""
@@ -40,28 +58,42 @@ class ExplicitEngine:
         ]
         if not refused:
             try:
-                self._ready = task, Kernel(task)
+                self._ready = task, self._kernel(task)
             except TooWide as wide:
                 refused.append(Refusal(str(wide), "reference"))
         return tuple(refused)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""
-        kernel = self._ready[1] if self._ready and self._ready[0] is task else Kernel(task)
-        try:
-            return self._findings(task, kernel, reporter)
-        except NoWays as found:  # it is deterministic: the same is found again among as many
-            limits = replace(task.limits, states=found.states, seconds=None)
-            return self._findings(replace(task, ways=True, keep=None, limits=limits), kernel, reporter)
-
-    def _findings(self, task: Task, kernel: Kernel, reporter: Reporter) -> Findings:
-        threads = task.threads or cores()
-        search = Search(task, Machine(task.model, task.scope), kernel, reporter, threads)
-        try:
+        kernel = self._ready[1] if self._ready and self._ready[0] is task else self._kernel(task)
+        kernel.configure()
+        for phase, seconds in kernel.spent.items():
+            reporter.tell(Spent(phase, seconds))
+        machine, threads = Machine(task.model, task.scope), task.threads or cores()
+        with (
+            closing(Space(kernel, ways=task.ways)) as space,
+            closing(Search(task, space, machine, reporter, threads)) as search,
+            self._optimiser(task, kernel) as search.optimiser,
+        ):
             if task.keep is not None:
                 search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
                 if task.keep.resume:
                     keeper.load(search)
-            return FullAccount(search, search.run()).findings(self.name)
+            with closing(FullAccount(search, search.run())) as account:
+                return account.findings(self.name)
+
+    def _kernel(self, task: Task) -> Kernel:
+        self._codes = self._codes or Codes()
+        return Kernel(task, self._codes, tier=self._tier)
+
+    @contextmanager
+    def _optimiser(self, task: Task, kernel: Kernel) -> Iterator[Optimiser]:
+        """Who makes better code for a search; in a series the same for all that share what they have."""
+        shared = self._series and task.family is not None
+        made = self._optimisers.setdefault(kernel.shared if shared else "", Optimiser(shared=shared))
+        made.begin(task, kernel)
+        try:
+            yield made
         finally:
-            search.close()
+            if not shared:
+                self._optimisers.pop("").close()

@@ -8,6 +8,7 @@ from modelcheck.explicit.arithmetic import V, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import CURSOR, ORDINAL, PARENT, WENT, Context
 from modelcheck.explicit.layout import Layout
+from modelcheck.explicit.parameters import Parameters
 from modelcheck.explicit.runtime import (
     CHUNK_SIZE,
     CHUNK_TABLE,
@@ -29,8 +30,9 @@ from modelcheck.explicit.steps import BY_VALUE
 class Expansion(Runtime):
     """Writes how states are expanded, and their successors sorted by shard."""
 
-    def __init__(self, layout: Layout, context: Context, *, symmetric: bool) -> None:
+    def __init__(self, layout: Layout, context: Context, parameters: Parameters, *, symmetric: bool) -> None:
         super().__init__(layout, context)
+        self.parameters = parameters
         self.symmetric = symmetric
 
     def functions(
@@ -94,10 +96,11 @@ class Expansion(Runtime):
         go_on = fn.new("free")
         for name in free:
             fn.leave_if(fn.call(1, name, "%ctx", state), go_on)
-        if self.context.deadlock:
+        if self.context.deadlock is not None:
+            fn.leave_if(fn.not_(self.parameters.asks(fn, self.context.deadlock)), go_on)
             fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
             for name in probes:
-                fn.call(1, name, "%ctx", state)
+                fn.leave_if(fn.call(1, name, "%ctx", state), go_on)  # an error is something, too
             fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
             here, known = fn.read("%ctx", PARENT), fn.read("%ctx", self.context.dead)
             fn.write("%ctx", fn.select(fn.below(here, known), here, known), self.context.dead)

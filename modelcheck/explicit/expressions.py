@@ -17,6 +17,7 @@ import spec.types as t
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.conversion import convert, same
+from modelcheck.explicit.costs import Costs
 from modelcheck.explicit.members import inserted
 from modelcheck.explicit.operations import Operations
 from modelcheck.explicit.packing import (
@@ -36,9 +37,9 @@ from modelcheck.explicit.packing import (
     packing,
     set_of,
 )
+from modelcheck.explicit.parameters import Parameters
 from modelcheck.explicit.scene import Scene
 from modelcheck.explicit.state import Place
-from modelcheck.explicit.total import Costs
 from modelcheck.explicit.values import (
     Live,
     anything,
@@ -59,11 +60,12 @@ from spec.values import members
 class Expressions:
     """Writes the expressions of one model within one scope."""
 
-    def __init__(self, model: ir.Model, scope: ir.Scope) -> None:
+    def __init__(self, model: ir.Model, scope: ir.Scope, parameters: Parameters) -> None:
         self.model = model
         self.scope = scope
+        self.parameters = parameters
         self.unions = {union.name: union for union in model.unions}
-        self.costs = Costs(scope)
+        self.costs = Costs(model, scope)
 
     def packing(self, of: t.Type) -> Packing:
         """The packing of a type that can be stored."""
@@ -79,9 +81,8 @@ class Expressions:
         match expr:
             case ir.Const(type=of, value=given):
                 return known(of_value(of, given, self.scope, self.unions), given)
-            case ir.Config(type=of, name=name):
-                given = self.scope.config[name]
-                return known(of_value(of, given, self.scope, self.unions), given)
+            case ir.Config():
+                return self.parameters.config(at.fn, expr)
             case ir.Var() | ir.Part() | ir.Apply(op=Op.LOOKUP) if (place := self.place(expr, at)) is not None:
                 return at.now.get(place)
             case ir.Local(slot=slot):

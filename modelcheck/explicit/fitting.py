@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import spec.types as t
 from modelcheck.explicit.arithmetic import TRUE, Block, V, const, i64
@@ -23,12 +22,13 @@ from modelcheck.explicit.packing import (
 )
 from modelcheck.explicit.values import Live, cut_out, some, tag_of
 from modelcheck.explicit.walks import walk_of
+from spec.frozen import frozen
 from spec.ir import Scope
 
 WRITTEN_OUT = 8  # so many members are looked at one by one
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fitting:
     """Checks what is to be stored, in canonical order, the first misfit deciding.
 

@@ -1,4 +1,8 @@
-"""Inserting successors as code: what is new gets a number, what is new by a fault waits."""
+"""Inserting successors as code: what is new gets a number, what is new by a fault waits.
+
+`revisit` does what `insert` has done, with states that are all in their tables: by the same
+successors in the same order each gets the same number as before.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,16 @@ from modelcheck.explicit.arithmetic import V, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import NOWHERE
 from modelcheck.explicit.runtime import (
+    AGAIN,
     AHEAD,
+    BEYOND,
     CHUNK_SIZE,
     CHUNK_TABLE,
     CHUNKS,
     COUNT,
     FAILED,
     FAULT,
+    FINE,
     FIRSTS,
     FRONTIER,
     LOCAL,
@@ -29,10 +36,13 @@ from modelcheck.explicit.runtime import (
     SHARDS,
     SLOTS,
     TABLE,
+    TRAPPED,
     WAITING,
     WAITS,
     Runtime,
 )
+
+INSERT, REVISIT = "insert", "revisit"
 
 
 class Insertion(Runtime):
@@ -40,23 +50,17 @@ class Insertion(Runtime):
 
     def functions(self) -> list[Function]:
         """All functions."""
-        return [self._insert(), self._insert_round(), self._rehash()]
+        names = (INSERT, REVISIT) if self.layout.marks > 1 else (INSERT,)
+        return [*map(self._insert, names), *map(self._round, names), self._rehash()]
 
-    def _insert(self) -> Function:
+    def _insert(self, called: str) -> Function:
         """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
-        fn = Function(
-            "insert", [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")], "void", "nounwind"
-        )
+        params = [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")]
+        fn = Function(called, params, "void", "nounwind")
         word, bit = self.layout.mark(WAITS)
         table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
-        count = V(64, "%count")
-        with fn.loop(count) as index:
-            ahead = fn.add(index, i64(AHEAD))
-            with fn.when(fn.less(ahead, count)):
-                later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
-                place = self.slot(fn, fn.call(64, "hash", later), slots)
-                soon = fn.at(table, fn.mul(place, i64(self.words)))
-                fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+        with fn.loop(V(64, "%count")) as index:
+            self._fetch(fn, table, slots, fn.add(index, i64(AHEAD)))
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             meta = fn.read(entry, self.words)
             address, there = self.find(fn, table, slots, entry)
@@ -65,6 +69,9 @@ class Insertion(Runtime):
             known, absent, wait, fresh, done = (
                 fn.new(h) for h in ("known", "absent", "wait", "fresh", "inserted")
             )
+            if called == REVISIT:
+                fn.leave_if(fn.not_(there), done)
+                there = self.is_marked(fn, slot, AGAIN)
             fn.fork(there, known, absent)
             with fn.remembering():
                 fn.begin(known)
@@ -77,32 +84,51 @@ class Insertion(Runtime):
                 fn.goto(fresh)
             with fn.remembering():
                 fn.begin(absent)
-                for n in range(self.words):
-                    fn.write(slot, fn.read(entry, n), n)
+                if called == REVISIT:
+                    self.put_mark(fn, slot, AGAIN)
+                else:
+                    for n in range(self.words):
+                        fn.write(slot, fn.read(entry, n), n)
                 fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
                 fn.fork(by_fault, wait, fresh)
             with fn.remembering():
                 fn.begin(wait)
-                fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
-                waiting = fn.read("%shard", WAITING)
-                place_ = fn.at(fn.pointer(fn.read("%shard", PENDING)), fn.mul(waiting, i64(self.entry)))
-                for n in range(self.words):
-                    fn.write(place_, fn.read(entry, n), n)
-                fn.write(place_, fn.and_(meta, i64(~(1 << FAULT))), self.words)
-                fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
+                self.put_mark(fn, slot, WAITS)
+                self._wait(fn, entry, meta)
                 fn.goto(done)
             with fn.remembering():
                 fn.begin(fresh)
                 self._number(fn, entry, meta)
+                if called == REVISIT:
+                    self._note_trapped(fn, slot)
+                else:
+                    self._note_found(fn, entry)
+                fn.write("%shard", fn.add(fn.read("%shard", LOCAL), i64(1)), LOCAL)
                 fn.goto(done)
             fn.begin(done)
         fn.end("ret void")
         return fn
 
+    def _fetch(self, fn: Function, table: str, slots: V, ahead: V) -> None:
+        """Ask for the place in the table of a successor some way ahead."""
+        with fn.when(fn.less(ahead, V(64, "%count"))):
+            later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
+            place = self.slot(fn, fn.call(64, "hash", later), slots)
+            soon = fn.at(table, fn.mul(place, i64(self.words)))
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+
+    def _wait(self, fn: Function, entry: str, meta: V) -> None:
+        """What a fault leads to gets its place among those that wait."""
+        waiting = fn.read("%shard", WAITING)
+        place = fn.at(fn.pointer(fn.read("%shard", PENDING)), fn.mul(waiting, i64(self.entry)))
+        for n in range(self.words):
+            fn.write(place, fn.read(entry, n), n)
+        fn.write(place, fn.and_(meta, i64(~(1 << FAULT))), self.words)
+        fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
+
     def _number(self, fn: Function, entry: str, meta: V) -> None:
-        """A new state gets its number, parent and place in the frontier, and is asked for the properties."""
+        """A new state gets the next number, its parent and its place in the frontier."""
         local = fn.read("%shard", LOCAL)
-        fn.write("%shard", fn.add(local, i64(1)), LOCAL)
         parents = fn.read("%shard", PARENTS)
         with fn.when(fn.ne(parents, i64(0))):
             fn.write(fn.pointer(parents), fn.resize(meta, 32), local)
@@ -116,23 +142,30 @@ class Insertion(Runtime):
         for n in range(self.words):
             fn.write(place, fn.read(entry, n), n)
         fn.write("%shard", fn.add(new, i64(1)), NEW)
+
+    def _note_found(self, fn: Function, entry: str) -> None:
+        """Ask a new state for the properties."""
         if not self.context.of_states:
             return
         found = fn.call(64, "found", entry)
         with fn.when(fn.ne(found, i64(0))):
-            number = fn.add(fn.read("%shard", NUMBER), local)
-            for place_, _ in enumerate(self.context.of_states):
-                hit = fn.resize(fn.lshr(found, i64(place_)), 1)
-                known = fn.read("%shard", FIRSTS + place_)
-                with fn.when(fn.and_(hit, fn.eq(known, i64(NOWHERE)))):
-                    fn.write("%shard", number, FIRSTS + place_)
-            failed = fn.ne(fn.lshr(found, i64(63)), i64(0))
-            with fn.when(fn.and_(failed, fn.eq(fn.read("%shard", FAILED), i64(NOWHERE)))):
-                fn.write("%shard", number, FAILED)
+            for place, _ in enumerate(self.context.of_states):
+                self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
+            self._note(fn, fn.ne(fn.lshr(found, i64(63)), i64(0)), FAILED)
 
-    def _insert_round(self) -> Function:
+    def _note_trapped(self, fn: Function, slot: str) -> None:
+        """See whether a state has no way back."""
+        open_ = fn.or_(self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND))
+        self._note(fn, fn.not_(open_), TRAPPED)
+
+    def _note(self, fn: Function, found: V, place: int) -> None:
+        """If something is found for the first time, keep the number of the state."""
+        with fn.when(fn.and_(found, fn.eq(fn.read("%shard", place), i64(NOWHERE)))):
+            fn.write("%shard", fn.add(fn.read("%shard", NUMBER), fn.read("%shard", LOCAL)), place)
+
+    def _round(self, called: str) -> Function:
         """Take shards of a round until none is left: insert what the chunks have for each."""
-        fn = Function("insert_round", [("ptr", "round")], "void", "nounwind")
+        fn = Function(f"{called}_round", [("ptr", "round")], "void", "nounwind")
         again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
         fn.goto(again)
         fn.begin(again)
@@ -148,7 +181,7 @@ class Insertion(Runtime):
             offsets = fn.at(chunk, OFFSETS)
             first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
             entries = fn.at(fn.pointer(fn.read(chunk, OUT)), fn.mul(first, i64(self.entry)))
-            fn.emit(f"call void @insert(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
+            fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
         fn.goto(again)
         fn.begin(done)
         fn.end("ret void")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from modelcheck.explicit.codes import decode, encode
 from modelcheck.explicit.packing import WIDEST, Array, Number, Packing, TooWide, packing
-from spec.ir import Budget, Kind, Model, Scope
+from spec.frozen import frozen
+from spec.ir import Model, Scope
 from spec.semantics import State
 
 WORD = 64
 Words = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A variable, or a counter of faults: its packing, and the lowest of its bits."""
 
@@ -22,7 +23,7 @@ class Field:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """The bits of a state, in words of 64.
 
@@ -30,7 +31,8 @@ class Layout:
     counters of what each limited kind of fault has spent; then those that the
     table of states keeps for itself, which are 0 in every state: whether it only
     waits for a fault; and where that is asked, whether it can get to a goal, or
-    beyond the scope; then a bit that is always 1, so that no state's last word is 0.
+    beyond the scope, and whether it was found once more; then a bit that is
+    always 1, so that no state's last word is 0.
     """
 
     variables: tuple[Field, ...]
@@ -77,15 +79,8 @@ class Layout:
         return spent, state
 
 
-def limited(model: Model, budget: Budget) -> dict[str, int]:
-    """The kinds of faults of which a run may have only so many, and how many; by the order of the model."""
-    kinds = budget.kinds or {}
-    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
-    return {name: most for name in faults if (most := kinds.get(name)) is not None and most > 0}
-
-
-def layout(model: Model, scope: Scope, budget: Budget, marks: int = 1) -> Layout:
-    """The layout of the states of a model within a scope. Raises TooWide."""
+def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 1) -> Layout:
+    """The layout of the states of a model within a scope, some faults counted. Raises TooWide."""
     unions = {union.name: union for union in model.unions}
     at = 0
     variables = []
@@ -96,7 +91,7 @@ def layout(model: Model, scope: Scope, budget: Budget, marks: int = 1) -> Layout
         variables.append(Field(variable.name, packed, at))
         at += packed.width
     counters = []
-    for name, most in limited(model, budget).items():
-        counters.append(Field(name, Number(0, most), at))
+    for name in [action.name for action in model.actions if action.name in counted]:
+        counters.append(Field(name, Number(0, counted[name]), at))
         at += counters[-1].packing.width
     return Layout(tuple(variables), tuple(counters), at, marks)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import Context
 from modelcheck.explicit.expansion import Expansion
 from modelcheck.explicit.insertion import Insertion
 from modelcheck.explicit.layout import Layout
+from modelcheck.explicit.parameters import Parameters
 from modelcheck.explicit.questions import Questions
 from modelcheck.explicit.runtime import Runtime
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """The names of the functions of actions: free ones, faults, and those that only ask for any step."""
 
@@ -23,11 +24,13 @@ class Named:
     probes: Sequence[str]
 
 
-def loops(layout: Layout, context: Context, named: Named, most: int, *, symmetric: bool) -> list[Function]:
+def loops(
+    layout: Layout, context: Context, parameters: Parameters, named: Named, most: int, *, symmetric: bool
+) -> list[Function]:
     """The functions; a state has at most so many successors."""
     return [
         Runtime(layout, context).hash(),
-        *Expansion(layout, context, symmetric=symmetric).functions(
+        *Expansion(layout, context, parameters, symmetric=symmetric).functions(
             named.free, named.faults, named.probes, most
         ),
         *Insertion(layout, context).functions(),

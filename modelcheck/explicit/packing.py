@@ -11,11 +11,11 @@ order of the values.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
 import spec.types as t
+from spec.frozen import frozen
 from spec.ir import Scope, Value
 
 MASK = 64  # a set whose members have so few codes is kept as one bit for each
@@ -28,7 +28,7 @@ class TooWide(Exception):  # noqa: N818 - an answer to the user, no failure of o
     """A value would need more bits than the native engine can handle."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Never:
     """What has no value: the members of the empty set, of which nobody says the type."""
 
@@ -36,7 +36,7 @@ class Never:
     codes = 1
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Truth:
     """A bool."""
 
@@ -44,7 +44,7 @@ class Truth:
     codes = 2
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Number:
     """A whole number from `lo` to `hi`, kept as its distance from `lo`; also enums and members of sorts."""
 
@@ -62,7 +62,7 @@ class Number:
         return bits(self.codes)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Optional:
     """0 for none, else one more than the code of the value."""
 
@@ -79,7 +79,7 @@ class Optional:
         return bits(self.codes)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Product:
     """A record or tuple: its parts one behind the other, the first highest."""
 
@@ -107,7 +107,7 @@ class Product:
         return first.codes << sum(part.width for part in rest)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Tagged:
     """A union: the number of the case highest, below it the fields of that case."""
 
@@ -129,7 +129,7 @@ class Tagged:
         return len(self.cases) << self.payload
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Array:
     """A map: a value for each of `count` keys, the first highest."""
 
@@ -152,7 +152,7 @@ class Array:
         return (self.count - 1 - index) * self.of.width
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Sequence:
     """At most `most` entries, the first lowest, and how many there are above them."""
 
@@ -175,7 +175,7 @@ class Sequence:
         return (self.most + 1) << self.body
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Mask:
     """A set: a bit for each code of a member."""
 
@@ -192,7 +192,7 @@ class Mask:
         return 1 << self.width
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Slots:
     """A set or bag of at most `most`: the codes of its members ascending, the least lowest, as a sequence."""
 

@@ -47,10 +47,8 @@ def _each(
     visit: Callable[[Live], None],
     after: Block | None = None,
 ) -> None:
-    """Visit each member of a quantifier's domain that passes its condition, in order."""
-    parts = [expr.body] if expr.where is None else [expr.where, expr.body]
-    in_order = expr.quantifier in ARGS or not all(map(w.costs.is_total, parts))
-    walk = candidates(w, expr.domain, expr.case, at, in_order=in_order)
+    """Visit each member of a quantifier's domain that passes its condition, in order where that counts."""
+    walk = candidates(w, expr.domain, expr.case, at, in_order=expr.quantifier in ARGS)
 
     def one(index: V) -> None:
         there, member = walk.candidate(index)
@@ -98,18 +96,20 @@ def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
 
 
 def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
+    """Whether some member decides it; all are looked at where one may make an error of the model."""
     fn = at.fn
     parts = [expr.body] if expr.where is None else [expr.where, expr.body]
     if all(w.costs.is_harmless(part, SHORT) for part in parts):
         return _quantified_flat(w, expr, at, exists=exists)
     found = fn.cell(1, FALSE if exists else TRUE)
-    after = fn.new("found")
+    after = fn.new("found") if all(map(w.costs.is_total, parts)) else None
 
     def visit(_: Live) -> None:
         holds = w.test(expr.body, at)
         with fn.when(holds if exists else fn.not_(holds)):
             fn.store(found, TRUE if exists else FALSE)
-            fn.goto(after)
+            if after is not None:
+                fn.goto(after)
 
     _each(w, expr, at, visit, after)
     return fn.load(found)
@@ -224,7 +224,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
 
     _each(w, expr, at, visit)
     wrong = fn.not_(fn.load(any_))
-    if _is_unordered(expr.domain.type):
+    if t.tells_apart(expr.domain.type):
         wrong = fn.or_(wrong, fn.load(tied))
     fn.leave_if(wrong, at.error)
     return Live(walk.packing, fn.load(which))
@@ -236,26 +236,3 @@ def _less(fn: Function, a: Live, b: Live, *, swapped: bool = False) -> V:
     if isinstance(left.packing, Number):
         return fn.less(left.v, right.v)
     return fn.below(code(fn, left), code(fn, right))
-
-
-def _is_unordered(domain: t.Type) -> bool:
-    """Whether to take the first of two members would tell interchangeable things apart."""
-    return isinstance(domain, t.Set | t.Bag) and _names_sort(domain.of)
-
-
-def _names_sort(of: t.Type) -> bool:
-    match of:
-        case t.Sort():
-            return True
-        case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
-            return _names_sort(inner)
-        case t.Map(key, inner):
-            return _names_sort(key) or _names_sort(inner)
-        case t.Tuple(items):
-            return any(map(_names_sort, items))
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            return any(_names_sort(part.type) for part in fields)
-        case t.Union(_, cases):
-            return any(map(_names_sort, cases))
-        case _:
-            return False

@@ -24,10 +24,9 @@ class Questions(Runtime):
     def _has(self) -> Function:
         """Whether the shards have a state that does not only wait."""
         fn = Function("has", [("ptr", "shards"), ("i64", "size"), ("ptr", "state")], "i1", "nounwind")
-        word, bit = self.layout.mark(WAITS)
         address, there = self.look(fn, "%state")
-        marked = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
-        fn.end(f"ret {fn.and_(there, fn.eq(marked, i64(0)))}")
+        waits = self.is_marked(fn, fn.pointer(address), WAITS)
+        fn.end(f"ret {fn.and_(there, fn.not_(waits))}")
         return fn
 
     def _leads_elsewhere(self, faults: Sequence[str]) -> Function:
@@ -67,15 +66,14 @@ class Questions(Runtime):
             self._spread(free, FINE),
             self._spread(free, BEYOND),
             self._count_marks(),
-            self._first_trapped(),
         ]
 
     def _goal_marks(self) -> Function:
-        """Mark the states of a table that have reached the goal, and no others; whether asking fails."""
+        """Mark the states of a table that have reached the goal, and nothing else; whether asking fails."""
         fn = Function(
             "mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "i1", "nounwind"
         )
-        (word, bit), (word2, bit2) = self.layout.mark(FINE), self.layout.mark(BEYOND)
+        word, bit = self.layout.mark(FINE)
         own, failed = fn.array(self.words), fn.cell(1, FALSE)
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
@@ -83,11 +81,10 @@ class Questions(Runtime):
                 self.copy(fn, slot, own)
                 goal = fn.call(64, "goal", own, V(64, "%which"))
                 fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
-                fn.write(slot, fn.and_(fn.read(slot, word2), i64(~bit2)), word2)
-                marked = fn.or_(
-                    fn.and_(fn.read(slot, word), i64(~bit)), fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
-                )
-                fn.write(slot, marked, word)
+                mark = fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
+                fn.write(own, fn.or_(fn.read(own, word), mark), word)
+                for n in range(self.words):
+                    fn.write(slot, fn.read(own, n), n)
         fn.end(f"ret {fn.load(failed)}")
         return fn
 
@@ -147,28 +144,8 @@ class Questions(Runtime):
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
             with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                fine, beyond = self._marks(fn, slot)
+                fine, beyond = self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND)
                 less = fn.select(beyond, i64(1 << 32), i64(1))
                 fn.store(found, fn.add(fn.load(found), fn.select(fine, i64(0), less)))
         fn.end(f"ret {fn.load(found)}")
-        return fn
-
-    def _marks(self, fn: Function, slot: str) -> tuple[V, V]:
-        """Whether a slot's state can get to a goal, or beyond the scope."""
-        found = []
-        for mark in (FINE, BEYOND):
-            word, bit = self.layout.mark(mark)
-            found.append(fn.ne(fn.and_(fn.read(slot, word), i64(bit)), i64(0)))
-        return found[0], found[1]
-
-    def _first_trapped(self) -> Function:
-        """The place of the first of some states that has no mark in the shards; -1 if all have one."""
-        params = [("ptr", "shards"), ("i64", "size"), ("ptr", "states"), ("i64", "count")]
-        fn = Function("first_trapped", params, "i64", "nounwind")
-        with fn.loop(V(64, "%count")) as index:
-            address, _ = self.look(fn, fn.at("%states", fn.mul(index, i64(self.words))))
-            fine, beyond = self._marks(fn, fn.pointer(address))
-            with fn.when(fn.not_(fn.or_(fine, beyond))):
-                fn.end(f"ret {index}")
-        fn.end("ret i64 -1")
         return fn

@@ -2,123 +2,91 @@
 
 No edge is kept.  States that have reached the goal are marked in the table of
 states; then each unmarked state is expanded again, and marked when a step leads
-to a marked one, until nothing changes.
+to a marked one, until nothing changes.  Where some are left, the search goes
+through its states once more, until it comes to one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import closing
 
 from counterexamples.trace import Trace, Trapped
-from modelcheck.account import Account
+from modelcheck.explicit.again import Again
 from modelcheck.explicit.runs import Runs
-from modelcheck.explicit.runtime import LOCAL, LOCAL_BITS
-from modelcheck.explicit.search import Search, Worker
-from modelcheck.explicit.space import Shard
-from modelcheck.layers import Stopped
-from modelcheck.report import Silent
-from modelcheck.result import End, Holds, Result, Verdict, Violated
+from modelcheck.explicit.search import SLOTS_AT_ONCE, Search, Worker
+from modelcheck.explicit.space import Part
+from modelcheck.result import End
 from spec.ir import Property, PropertyKind
 
 
-class FullAccount(Account):
-    """The findings of an explicit search; a way back is looked for only now."""
-
-    def __init__(self, search: Search, end: End) -> None:
-        super().__init__(search, end)
-        self.run = search
-
-    def result(self, prop: Property) -> Result:
-        """What is known of a property."""
-        if prop.kind is PropertyKind.RECOVERABLE:
-            return self.later(prop, self._recoverable)
-        return super().result(prop)
-
-    def _recoverable(self, prop: Property) -> Verdict:
-        recovery = Recovery(self.run)
-        recovery.mark_goals(prop)
-        trapped, beyond = recovery.spread()
-        if not trapped:
-            return Holds(self.whole(), beyond=beyond)
-        faults, trace = recovery.trap(prop)
-        return Violated(self.extent(faults), trace)
-
-
 class Recovery:
-    """Looks for ways back in the states that a search has found."""
+    """Looks for ways back in the states that a search has found.
+
+    All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
+    """
 
     def __init__(self, search: Search) -> None:
         self.search = search
         self.space = search.space
         self.call = search.kernel.call
         self._properties = [p for p in search.task.properties if p.kind is PropertyKind.RECOVERABLE]
+        self._parts = list(self.space.parts(SLOTS_AT_ONCE))
 
     def mark_goals(self, prop: Property) -> None:
         """Mark the states that have what the property asks for. Raises ModelError when asking makes one."""
         which = self._properties.index(prop)
-        for shard in self.space.shards:
-            if self.call["mark_goal"](shard.table.address, shard.slots, which) & 1:
-                self._ask(prop, shard)
+        fails = self._of_parts(lambda _, part: self.call["mark_goal"](part.address, part.slots, which) & 1)
+        for part, failed in zip(self._parts, fails, strict=True):
+            if failed:
+                self._ask(prop, part)
 
     def spread(self) -> tuple[int, int]:
         """How many states can never get to the goal, and how many perhaps, beyond the scope."""
         for name in ("spread_fine", "spread_beyond"):
-            while self._once(self.call[name]):
+            while any(self._of_parts(self._spreading(self.call[name]))):
                 pass
-        counts = [self.call["count_marks"](shard.table.address, shard.slots) for shard in self.space.shards]
+        counts = self._of_parts(lambda _, part: self.call["count_marks"](part.address, part.slots))
         return sum(count & (1 << 32) - 1 for count in counts), sum(count >> 32 for count in counts)
 
-    def _once(self, spread: Callable[..., int]) -> int:
-        """Look at every state once, on all cores."""
+    def _spreading(self, spread: Callable[..., int]) -> Callable[[Worker, Part], int]:
         space = self.space
-        workers = self.search.spare_workers()
+        return lambda worker, part: spread(
+            worker.context, space.address, space.size, part.address, part.slots, worker.scratch.address
+        )
 
-        def over(worker: Worker, shard: Shard) -> int:
-            return spread(
-                worker.context,
-                space.address,
-                space.size,
-                shard.table.address,
-                shard.slots,
-                worker.scratch.address,
-            )
+    def _of_parts(self, ask: Callable[[Worker, Part], int]) -> list[int]:
+        """What is asked of each part of the tables, on all cores."""
+        search, parts, found = self.search, self._parts, [0] * len(self._parts)
+        workers = search.spare_workers()
 
-        def share(number: int) -> int:
-            return sum(over(workers[number], shard) for shard in space.shards[number :: len(workers)])
+        def share(worker: Worker) -> None:
+            first = workers.index(worker)
+            for number in range(first, len(parts), len(workers)):
+                search.look()
+                if not first:  # nobody else may tell
+                    search.tell(*search.reached, SLOTS_AT_ONCE * (len(parts) - number))
+                found[number] = ask(worker, parts[number])
 
-        with ThreadPoolExecutor(len(workers)) as pool:
-            return sum(pool.map(share, range(len(workers))))
+        with search.at_work():
+            search.together(share, workers)
+        return found
 
-    def trap(self, prop: Property) -> tuple[int, Trace]:
-        """The first run to a state without a way back: another search, which stops at it; and its faults."""
-        first = self.search
-        task = replace(first.task, stop_early=False)
-        search = Search(task, first.machine, first.kernel, Silent(), len(first.workers))
-        found: list[int] = []
+    def trap(self, prop: Property) -> tuple[int, Trace | End]:
+        """The first run to a state without a way back, and its faults.
 
-        def watch(counts: list[int]) -> None:
-            for shard, count in zip(search.space.shards, counts, strict=True):
-                states = shard.frontiers[0].address
-                place = self.call["first_trapped"](self.space.address, self.space.size, states, count)
-                if place >= 0:
-                    start = search.space.word(shard, LOCAL) - count
-                    found.append(shard.number << LOCAL_BITS | start + place)
-            if found:
-                raise Stopped(End.DECIDED)
+        Where the search for it was ended, why; and how many faults there are at least.
+        """
+        first, space = self.search, self.space
+        with space.once_more(), closing(Again(first, space, lambda: bool([*space.trapped()]))) as again:
+            if end := again.ended():
+                return len(again.layers), end
+            number = min(space.trapped())
+            runs = Runs(first.task, first.machine, first.kernel, space)
+            return space.level(number).faults, runs.to(number, Trapped(), prop.name)
 
-        search.watch = watch
-        try:
-            search.run()
-            number = min(found)
-            runs = Runs(first.task, first.machine, first.kernel, search.space)
-            return search.space.level(number).faults, runs.to(number, Trapped(), prop.name)
-        finally:
-            search.close()
-
-    def _ask(self, prop: Property, shard: Shard) -> None:
-        """Ask for a property in each state of a shard, which makes an error."""
-        for state in self.space.states(shard):
+    def _ask(self, prop: Property, part: Part) -> None:
+        """Ask for a property in each state of a part of a table, which makes an error."""
+        for state in self.space.states(part):
             self.search.machine.holds(prop, state)
         raise AssertionError(f"{prop.name} makes no error")  # the kernel found one

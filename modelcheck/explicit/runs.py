@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example, Trace
 from modelcheck.engine import Task
+from modelcheck.explicit.context import OF_STATES
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
 from modelcheck.explicit.space import Space
@@ -106,14 +107,15 @@ class Replay:
         return not self.machine.step_holds(prop, state, taken.step, taken.state)
 
     def _allowed(self, *, by_fault: bool) -> frozenset[str]:
-        return self.kernel.context.allowed if by_fault else self._free
+        return self.task.faults if by_fault else self._free
 
     def _asked(self, state: State) -> tuple[str, ModelError]:
-        for prop in self.kernel.context.of_states:
-            try:
-                self.machine.holds(prop, state)
-            except ModelError as error:
-                return prop.name, error
+        for prop in self.task.properties:
+            if prop.kind in OF_STATES:
+                try:
+                    self.machine.holds(prop, state)
+                except ModelError as error:
+                    return prop.name, error
         raise AssertionError("no property makes an error")  # the kernel found one
 
     def _tried(self, state: State, *, by_fault: bool) -> ModelError:
@@ -128,7 +130,7 @@ class Replay:
         for found in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
             if isinstance(found, CutOff):
                 continue
-            for prop in self.kernel.context.of_steps:
+            for prop in self.task.properties:
                 if prop.kind is PropertyKind.STEP:
                     try:
                         self.machine.step_holds(prop, state, found.step, found.state)

@@ -23,13 +23,14 @@ ENTRY_META = 1  # behind the words of a successor: its parent, how many-th succe
 FAULT = 63
 AHEAD = 12  # so many successors ahead, the place in the table is asked for
 
-# The bits that the table keeps in a state: it only waits for a fault; it gets to a goal; or beyond the scope.
-WAITS, FINE, BEYOND = range(3)
+# The bits that the table keeps in a state: it only waits for a fault; it gets to a goal; or beyond the
+# scope; it has been found once more.
+WAITS, FINE, BEYOND, AGAIN = range(4)
+MARKS = 4
 
 # The words of a shard.
-TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER, FAILED, FIRSTS = (
-    range(13)
-)
+TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
+TRAPPED, FAILED, FIRSTS = range(11, 14)  # first finds: without a way back, of an error, of each property
 # The words of a round, and of a chunk in it.
 NEXT, CHUNKS, CHUNK_TABLE, WITH_FAULTS, SHARD_NEXT, SHARD_TABLE, SHARD_SIZE = range(7)
 STATES, FIRST, HOW_MANY, DONE, OUT, OFFSETS = range(6)
@@ -101,6 +102,16 @@ class Runtime:
             difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
             differs = fn.or_(differs, difference)
         return fn.eq(differs, i64(0))
+
+    def is_marked(self, fn: Function, slot: str, mark: int) -> V:
+        """Whether the table keeps a bit in a slot."""
+        word, bit = self.layout.mark(mark)
+        return fn.ne(fn.and_(fn.read(slot, word), i64(bit)), i64(0))
+
+    def put_mark(self, fn: Function, slot: str, mark: int) -> None:
+        """Keep a bit in a slot."""
+        word, bit = self.layout.mark(mark)
+        fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
 
     def copy(self, fn: Function, slot: str, to: str) -> None:
         """Copy the state in a slot, without what the table keeps in it."""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import pairwise
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 
 from counterexamples.trace import Trace
-from modelcheck.account import Counts
+from modelcheck.account import Cost, Counts
 from modelcheck.engine import Task
 from modelcheck.explicit.arena import Region
 from modelcheck.explicit.interrupts import interrupts
@@ -35,9 +35,8 @@ from modelcheck.explicit.runtime import (
 )
 from modelcheck.explicit.space import LARGE, Space
 from modelcheck.explicit.tally import Tally
-from modelcheck.layers import Stopped
 from modelcheck.memory import resident
-from modelcheck.report import Kept, LayerDone, Progress, Reporter
+from modelcheck.report import Kept, LayerDone, Progress, Reporter, Stopped
 from modelcheck.result import End, Layer
 from modelcheck.space import Purse, is_unbounded
 from spec.semantics import Machine
@@ -47,6 +46,7 @@ ROUND = 64  # chunks, if their successors fit
 LARGEST_ROUND = 1 << 26  # bytes
 SOON = 0.02  # seconds between two looks at the memory in use
 QUIET = 0.5  # seconds between two reports of progress
+SLOTS_AT_ONCE = 1 << 13  # of a table, between two looks at the limits
 Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states there, how many
 
 
@@ -79,28 +79,34 @@ class Keeper(Protocol):
         ...
 
 
+class Optimiser(Protocol):
+    """Someone who may give the kernel other code."""
+
+    def look(self, seconds: float) -> None:
+        """See what is to be done after so many seconds of search; nothing uses the kernel meanwhile."""
+        ...
+
+
 class Search:
     """One run of the search, and what it has found so far; `run` may be interrupted at any time."""
 
-    def __init__(
-        self, task: Task, machine: Machine, kernel: Kernel, reporter: Reporter, threads: int
-    ) -> None:
+    def __init__(self, task: Task, space: Space, machine: Machine, reporter: Reporter, threads: int) -> None:
         self.task = task
         self.machine = machine
-        self.kernel = kernel
+        self.kernel = kernel = space.kernel
         self.purse = Purse(task.model, task.budget)
-        self.space = Space(kernel, ways=task.ways)
+        self.space = space
         self.tally = Tally(kernel.context, task.properties, reporter)
         self.layers: list[Layer] = []
         self.fixpoint = False
-        self.watch: Callable[[list[int]], None] | None = None  # is shown each frontier
         self.started = monotonic()
         self.ready = kernel.seconds
         self.reached = (0, -1)
-        self._reporter = reporter
+        self.reporter = reporter
         self._told = self._kept = self.started
         self._looked, self._memory = 0.0, 0
         self.keeper: Keeper | None = None
+        self.optimiser: Optimiser | None = None
         self._interrupts: Sequence[int] = ()
         self._entry = 8 * (kernel.layout.words + 1)
         self._room = 4096 + 2 * kernel.most  # successors that a chunk can have
@@ -116,12 +122,12 @@ class Search:
         self.sums = (0, 0, 0, 0)
         self.position = Position(0, 0)
         self.resumed = False
-        self._runs = Runs(task, machine, kernel, self.space)
+        self.runs = Runs(task, machine, kernel, space)
 
     def run(self) -> End:
         """Search, until everything is seen or something ends the search."""
         try:
-            with self._threads(), interrupts() as self._interrupts:
+            with self.at_work():
                 self._explore()
         except Stopped as stopped:
             if stopped.end.partial:
@@ -134,6 +140,12 @@ class Search:
         finally:
             self.tally.take(self.workers)
         return End.ERROR if self.tally.error else End.COMPLETE
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """With all threads; Ctrl-C only ends what looks at the limits."""
+        with self._threads(), interrupts() as self._interrupts:
+            yield
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
@@ -174,8 +186,6 @@ class Search:
             self._note(faults, depth)
             counts = self.space.turn()
             self.space.begin(faults, depth + 1)
-            if self.watch is not None:
-                self.watch(counts)
             if any(counts):
                 self._expand(counts, faults, depth)
                 depth += 1
@@ -192,7 +202,7 @@ class Search:
         layer = self.tally.layer(faults, self.space, self.layers, self.sums)
         self.sums = self.tally.sums()
         self.layers.append(layer)
-        self._reporter.tell(LayerDone(layer))
+        self.reporter.tell(LayerDone(layer))
         self.entering = self._waiting()
         if not self.entering:
             self.fixpoint = is_unbounded(self.task.budget.kinds) and self._adds_nothing(faults)
@@ -257,10 +267,11 @@ class Search:
         round_[CHUNK_TABLE] = ctypes.addressof(self._chunks)
         round_[WITH_FAULTS] = int(paid)
         round_[SHARD_TABLE], round_[SHARD_SIZE] = self.space.address, self.space.size
-        address, call = ctypes.addressof(round_), self.kernel.call
-        self._all(lambda worker: self._expand_with(worker, address), alone=chunks == 1)
+        address, insert = ctypes.addressof(round_), self.kernel.call[f"{self.space.insert}_round"]
+        workers = self.workers[:1] if chunks == 1 else self.workers
+        self.together(lambda worker: self._expand_with(worker, address), workers)
         self._make_room(chunks)
-        self._all(lambda _: call["insert_round"](address), alone=chunks == 1)
+        self.together(lambda _: insert(address), workers)
 
     def _make_room(self, chunks: int) -> None:
         """Let each shard have room for all that comes to it."""
@@ -280,14 +291,12 @@ class Search:
             worker.context, address, worker.scratch.address, end, worker.marks.address
         )
 
-    def _all(self, work: Callable[[Worker], Any], *, alone: bool) -> None:
-        """Let all workers do something, and wait for them."""
-        if alone or self._pool is None:
-            work(self.workers[0])
-            return
-        others = [self._pool.submit(work, worker) for worker in islice(self.workers, 1, None)]
+    def together(self, work: Callable[[Worker], object], workers: Sequence[Worker]) -> None:
+        """Let workers do something at once, the first in this thread, and wait for them."""
+        first, *rest = workers
+        others = [self._pool.submit(work, worker) for worker in rest] if self._pool is not None else []
         try:
-            work(self.workers[0])
+            work(first)
         finally:
             wait(others)
         for other in others:
@@ -306,29 +315,38 @@ class Search:
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
         """Look at the limits, and tell how far it has come; here, between two rounds, all is in order."""
+        states = self.task.limits.states
+        if states is not None and len(self.space) >= states:
+            raise Stopped(End.STATES)
+        self.look()
+        self.tell(faults, depth, waiting)
+        if self.optimiser is not None:
+            self.optimiser.look(monotonic() - self.started)
+        if self.keeper is not None and monotonic() - self._kept >= self.keeper.every:
+            self._keep()
+            self._kept = monotonic()
+
+    def look(self) -> None:
+        """Raise Stopped after Ctrl-C, and when there is no time or memory left; from any thread."""
         if self._interrupts:
             raise Stopped(End.INTERRUPTED)
-        limits, now, states = self.task.limits, monotonic(), len(self.space)
-        if limits.states is not None and states >= limits.states:
-            raise Stopped(End.STATES)
+        limits, now = self.task.limits, monotonic()
         if limits.seconds is not None and now - self.started >= limits.seconds:
             raise Stopped(End.SECONDS)
         if now - self._looked >= SOON:
             self._looked, self._memory = now, resident()
         if limits.memory is not None and self._memory >= limits.memory:
             raise Stopped(End.MEMORY)
-        if now - self._told >= QUIET:
-            self._told = now
-            self.tally.take(self.workers)
-            self._reporter.tell(
-                Progress(
-                    faults, depth, states, self.tally.transitions, waiting, now - self.started, self._memory
-                )
-            )
 
-        if self.keeper is not None and now - self._kept >= self.keeper.every:
-            self._keep()
-            self._kept = monotonic()
+    def tell(self, faults: int, depth: int, waiting: int) -> None:
+        """Tell how far it has come, now and then; raises Stopped where that is enough."""
+        now = monotonic()
+        if now - self._told < QUIET:
+            return
+        self._told = now
+        self.tally.take(self.workers)
+        states, transitions, seconds = len(self.space), self.tally.transitions, now - self.started
+        self.reporter.tell(Progress(faults, depth, states, transitions, waiting, seconds, self._memory))
 
     def _keep(self) -> None:
         """Write down how far the search is, if it is wanted."""
@@ -338,37 +356,43 @@ class Search:
         try:
             self.keeper.save(self)
         except OSError as error:
-            self._reporter.tell(Kept(len(self.space), (error.strerror or str(error)).lower()))
+            self.reporter.tell(Kept(len(self.space), (error.strerror or str(error)).lower()))
         else:
-            self._reporter.tell(Kept(len(self.space)))
+            self.reporter.tell(Kept(len(self.space)))
 
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
         if faults != self.purse.total:
             return True
         worker = self.spare_workers()[0]
-        call, space = self.kernel.call["leads_elsewhere"], self.space
-        for shard in space.shards:
-            table = shard.table.address
-            scratch = worker.scratch.address
-            if call(worker.context, space.address, space.size, table, shard.slots, scratch) & 1:
+        call, space, scratch = self.kernel.call["leads_elsewhere"], self.space, worker.scratch.address
+        for part in space.parts(SLOTS_AT_ONCE):
+            if call(worker.context, space.address, space.size, part.address, part.slots, scratch) & 1:
+                return False
+            try:
+                self.look()
+            except Stopped:  # what there is within the budget is known
                 return False
         return not self.tally.breaks_more(worker.context)
 
     # ------------------------------------------------------------------ telling
 
-    def faults_of(self, prop: str) -> int | None:
-        """The fewest faults of a run that decides a property; None when none was found."""
+    def cost_of(self, prop: str) -> Cost | None:
+        """The cost of the best run that decides a property; None when none was found."""
         found = self.tally.best.get(prop)
-        return None if found is None else found.faults
+        return None if found is None else found.cost[:2]
+
+    def error_cost(self) -> Cost | None:
+        """The cost of the best run to an error of the model; None when none was found."""
+        return None if self.tally.error is None else self.tally.error.cost[:2]
 
     def trace_of(self, prop: str) -> Trace:
-        """The run that decides a property."""
-        return self._runs.trace(prop, self.tally.best[prop])
+        """The run that decides a property. Raises NoWay."""
+        return self.runs.trace(prop, self.tally.best[prop])
 
     def error(self) -> Trace | None:
-        """The run to an error of the model, if it makes one."""
-        return None if self.tally.error is None else self._runs.error(self.tally.error)
+        """The run to an error of the model, if it makes one. Raises NoWay."""
+        return None if self.tally.error is None else self.runs.error(self.tally.error)
 
     def counts(self) -> Counts:
         """What was counted."""
@@ -381,8 +405,7 @@ class Search:
         return self._spare
 
     def close(self) -> None:
-        """Give all memory back."""
-        self.space.close()
+        """Give its memory back, but for the states."""
         self._out.close()
         for worker in [*self.workers, *self._spare]:
             worker.scratch.close()

@@ -6,10 +6,11 @@ import ctypes
 import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 
 from modelcheck.explicit.arena import Region
 from modelcheck.explicit.context import NOWHERE
+from modelcheck.explicit.insertion import INSERT, REVISIT
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.layout import Words
 from modelcheck.explicit.runtime import (
@@ -28,8 +29,10 @@ from modelcheck.explicit.runtime import (
     SHARDS,
     SLOTS,
     TABLE,
+    TRAPPED,
     WAITING,
 )
+from spec.frozen import frozen
 from spec.semantics import State
 
 ROOT = (1 << 32) - 1  # the parent of an initial state
@@ -41,7 +44,7 @@ FAST_GROWTH = 2  # how much while it has fewer than LARGE slots
 LARGE = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """States of one layer and depth stand together; `starts` is where in each shard."""
 
@@ -63,29 +66,43 @@ class Shard:
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
 
+    def keep_ways(self, room: int) -> None:
+        """From now on, have as much room for ways; they are forgotten."""
+        self.parents.close()
+        self.ordinals.close()
+        self.parents, self.ordinals = Region(4 * room), Region(4 * room)
+
     def close(self) -> None:
         """Give the memory back."""
         for region in (self.table, self.parents, self.ordinals, *self.frontiers, *self.pending):
             region.close()
 
 
-class NoWays(Exception):  # noqa: N818 - the answer is to search again
-    """The way to a state was not remembered; with fewer states than `states` it will be found."""
+@frozen
+class Part:
+    """Some slots of a table: of which shard, the first, how many; and where in memory they are."""
 
-    def __init__(self, states: int) -> None:
-        self.states = states
-        super().__init__()
+    shard: Shard
+    first: int
+    slots: int
+    address: int
+
+
+class NoWay(Exception):  # noqa: N818 - the answer is to search again
+    """The way to a state was not remembered."""
 
 
 class Space:
     """All states found, numbered in each shard in the order they were found, which is by faults and depth.
 
-    Without `ways` the parents of states are not remembered.
+    Without `ways` the parents of states are not remembered.  `insert` is the function of the kernel
+    by which states are found.
     """
 
     def __init__(self, kernel: Kernel, *, ways: bool = True) -> None:
         self.kernel = kernel
         self.ways = ways
+        self.insert = INSERT
         self.words = kernel.layout.words
         self.entry = self.words + 1
         self.levels: list[Level] = []
@@ -94,9 +111,8 @@ class Space:
         self.room = MOST_STATES
         self.shards = self._shards()
         for shard in self.shards:
-            self._tell(shard, {NUMBER: shard.number << LOCAL_BITS, FAILED: NOWHERE})
-            for place in range(FIRSTS, self.size):
-                self._tell(shard, {place: NOWHERE})
+            self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
+            self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE))
             self.use(shard)
 
     def _shards(self) -> list[Shard]:
@@ -213,7 +229,7 @@ class Space:
             self._insert(shard, ctypes.addressof(buffer), 1)
 
     def _insert(self, shard: Shard, address: int, count: int) -> None:
-        self.kernel.call["insert"](self.address + 8 * self.size * shard.number, address, count)
+        self.kernel.call[self.insert](self.address + 8 * self.size * shard.number, address, count)
 
     def wake(self, shard: Shard, start: int, end: int) -> None:
         """Of what waited for this layer, take what has not been found without the fault."""
@@ -229,16 +245,24 @@ class Space:
         """The first state of each shard where asking for a property makes an error."""
         return self._found(FAILED)
 
+    def trapped(self) -> Iterator[int]:
+        """The first state of each shard without a way back, of those that were found once more."""
+        return self._found(TRAPPED)
+
+    def has(self, number: int) -> bool:
+        """Whether a state with that number was found by now."""
+        return number & (1 << LOCAL_BITS) - 1 < self.word(self.shards[number >> LOCAL_BITS], LOCAL)
+
     def _found(self, place: int) -> Iterator[int]:
         return (word for shard in self.shards if (word := self.word(shard, place)) != NOWHERE)
 
     def ancestry(self, number: int) -> list[tuple[int, int]]:
         """The states on the way to one, from the root on: numbers, and which successor each is.
 
-        Raises NoWays.
+        Raises NoWay.
         """
-        if not self.ways:
-            raise NoWays(len(self) + 1)
+        if not (self.ways and self.has(number)):
+            raise NoWay
         found = []
         while number != ROOT:
             shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1
@@ -246,13 +270,48 @@ class Space:
             number = int.from_bytes(shard.parents.read(4 * local, 4), "little")
         return found[::-1]
 
-    def states(self, shard: Shard) -> Iterator[State]:
-        """The states of a shard, in the order of its table."""
-        layout = self.kernel.layout
-        for place in range(shard.slots):
-            slot = struct.unpack(f"<{self.words}Q", shard.table.read(8 * self.words * place, 8 * self.words))
+    def parts(self, most: int) -> Iterator[Part]:
+        """All tables in parts of so many slots at most."""
+        width = 8 * self.words
+        for shard in self.shards:
+            for first in range(0, shard.slots, most):
+                slots = min(most, shard.slots - first)
+                yield Part(shard, first, slots, shard.table.address + width * first)
+
+    def states(self, part: Part) -> Iterator[State]:
+        """The states in part of a table, in its order."""
+        layout, width = self.kernel.layout, 8 * self.words
+        data = part.shard.table.read(width * part.first, width * part.slots)
+        for slot in struct.iter_unpack(f"<{self.words}Q", data):
             if slot[-1]:
                 yield layout.unpack(tuple(word & layout.own(n) for n, word in enumerate(slot)))[1]
+
+    # --------------------------------------------------------------- once more
+
+    @contextmanager
+    def once_more(self) -> Iterator[None]:
+        """Meanwhile no state has been found yet, though all are in their tables; ways are remembered."""
+        words, levels, ways = bytes(self.memory), self.levels, self.ways
+        self.levels, self.ways, self.insert = [], True, REVISIT
+        try:
+            for shard in self.shards:
+                if not ways:
+                    shard.keep_ways(self.room)
+                self._tell(shard, {COUNT: 0, LOCAL: 0, NEW: 0, WAITING: 0, TRAPPED: NOWHERE})
+                self.use(shard)
+            yield
+        finally:
+            ctypes.memmove(self.memory, words, len(words))
+            self.levels, self.ways, self.insert = levels, ways, INSERT
+            for shard in self.shards:
+                if not ways:
+                    shard.keep_ways(0)
+                self.use(shard)
+
+    def let_go(self) -> None:
+        """Give the memory of the states back; what is known of their numbers stays."""
+        for shard in self.shards:
+            shard.close()
 
     def close(self) -> None:
         """Give all memory back."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from modelcheck.explicit.arithmetic import V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.layout import WORD, Layout
 from modelcheck.explicit.packing import Array, Packing, Product
 from modelcheck.explicit.values import Live, assembled, code, cut_out, value
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A part of a state: what is there, and how far its lowest bit is from the state's."""
 
@@ -19,7 +18,7 @@ class Place:
     offset: V
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateBits:
     """The words of a state that a pointer points to."""
 

@@ -62,7 +62,8 @@ class Steps:
 
     def _write(self) -> None:
         fn = self.fn
-        self._pay()
+        if is_fault(self.action) and not self.probe:
+            self._pay()
         self._bind(0, ())
         fn.goto(self.done)
         fn.begin(self.error)
@@ -73,14 +74,13 @@ class Steps:
         fn.end("ret i1 false")
 
     def _pay(self) -> None:
-        """Nothing happens when the budget for this kind of fault is spent."""
+        """Nothing happens when there may be no faults of the kind, or no more of them."""
+        fn, most = self.fn, self.expressions.parameters.most(self.fn, self.action)
         names = [field.name for field in self.layout.counters]
-        if self.probe or self.action.name not in names:
-            return
-        index = names.index(self.action.name)
-        spent = self.before.get(self.before.counter(index))
-        full = self.fn.eq(spent.v, i64(getattr(spent.packing, "hi")))  # noqa: B009 - counters are numbers
-        self.fn.leave_if(full, self.done)
+        spent = i64(0)
+        if self.action.name in names:
+            spent = self.before.get(self.before.counter(names.index(self.action.name))).v
+        fn.leave_if(fn.at_most(most, spent), self.done)
 
     # --------------------------------------------------------------- parameters
 
@@ -343,11 +343,12 @@ class Steps:
         self._count(self.context.taken + self.context.actions.index(self.action))
         self._spend()
         for number, (prop, cell) in enumerate(zip(self.context.of_steps, self.broken, strict=True)):
-            fails = fn.load(cell)
-            if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
-                fails = self._fails(prop.expr, args)
-            with fn.when(fails):
-                self._find(self.context.broken + 2 * number + is_fault(self.action))
+            with fn.when(self.expressions.parameters.asks(fn, prop)):
+                fails = fn.load(cell)
+                if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
+                    fails = self._fails(prop.expr, args)
+                with fn.when(fails):
+                    self._find(self.context.broken + 2 * number + is_fault(self.action))
         words = [fn.read(self.after.words, n) for n in range(self.layout.words)]
         flag = i64(int(is_fault(self.action)) << 63)
         given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from ctypes import Array, c_uint64
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
@@ -13,6 +12,7 @@ from modelcheck.explicit.context import NOWHERE, Context, is_fault
 from modelcheck.explicit.space import Level
 from modelcheck.report import Found, Reporter
 from modelcheck.result import Layer
+from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 
 
@@ -27,7 +27,7 @@ class Way(Enum):
     ERROR_AFTER_STEP = "by asking something of a step"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Find:
     """A run that decides a property or ends in an error: to the state `number`, and perhaps a step on."""
 
@@ -155,9 +155,11 @@ class Tally:
         """Take note of what was found since the last time."""
         context = self._context
         for place, prop in enumerate(context.of_states):
-            if prop.name not in self.best:
+            if prop.name in self._names and prop.name not in self.best:
                 self._better(prop.name, [_in_state(space, n, Way.STATE) for n in space.firsts(place)])
         for place, prop in enumerate(context.of_steps):
+            if prop.name not in self._names:
+                continue
             self._better(prop.name, self._in_steps(space, workers, context.broken + 2 * place, Way.STEP))
         for name in self._deadlock:
             self._better(name, [_in_state(space, n, Way.DEAD) for n in _least(workers, context.dead)])
@@ -202,7 +204,7 @@ class Tally:
         return errors or any(
             context[own.broken + 2 * place + by_fault] != NOWHERE
             for place, prop in enumerate(own.of_steps)
-            if prop.name not in self.best
+            if prop.name in self._names and prop.name not in self.best
             for by_fault in (0, 1)
         )
 

@@ -6,16 +6,15 @@ code, without sign, in as many words as it needs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.codes import encode
 from modelcheck.explicit.packing import WIDEST, Number, Optional, Packing, Tagged, TooWide, Truth
+from spec.frozen import frozen
 from spec.ir import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Live:
     """A value while it is worked with."""
 

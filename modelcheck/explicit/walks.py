@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations
 
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
@@ -23,11 +22,12 @@ from modelcheck.explicit.packing import (
     TooWide,
 )
 from modelcheck.explicit.values import Live, code, container, known_zero, some, tag_of, value
+from spec.frozen import frozen
 
 LARGEST = 12  # a set of so many codes may have its subsets gone through
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Walk:
     """Candidates 0 … `count` - 1; from `limit` on none is there.
 

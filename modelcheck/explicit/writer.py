@@ -7,9 +7,9 @@ from typing import Protocol
 import spec.ir as ir
 import spec.types as t
 from modelcheck.explicit.arithmetic import V
+from modelcheck.explicit.costs import Costs
 from modelcheck.explicit.packing import Packing
 from modelcheck.explicit.scene import Scene
-from modelcheck.explicit.total import Costs
 from modelcheck.explicit.values import Live
 
 SHORT = 24  # so many instructions are computed rather than jumped over

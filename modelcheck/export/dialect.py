@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from modelcheck.flat.layout import Flat
 from modelcheck.flat.terms import Sign, Term
+from spec.frozen import frozen
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """How a language writes what all have; `ite` has places for the test and the two values."""
 
@@ -24,7 +24,7 @@ class Dialect:
     ite: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Set:
     """An assignment, to a variable or to a name of the moment."""
 
@@ -32,7 +32,7 @@ class Set:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """A name for a term within one step."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 
+from spec.frozen import frozen
 from spec.ir import Check, Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exported:
     """A model in the language of another checker, and how to run it there.
 

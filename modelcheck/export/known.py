@@ -8,14 +8,14 @@ of that only how far the numbers reach is known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import spec.ir as ir
 import spec.types as t
+from spec.frozen import frozen
 from spec.typing import element
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """Between which numbers a value lies, both included; None where there is no end."""
 
@@ -37,7 +37,7 @@ class Reach:
 ANY = Reach()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """Of one value: a type whose bounds it keeps for sure, None where nothing is sure; its reach."""
 

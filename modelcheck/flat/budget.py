@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from spec.frozen import frozen
 from spec.ir import Action, Budget, Kind, Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counted:
     """The actions that a budget leaves, and the most of each kind of fault, and of all, that has a number."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from modelcheck.flat.shapes import Shape
 from modelcheck.flat.terms import Term, Terms
 from modelcheck.refused import Refused
+from spec.frozen import frozen
 from spec.source import Span
 
 
@@ -26,7 +27,7 @@ class Ends:
     error: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """The step that a `step` property speaks of."""
 
@@ -34,7 +35,7 @@ class Step:
     args: tuple[Shape, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Env:
     """Where an expression stands: the state, the bound names, and when it is evaluated at all."""
 

@@ -182,30 +182,21 @@ class Expressions:
             case _:
                 raise Unsayable(f"the members of {domain.type}")
 
-    def _bind(self, expr: ir.Bind, env: Env) -> Shape:  # noqa: C901 - by quantifier
+    def _bind(self, expr: ir.Bind, env: Env) -> Shape:
         terms = self.terms
         found: list[tuple[Term, Shape, Shape]] = []
-        path = env.path
-        early = {ir.Quantifier.FORALL: 1, ir.Quantifier.EXISTS: 0}.get(expr.quantifier)
         any_order = expr.quantifier in ANY_ORDER
-        before = env.ends.error
         for has, member in self.items(expr.domain, expr.case, env, any_order=any_order):
-            inner = env.bound(expr.slot, member, terms.both(path, has))
+            inner = env.bound(expr.slot, member, terms.both(env.path, has))
             if inner.path.constant == 0:
                 continue
             test = has
             if expr.where is not None:
                 test = terms.both(has, self.truth(expr.where, inner))
-                inner = replace(inner, path=terms.both(path, test))
+                inner = replace(inner, path=terms.both(env.path, test))
             if test.constant == 0:
                 continue
-            body = self.of(expr.body, inner)
-            found.append((test, member, body))
-            if early is not None:
-                same = terms.eq(number(body), terms.bool(is_true=bool(early)))
-                path = terms.both(path, terms.implies(test, same))
-        if env.ends.error is not before and any_order and isinstance(self.of(expr.domain, env), Listed):
-            raise Unsayable("an error that a set in places decides about")  # by which member comes first
+            found.append((test, member, self.of(expr.body, inner)))
         match expr.quantifier:
             case ir.Quantifier.FORALL:
                 return terms.all(terms.implies(test, number(body)) for test, _, body in found)
@@ -247,7 +238,7 @@ class Expressions:
         return best
 
     def _ties(self, found: list[tuple[Term, Shape, Shape]], domain: t.Type, env: Env, *, least: bool) -> None:
-        if not (isinstance(domain, t.Set | t.Bag) and t.names_sort(domain.of)):
+        if not t.tells_apart(domain):
             return
         terms, shapes = self.terms, self.shapes
         for (test, _, a), (other, _, b) in combinations(found, 2):

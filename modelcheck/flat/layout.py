@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import spec.types as t
 from modelcheck.flat.listed import in_places
 from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
 from modelcheck.flat.terms import Sign, Term
+from spec.frozen import frozen
 from spec.values import members
 
 MOST_MEMBERS = 256  # of one set that is stored
@@ -16,7 +16,7 @@ MOST_PLACES = 8  # of a set that is stored in places
 FEW_MEMBERS = 64  # that may be in a set, and are faster asked for one by one
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flat:
     """A variable of the target: its name, and the greatest value, None for a truth value."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 import spec.ir as ir
@@ -21,6 +21,7 @@ from modelcheck.flat.shapes import Shape, Shapes, Unsayable
 from modelcheck.flat.steps import MOST_RULES, Frame, Rule, Steps, finished
 from modelcheck.flat.terms import Term, Terms
 from modelcheck.refused import NotExportable, Refused
+from spec.frozen import frozen
 
 MOST_SIZE = 20_000  # of one condition, written out
 STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
@@ -32,7 +33,7 @@ TOTAL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """All of a check: variables, where they start, the steps, and what must hold in each state.
 

@@ -9,13 +9,13 @@ may be anything until they are stored, and are zero then.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product, zip_longest
 from math import prod
 
 import spec.ir as ir
 import spec.types as t
 from modelcheck.flat.terms import Term, Terms
+from spec.frozen import frozen
 from spec.values import members
 
 MOST_VALUES = 4096  # of one set's domain, before it is refused
@@ -26,7 +26,7 @@ class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in
     """A value has no shape in flat variables; the message names it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Maybe:
     """An option; `value` is None where it is surely none."""
 
@@ -34,14 +34,14 @@ class Maybe:
     value: Shape | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Parts:
     """A record, tuple or map."""
 
     parts: tuple[Shape, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Tagged:
     """A value of a union: its case, and the fields of every case that it may be."""
 
@@ -49,7 +49,7 @@ class Tagged:
     cases: Mapping[int, tuple[Shape, ...]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Row:
     """A sequence: its length and as many slots as it may have entries."""
 
@@ -57,7 +57,7 @@ class Row:
     slots: tuple[Shape, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Heap:
     """A set or bag: for each value that may be in it whether it is, or how often."""
 
@@ -69,7 +69,7 @@ class Heap:
 Item = tuple[Term, "Shape"]  # whether it is there, and what it is
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Listed:
     """A set or bag that is small: places, each with whether it is taken and by what.
 

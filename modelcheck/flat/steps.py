@@ -13,6 +13,7 @@ from modelcheck.flat.expressions import Expressions
 from modelcheck.flat.layout import Layout
 from modelcheck.flat.shapes import Parts, Shape, Unsayable, is_fixed
 from modelcheck.flat.terms import Term
+from spec.frozen import frozen
 from spec.source import Span
 from spec.values import show
 
@@ -20,7 +21,7 @@ MOST_RULES = 20_000
 Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number of the place where it stands
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One step: when it is possible, when it is an error, what must hold of it, what the variables become."""
 

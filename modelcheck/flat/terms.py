@@ -8,8 +8,9 @@ a term may be evaluated early, late, or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
+
+from spec.frozen import frozen
 
 
 class Sign(Enum):
@@ -30,7 +31,7 @@ class Sign(Enum):
     ITE = "if"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Term:
     """A term; equal terms of one `Terms` are the same object. `lo` and `hi` bound its value for sure."""
 

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Sequence
 
 from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.api import check
-from modelcheck.engine import Limits
-from modelcheck.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.result import Holds, Outcome, Unknown, Unshown, Verdict, Violated
+from modelcheck.review.asking import Asking
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import ANY, Guarantee, Question, as_check, severity
-from modelcheck.workers import Workers
+from modelcheck.review.questions import (
+    ANY,
+    Guarantee,
+    Question,
+    as_check,
+    counting_family,
+    groups,
+    kind_of,
+    mixtures,
+    of_mixture,
+    plain_family,
+    severity,
+    under_any,
+    under_kinds,
+)
+from spec.frozen import frozen
 
-SEARCH = 0.65  # of the time, when a loss is known and a remedy is to be found in the rest
-MORE = 1.5  # times the seconds that a search was given: less is not worth another try
-TIME_UP = End.SECONDS.value
 
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What is known of a guarantee under a kind of fault.
 
     `survived` is how many faults it survives for certain (None: any number);
     -1 when it is not even known to survive a run without faults.  `loss` is the
-    shortest run known that breaks it, of the fewest faults.  `complete` says
+    shortest run known that breaks it, of the fewest faults; `broken` is how many faults
+    break it for certain, although there was no time to find the run.  `complete` says
     whether more time could tell more; `why` is the reason when it is not.
     """
 
@@ -38,6 +45,13 @@ class Answer:
     complete: bool
     states: int
     why: str = ""
+    broken: int | None = None
+
+    @property
+    def lost_with(self) -> int | None:
+        """The fewest faults that are known to break it."""
+        shown = () if self.loss is None else (self.loss.faults,)
+        return min((*shown, *(() if self.broken is None else (self.broken,))), default=None)
 
     @property
     def is_exact(self) -> bool:
@@ -48,17 +62,7 @@ class Answer:
         """Whether so many faults are survived; None when that is not known."""
         if self.survived is None or self.survived >= faults:
             return True
-        return False if self.loss is not None and self.loss.faults <= faults else None
-
-
-Told = Callable[[int, int], None]  # so many searches are done, of so many
-
-
-def ask(partition: Partition, question: Question, seconds: float | None) -> tuple[Answer, ...]:
-    """The answers to one question, within so many seconds."""
-    model, asked = as_check(partition, question)
-    outcome = check(model, asked, limits=Limits(seconds=seconds), symmetry=True, threads=1)
-    return tuple(_answer(question, guarantee, outcome) for guarantee in question.guarantees)
+        return False if self.lost_with is not None and self.lost_with <= faults else None
 
 
 def _answer(question: Question, guarantee: Guarantee, outcome: Outcome) -> Answer:
@@ -68,15 +72,29 @@ def _answer(question: Question, guarantee: Guarantee, outcome: Outcome) -> Answe
     if losses:
         loss = late_faults(min(losses, key=_order))
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=stats.states)
-    unknown = [v for v in verdicts if isinstance(v, Unknown)]
-    if unknown:
-        least = min(-1 if v.extent is None or v.extent.faults is None else v.extent.faults for v in unknown)
-        why = unknown[0].reason
-        return Answer(guarantee, kind, least, None, complete=False, states=stats.states, why=why)
+    unsure = [left for verdict in verdicts if (left := _left_open(verdict)) is not None]
+    if unsure:
+        least, why = min(unsure)
+        known = [v.extent.faults for v in verdicts if isinstance(v, Violated)]
+        broken = min((faults for faults in known if faults is not None), default=None)
+        return Answer(
+            guarantee, kind, least, None, complete=False, states=stats.states, why=why, broken=broken
+        )
     bounded = "Epoch" in stats.cut  # then `any number` would be of elections that were not looked at
     held = [question.faults if bounded else v.extent.faults for v in verdicts if isinstance(v, Holds)]
     survived = min((most for most in held if most is not None), default=None)
     return Answer(guarantee, kind, survived, None, complete=True, states=stats.states)
+
+
+def _left_open(verdict: Verdict) -> tuple[int, str] | None:
+    """How many faults are survived for certain, and why no more is known; None when all is."""
+    match verdict:
+        case Unknown(why, extent):
+            return -1 if extent is None or extent.faults is None else extent.faults, why
+        case Violated(unshown=Unshown(why, least)):
+            return least - 1, why
+        case _:
+            return None
 
 
 def _order(trace: Trace) -> tuple[int, tuple[int, ...], int]:
@@ -84,83 +102,88 @@ def _order(trace: Trace) -> tuple[int, tuple[int, ...], int]:
     return trace.faults, severity(trace), len(trace.steps)
 
 
-def ask_all(
-    workers: Workers,
-    partition: Partition,
-    asked: Sequence[Question],
-    *,
-    seconds: float,
-    told: Told = lambda _done, _all: None,
-) -> tuple[Answer, ...]:
-    """One answer for each guarantee and row, from all the questions, on all cores.
+def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, ...]:
+    """One answer for each guarantee and row: each kind of fault, and any mixture.
 
-    When the time is up, what was not searched to the end is answered as far
-    as it was, and a question not reached as unknown.  Some of the time is left
-    over when a loss is known.
+    What there was no time for is answered as far as it was searched, or as unknown.
     """
-    began = time.monotonic()
-    found: list[tuple[Answer, ...] | None] = [None] * len(asked)
-    given = [0.0] * len(asked)
-    again = list(range(len(asked)))
-
-    def until() -> float:
-        known = [answer for answers in found for answer in answers or ()]
-        is_lost = any(answer.loss and not answer.guarantee.unattended for answer in known)
-        return began + seconds * (SEARCH if is_lost else 1)
-
-    while again and not workers.ended:
-        jobs = [partial(ask, partition, asked[number]) for number in again]
-        for place, share, answers in workers.each(jobs, until=until):
-            number = again[place]
-            given[number] = share
-            old = found[number]
-            found[number] = answers if old is None or answers[0].states >= old[0].states else old
-            told(sum(map(_is_complete, found)), len(asked))
-        share = max(0.0, until() - time.monotonic())
-        again = [n for n in again if not _is_complete(found[n]) and share > MORE * given[n]]
-    told(len(asked), len(asked))
-    why = workers.ended or TIME_UP
-    answered = [
-        answer
-        for question, answers in zip(asked, found, strict=True)
-        for answer in answers or [_unanswered(question, guarantee, why) for guarantee in question.guarantees]
-    ]
-    return _gathered(answered)
+    mixed = [ask(asking, partition, under_any(partition, group, faults)) for group in groups()]
+    found: list[Answer] = []
+    for group, any_ in zip(groups(), mixed, strict=True):
+        rows = [
+            answer
+            for question in under_kinds(partition, group, faults)
+            for answer in ask(asking, partition, question)
+        ]
+        mild = _mildest(asking, partition, any_, rows)
+        found += rows
+        found += [_mixture(answer, [*_of(answer, rows), *_of(answer, mild)]) for answer in any_]
+    return tuple(found)
 
 
-def _is_complete(answers: tuple[Answer, ...] | None) -> bool:
-    return answers is not None and all(answer.complete for answer in answers)
+def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
+    """The answers to one question, for each of its guarantees."""
+    most = max(question.budget.counted.values(), default=0)
+    outcome = put(asking, partition, question, most)
+    if outcome is None:
+        why = asking.why_not
+        return tuple(
+            Answer(each, question.kind, -1, None, complete=False, states=0, why=why)
+            for each in question.guarantees
+        )
+    return tuple(_answer(question, guarantee, outcome) for guarantee in question.guarantees)
 
 
-def _unanswered(question: Question, guarantee: Guarantee, why: str) -> Answer:
-    return Answer(guarantee, question.kind, -1, None, complete=False, states=0, why=why)
+def put(asking: Asking, partition: Partition, question: Question, most: int) -> Outcome | None:
+    """What comes out of a question, where those that follow count up to so many faults of each kind."""
+    group = next(each for each in groups() if question.guarantees[0] in each)
+    family = counting_family(partition, group, most) if most else plain_family(partition, group)
+    return asking.outcome(str(question), *as_check(partition, question), family)
 
 
-def _gathered(found: Sequence[Answer]) -> tuple[Answer, ...]:
-    """One answer for each guarantee and row; what one kind of fault breaks, `any` breaks too."""
-    rows: dict[tuple[str, str], list[Answer]] = {}
-    for answer in found:
-        for kind in dict.fromkeys((answer.kind, ANY)):
-            rows.setdefault((answer.guarantee.name, kind), []).append(answer)
-    return tuple(_together(kind, answers) for (_, kind), answers in rows.items())
+def _mildest(
+    asking: Asking, partition: Partition, mixed: Sequence[Answer], rows: Sequence[Answer]
+) -> list[Answer]:
+    """The losses by the mildest faults, of those by the fewest, for guarantees that some mixture breaks.
 
-
-def _together(kind: str, parts: Sequence[Answer]) -> Answer:
-    """What several searches say together.
-
-    A run is one that some part asked about, so what all parts survive is
-    survived.  One fault is of one kind: where all searches of a single kind got
-    so far, a mixture that was not searched survives it too.
+    A mixture of one kind has a row of its own; of the others each is a small search.
     """
-    singles = [part for part in parts if part.kind != ANY]
-    one = min((1 if part.survived is None else min(1, part.survived) for part in singles), default=-1)
-    least = one if kind == ANY else -1
-    known = [max(part.survived, least) for part in parts if part.survived is not None]
-    losses = [part.loss for part in parts if part.loss is not None]
-    loss = min(losses, key=_order, default=None)
-    survived = min(known, default=None)
-    if loss is not None and survived is not None:
-        survived = min(survived, loss.faults - 1)
-    complete = all(part.complete for part in parts) or (loss is not None and survived == loss.faults - 1)
-    why = "" if complete else next((part.why for part in parts if part.why), "")
-    return Answer(parts[0].guarantee, kind, survived, loss, complete, sum(part.states for part in parts), why)
+    found: list[Answer] = []
+    for faults in sorted({answer.lost_with for answer in mixed if answer.lost_with}):
+        left = {answer.guarantee for answer in mixed if answer.lost_with == faults}
+        for mixture in mixtures(partition, faults):
+            if len(mixture) == 1:
+                kind = kind_of(next(iter(mixture))).name
+                lost = {a.guarantee for a in rows if a.kind == kind and a.lost_with == faults}
+            else:
+                group = tuple(answer.guarantee for answer in mixed if answer.guarantee in left)
+                asked = ask(asking, partition, of_mixture(group, mixture))
+                found += [answer for answer in asked if answer.loss is not None]
+                lost = {answer.guarantee for answer in asked if answer.lost_with == faults}
+            left -= lost
+            if not left:
+                break
+    return found
+
+
+def _of(answer: Answer, others: Iterable[Answer]) -> list[Answer]:
+    return [other for other in others if other.guarantee == answer.guarantee]
+
+
+def _mixture(mixed: Answer, parts: Sequence[Answer]) -> Answer:
+    """What is known of any mixture: by the search of all, and by those of some faults alone.
+
+    What some faults break, any break.  One fault is of one kind: what survives one of
+    each kind survives any one.
+    """
+    every = [mixed, *parts]
+    loss = min((part.loss for part in every if part.loss is not None), key=_order, default=None)
+    lost_with = min((part.lost_with for part in every if part.lost_with is not None), default=None)
+    one = min((1 if p.survived is None else min(1, p.survived) for p in parts if p.kind != ANY), default=-1)
+    survived = None if mixed.survived is None else max(mixed.survived, one)
+    if lost_with is not None and survived is not None:
+        survived = min(survived, lost_with - 1)
+    complete = mixed.complete or (loss is not None and survived == loss.faults - 1)
+    states = sum(part.states for part in every)
+    why = "" if complete else mixed.why
+    return Answer(mixed.guarantee, ANY, survived, loss, complete, states, why, lost_with)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from modelcheck.review.catalogue import known
 from modelcheck.review.partition import MOST_BROKERS, Partition
 from modelcheck.review.versions import Version, of
+from spec.frozen import frozen
 
 REPLICAS = "replicas"
 Setting = str | int | bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One switch of the model at another value; `switch` is its name, or `replicas`."""
 
@@ -22,7 +23,7 @@ class Change:
     after: Setting
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Words:
     """A change as somebody makes it, and what it takes besides; `upgrade` when that is another Kafka."""
 
@@ -31,7 +32,7 @@ class Words:
     upgrade: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Newer:
     """What a release brings: from which on, what it is, and what comes with it in any case."""
 

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import math
-import os
 import shlex
 import time
 from pathlib import Path
 
+import modelcheck.commands.amounts as amounts
 from counterexamples.itf.write import write
 from modelcheck.exits import Exit
-from modelcheck.files import save_text
 from modelcheck.output import Output
-from modelcheck.progress import CLEAR
-from modelcheck.review.answers import Told, ask_all
+from modelcheck.progress import ProgressLine
+from modelcheck.review.answers import ask_all
+from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.data import as_json
 from modelcheck.review.partition import partition
-from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, questions, requirement
+from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.review.read import read_files
 from modelcheck.review.remedies import Circumstances, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.workers import Workers
+from modelcheck.timings import Timings
+from modelcheck.written import Files, add_force
 
-SECONDS = 40.0
+STATES = 30_000_000  # some ten seconds of searching, whatever else the machine does
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,72 +59,85 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"exit 1 unless N faults are survived; guarantees: {', '.join(g.name for g in GUARANTEES)}",
     )
     parser.add_argument(
-        "--max-time",
-        type=_seconds,
-        default=SECONDS,
-        metavar="SECONDS",
-        help=f"time for all of it (default {SECONDS:.0f})",
+        "--max-states",
+        type=amounts.count,
+        default=STATES,
+        metavar="N",
+        help=f"states that all searches together may find (default {STATES:,})",
     )
+    parser.add_argument(
+        "--max-time",
+        type=amounts.seconds,
+        metavar="T",
+        help="time for all searches, such as 90, 5m or 2h (no limit)",
+    )
+    parser.add_argument("--timings", action="store_true", help="say at the end what the time went into")
     parser.add_argument("-v", "--verbose", action="store_true", help="why each setting counts, or does not")
     parser.add_argument("--json", action="store_true", help="the review as JSON")
     parser.add_argument("--itf", metavar="PATH", help="write the first loss as a trace (ITF JSON)")
     parser.add_argument(
         "--html", metavar="PATH", help="write a page with the answers and the losses, step by step"
     )
+    add_force(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Review the files; exit 1 when a requirement is not met, 3 when that is not known or cut short."""
     required = tuple(map(requirement, args.require))
-    for name in filter(None, (args.itf, args.html)):
-        if reason := _unwritable(Path(name)):
-            return _refuse(name, reason, output)
-    settings = resolve(read_files(args.files), kafka=args.kafka, brokers=args.brokers, topic=args.topic)
+    files = Files(output, args.files, force=args.force)
+    files.refuse(*map(Path, filter(None, (args.itf, args.html))))
+    timings = Timings()
+    with timings.phase("read"):
+        settings = resolve(read_files(args.files), kafka=args.kafka, brokers=args.brokers, topic=args.topic)
     faults = max([args.faults, *(each.faults for each in required)])
-    review = _review(settings, faults, required, args.max_time, _progress(output))
-    if args.json:
-        output.json(as_json(review))
-    else:
-        output.lines(lines(review, output.width, verbose=args.verbose))
-    if args.itf and not _written(review, Path(args.itf), output):
-        return Exit.WRONG
+    progress = ProgressLine(output.err, "", columns=output.width)
+    try:
+        review = _review(
+            settings, faults, required, Effort(args.max_states, args.max_time), progress, timings
+        )
+    finally:
+        progress.clear()
+    with timings.phase("tell"):
+        if args.json:
+            output.json(as_json(review))
+        else:
+            output.lines(lines(review, output.width, verbose=args.verbose))
+    if args.itf:
+        _save_trace(review, Path(args.itf), files, output)
     if args.html:
-        _save_page(review, args, output)
-    return _exit(review)
+        _save_page(review, args, files)
+    if args.timings:
+        output.tell(timings.words())
+    return files.exit(_exit(review))
 
 
 def _review(
-    settings: Settings, faults: int, required: tuple[Requirement, ...], seconds: float, told: Told
+    settings: Settings,
+    faults: int,
+    required: tuple[Requirement, ...],
+    effort: Effort,
+    watch: Watch,
+    timings: Timings,
 ) -> Review:
     began = time.monotonic()
-    subject = partition(settings)
+    with timings.phase("read"):
+        subject = partition(settings)
     found = None
-    with Workers() as workers:
-        answers = ask_all(workers, subject, questions(subject, faults), seconds=seconds, told=told)
-        loss, left = first_loss(answers), began + seconds - time.monotonic()
-        if loss is not None and not workers.ended:
+    with Asking(effort, watch, timings) as asking:
+        answers = ask_all(asking, subject, faults)
+        loss = first_loss(answers)
+        if loss is not None:
             about = Circumstances(settings.version.value, settings.brokers.value)
-            found = remedies(workers, subject, about, loss, left)
+            found = remedies(asking, subject, about, loss)
     took = time.monotonic() - began
-    return Review(settings, subject, faults, answers, found, required, workers.ended, took)
+    return Review(settings, subject, faults, answers, found, required, asking.ended, asking.states, took)
 
 
-def _progress(output: Output) -> Told:
-    """Tells a person at a terminal how many searches are done; says nothing into a file."""
-
-    def tell(done: int, all_: int) -> None:
-        if output.err.isatty():
-            output.err.write(CLEAR + (f"{done} of {all_} searches" if done < all_ else ""))
-            output.err.flush()
-
-    return tell
-
-
-def _exit(review: Review) -> int:
+def _exit(review: Review) -> Exit:
     met = [review.met(required) for required in review.required]
     if False in met:
         return Exit.VIOLATED
-    return Exit.UNKNOWN if review.ended or None in met else Exit.EXPECTED
+    return Exit.EXPECTED if review.complete and None not in met else Exit.UNKNOWN
 
 
 # ------------------------------------------------------------------ what is typed
@@ -136,43 +149,19 @@ def _faults(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"a number of seconds above 0, and not {text!r}")
-    return seconds
+# ------------------------------------------------------------------ files
 
 
-# ------------------------------------------------------------------ the trace
-
-
-def _unwritable(path: Path) -> str:
-    """Why a file cannot be written, as far as can be told before; it would be a pity to find out after."""
-    if path.is_dir():
-        return "it is a directory"
-    if not path.parent.is_dir():
-        return f"there is no directory {path.parent}"
-    return "" if os.access(path if path.exists() else path.parent, os.W_OK) else "permission denied"
-
-
-def _written(review: Review, path: Path, output: Output) -> bool:
-    """Whether the trace of the first loss is in the file, or there is none to write."""
+def _save_trace(review: Review, path: Path, files: Files, output: Output) -> None:
+    """Write the trace of the first loss, if there is one."""
     trace = review.loss.loss if review.loss is not None else None
     if trace is None:
         output.tell(f"modelcheck: no loss was found, so {path} is not written")
-        return True
-    try:
-        path.write_text(write(trace), encoding="utf-8")
-    except OSError as error:
-        _refuse(str(path), error.strerror or str(error), output)
-        return False
-    return True
+    else:
+        files.put(path, "itf", write(trace))
 
 
-def _save_page(review: Review, args: argparse.Namespace, output: Output) -> None:
+def _save_page(review: Review, args: argparse.Namespace, files: Files) -> None:
     """Write the page, with the command that makes it again."""
     from modelcheck.review.page import review_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
@@ -185,10 +174,4 @@ def _save_page(review: Review, args: argparse.Namespace, output: Output) -> None
         ("--require", args.require),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
-    save_text(Path(args.html), review_page(review, shlex.join(words)))
-    output.tell(f"modelcheck: wrote {args.html}")
-
-
-def _refuse(path: str, reason: str, output: Output) -> int:
-    output.tell(f"modelcheck: cannot write {path}: {reason}")
-    return Exit.WRONG
+    files.put(Path(args.html), "html", review_page(review, shlex.join(words)))

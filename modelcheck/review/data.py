@@ -51,7 +51,7 @@ def _answer(answer: Answer | None) -> dict[str, object] | None:
     certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
     return {
         "survives": certain,
-        "lost_with": answer.loss.faults if answer.loss else None,
+        "lost_with": answer.lost_with,
         "complete": answer.complete,
         "states": answer.states,
     }

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from modelcheck.review.found import About, Fact, Given, Kind, Layer, Partition, Reading, Topic
 from spec.diagnostics import Diagnostic
+from spec.frozen import frozen
 from spec.source import Source, Span
 
 _LINE = re.compile(r"[^\r\n]+")
@@ -79,7 +80,7 @@ def read_features(source: Source) -> Reading:
 # --- kafka-configs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entity:
     """Whose settings the lines below a heading are."""
 
@@ -153,7 +154,7 @@ def _pairs(source: Source, where: Span, entity: _Entity) -> Iterator[Given]:
 # --- kafka-topics
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Field:
     text: str
     span: Span

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
 from modelcheck.review.found import PRECEDENCE, Given, Layer
@@ -11,11 +10,12 @@ from modelcheck.review.keys import BadValueError, Key, Reader, Standing, Value, 
 from modelcheck.review.stated import Findings, Remark
 from modelcheck.review.versions import Version
 from spec.diagnostics import Diagnostic, Note
+from spec.frozen import frozen
 
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effective:
     """The value that counts for a key, where it stands or why it is the default.
 

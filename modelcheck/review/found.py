@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from spec.diagnostics import Diagnostic
+from spec.frozen import frozen
 from spec.source import Source, Span
 
 
@@ -39,7 +40,7 @@ class Kind(StrEnum):
     KUBERNETES = "Kubernetes YAML"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """One setting as a file gives it.
 
@@ -78,7 +79,7 @@ class Given:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partition:
     """One partition as kafka-topics shows it; None stands for a column that was not shown."""
 
@@ -101,7 +102,7 @@ class Partition:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Topic:
     """A topic that a file names, with what it says of it."""
 
@@ -131,7 +132,7 @@ class About(StrEnum):
     STORAGE = "storage"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """Something a file says that is no Kafka setting: `words` tells how it was seen."""
 
@@ -147,7 +148,7 @@ class Fact:
         return f"{self.source.name}:{self.source.position(self.span.start)[0]}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """All that one file says.
 

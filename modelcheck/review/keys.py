@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 
 from modelcheck.review.versions import OLDEST, BadVersionError, Version, protocol
+from spec.frozen import frozen
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
@@ -47,7 +47,7 @@ class Type(StrEnum):
 Value = bool | int | str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Default:
     """A default and the first release that has it."""
 
@@ -55,7 +55,7 @@ class Default:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A key of the catalogue.
 

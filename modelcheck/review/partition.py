@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 import spec.ir as ir
 from modelcheck.review.settings import Settings
 from modelcheck.review.switches import Controller, Flush, Storage, Truncation
+from spec.frozen import frozen
 from spec.load import loads
 from spec.types import Enum
 
 MOST_BROKERS = 7
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partition:
     """The model of one partition under a configuration.
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from spec.diagnostics import Diagnostic
+from spec.frozen import frozen
 from spec.source import Source, Span
 
 _LINE = re.compile(r"[ \t\f]*([^\r\n]*)(\r\n|\r|\n|\Z)")
@@ -23,7 +23,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|(.))", re.DOTALL)
 _SPECIAL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A key and its value, unescaped, and where each stands."""
 
@@ -33,7 +33,7 @@ class Entry:
     value_span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Properties:
     """The entries of a text in its order, twice given ones included, and what is malformed."""
 
@@ -45,7 +45,7 @@ class Properties:
         return {entry.key: entry.value for entry in self.entries}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Logical:
     """A logical line: its text, and for each piece of it where that starts in line and source."""
 

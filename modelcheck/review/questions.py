@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import NoReturn
 
 import spec.ir as ir
 from counterexamples.trace import Trace
+from modelcheck.engine import Family
 from modelcheck.review.partition import Partition
 from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.frozen import frozen
 from spec.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guarantee:
     """Something a user may count on: its name on the command line, and the properties that say it.
 
@@ -79,7 +80,7 @@ GUARANTEES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultKind:
     """A way things go wrong: its name, the model's fault that is it, a sentence, and a word or two."""
 
@@ -115,21 +116,25 @@ def severity(trace: Trace) -> tuple[int, ...]:
     return tuple(sorted((places[fault] for fault in counts for _ in range(counts[fault])), reverse=True))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
-    """One search: the guarantees it decides together, and how many of each of the model's faults at most.
+    """One search: the guarantees it decides together, and the faults that it allows.
 
     `kind` is the row of the answer: a kind of fault, or `any` for a mixture.
     """
 
     guarantees: tuple[Guarantee, ...]
     kind: str
-    most: Mapping[str, int]
+    budget: ir.Budget
 
     @property
     def faults(self) -> int:
         """How many faults a run may have in all."""
-        return sum(self.most.values())
+        return sum(self.budget.counted.values()) if self.budget.total is None else self.budget.total
+
+    def __str__(self) -> str:
+        names = ", ".join(guarantee.name for guarantee in self.guarantees)
+        return f"{names} under {self.kind}"
 
 
 def kind_of(fault: str) -> FaultKind:
@@ -151,47 +156,77 @@ def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
     return tuple(kind for kind in _KINDS if kind.name not in gone)
 
 
-def questions(partition: Partition, faults: int) -> tuple[Question, ...]:
-    """Every question, those that matter most first; together they cover each guarantee under each kind.
-
-    A run with at most n faults has so many of one kind, or some mixture of n:
-    asking for each mixture by itself covers `any`, and each is a small search.
-    """
-    groups: dict[tuple[bool, int], list[Guarantee]] = {}
+def groups() -> tuple[tuple[Guarantee, ...], ...]:
+    """The guarantees that one search can decide together, those that matter most first."""
+    found: dict[tuple[bool, int], list[Guarantee]] = {}
     for guarantee in GUARANTEES:
-        groups.setdefault((guarantee.unattended, guarantee.records), []).append(guarantee)
-    mixtures = [Counter(mixture) for mixture in combinations_with_replacement(fault_kinds(partition), faults)]
-    mixtures.sort(key=len)  # one kind before several
-    return tuple(
-        Question(tuple(group), _row(mixture), {kind.fault: count for kind, count in mixture.items()})
-        for group in groups.values()
-        for mixture in mixtures
-    )
+        found.setdefault((guarantee.unattended, guarantee.records), []).append(guarantee)
+    return tuple(map(tuple, found.values()))
 
 
-def _row(mixture: Counter[FaultKind]) -> str:
-    return next(iter(mixture)).name if len(mixture) == 1 else ANY
+def under_any(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> Question:
+    """Whether so many faults, of whatever kinds, break some of the guarantees."""
+    kinds = fault_kinds(partition) if faults else ()
+    return Question(group, ANY, _together(kinds, faults))
+
+
+def under_kinds(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
+    """Whether so many faults of one kind do, for each kind."""
+    kinds = fault_kinds(partition) if faults else ()
+    return tuple(Question(group, kind.name, _together((kind,), faults)) for kind in kinds)
+
+
+def mixtures(partition: Partition, faults: int) -> Iterator[Mapping[str, int]]:
+    """Every mixture of just so many faults, and how many of each, the mildest first."""
+    kinds = fault_kinds(partition)
+    ranked = sorted(combinations_with_replacement(range(len(kinds)), faults), key=lambda m: sorted(m)[::-1])
+    for mixture in ranked:
+        yield Counter(kinds[place].fault for place in mixture)
+
+
+def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int]) -> Question:
+    """Whether at most so many of each fault break some of the guarantees."""
+    return Question(group, ANY, ir.Budget(None, dict(most)) if most else ir.Budget(0))
+
+
+def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
+    """A bound on all faults together costs no counter in the states."""
+    return ir.Budget(faults, {kind.fault: None for kind in kinds}) if kinds else ir.Budget(0)
+
+
+def plain_family(partition: Partition, group: tuple[Guarantee, ...]) -> Family:
+    """The questions about a group of guarantees that bound all faults together."""
+    faults = frozenset(kind.fault for kind in fault_kinds(partition))
+    return Family(_properties(partition, group), faults, frozenset(), {})
+
+
+def counting_family(partition: Partition, group: tuple[Guarantee, ...], most: int) -> Family:
+    """Those that bound each kind of fault, by so many at most, and may change the configuration."""
+    counted = {kind.fault: most for kind in _KINDS}
+    configs = frozenset(entry.name for entry in partition.model.configs)
+    return Family(_properties(partition, group), frozenset(counted), configs, counted if most else {})
+
+
+def _properties(partition: Partition, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
+    names = {name for guarantee in group for name in guarantee.properties}
+    model = model_of(partition, group)
+    return tuple(prop for prop in model.properties if prop.name in names)
+
+
+def model_of(partition: Partition, group: tuple[Guarantee, ...]) -> ir.Model:
+    """The model that a group of guarantees is asked of."""
+    return partition.unattended if group[0].unattended else partition.model
 
 
 def as_check(partition: Partition, question: Question) -> tuple[ir.Model, ir.Check]:
     """The model and the check that put a question."""
-    first = question.guarantees[0]
-    model = partition.unattended if first.unattended else partition.model
-    scope = partition.scope(question.faults, first.records)
+    scope = partition.scope(question.faults, question.guarantees[0].records)
     only = tuple(name for guarantee in question.guarantees for name in guarantee.properties)
-    names = "+".join(guarantee.name for guarantee in question.guarantees)
-    name = f"{names} under {question.kind}"
-    return model, ir.Check(name, scope, _budget(question.most), only, (), None, span=Span(0, 0))
+    model = model_of(partition, question.guarantees)
+    return model, ir.Check(str(question), scope, question.budget, only, (), None, span=Span(0, 0))
 
 
-def _budget(most: Mapping[str, int]) -> ir.Budget:
-    """Of one kind, a bound on all together is enough: it costs no counter in the states."""
-    if len(most) == 1:
-        return ir.Budget(sum(most.values()), dict.fromkeys(most))
-    return ir.Budget(None, most) if most else ir.Budget(0)
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class Requirement:
     """What the user insists on: a guarantee must survive so many faults of a kind."""
 

@@ -9,27 +9,23 @@ still taken while nothing is wrong.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 
-from modelcheck.api import check
-from modelcheck.engine import Limits
-from modelcheck.result import Holds, Unknown
-from modelcheck.review.answers import Answer
+from modelcheck.result import Holds, Outcome, Violated
+from modelcheck.review.answers import Answer, put
+from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Change, changed, in_words, single_changes
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import GUARANTEES, Guarantee, Question, as_check
+from modelcheck.review.questions import GUARANTEES, Guarantee, of_mixture
 from modelcheck.review.versions import Version
-from modelcheck.workers import Workers
+from spec.frozen import frozen
 
 MOST_CHANGES = 2
 _WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "writable")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """What changes do: whether they prevent the loss, and whether writes then go on by themselves.
 
@@ -40,7 +36,7 @@ class Trial:
     goes_on: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remedy:
     """Changes that together prevent the loss."""
 
@@ -49,7 +45,7 @@ class Remedy:
     upgrade: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Search:
     """What trying changes came to: `found` are all of `changes` changes.
 
@@ -67,7 +63,7 @@ class Search:
         return self.tried == self.candidates
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Circumstances:
     """What decides which changes can be made, and how they are worded."""
 
@@ -75,22 +71,19 @@ class Circumstances:
     brokers: int
 
 
-def remedies(
-    workers: Workers, partition: Partition, about: Circumstances, answer: Answer, seconds: float
-) -> Search:
-    """The remedies of the smallest number of changes, within so many seconds.
+def remedies(asking: Asking, partition: Partition, about: Circumstances, answer: Answer) -> Search:
+    """The remedies of the smallest number of changes.
 
     Those that keep writes going come first, then those that need no other Kafka.
     """
-    until, tried, asked = time.monotonic() + seconds, 0, 0
+    tried, asked = 0, 0
     search = Search((), MOST_CHANGES, 0, 0)
     for number in range(1, MOST_CHANGES + 1):
         candidates = sorted(_candidates(partition, number), key=lambda made: _is_upgrade(made, about))
-        jobs = [partial(_try, partition, changes, answer) for changes in candidates]
-        trials = {candidates[place]: trial for place, _, trial in workers.each(jobs, until=lambda: until)}
-        tried += sum(trial.prevents is not None for trial in trials.values())
+        trials = [(made, _try(asking, partition, made, answer)) for made in candidates]
+        tried += sum(trial.prevents is not None for _, trial in trials)
         asked += len(candidates)
-        helped = [(made, trials[made]) for made in candidates if made in trials and trials[made].prevents]
+        helped = [(made, trial) for made, trial in trials if trial.prevents]
         found = [Remedy(made, trial.goes_on, _is_upgrade(made, about)) for made, trial in _least(helped)]
         found.sort(key=lambda remedy: (remedy.goes_on is not True, remedy.upgrade))
         search = Search(tuple(found), number, tried, asked)
@@ -121,24 +114,22 @@ def _least(
             yield changes, trial
 
 
-def _try(partition: Partition, changes: tuple[Change, ...], answer: Answer, seconds: float) -> Trial:
-    """Whether changes prevent a loss, within so many seconds; never those that refuse writes anyhow."""
+def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answer: Answer) -> Trial:
+    """Whether changes prevent a loss; never those that refuse writes anyhow."""
     assert answer.loss is not None
-    end = time.monotonic() + seconds
-    other = changed(partition, changes)
-    most = dict(answer.loss.fault_counts())
-    for guarantee, faults in ((_WRITABLE, {}), (answer.guarantee, most)):
-        held = _holds(other, guarantee, faults, end)
+    other, story = changed(partition, changes), answer.loss.fault_counts()
+    most = max(story.values(), default=0)
+    for guarantee, faults in ((answer.guarantee, story), (_WRITABLE, {})):
+        held = _holds(put(asking, other, of_mixture((guarantee,), faults), most), guarantee)
         if not held:
             return Trial(held)
-    return Trial(prevents=True, goes_on=_holds(other, _WRITABLE, most, end))
+    goes_on = _holds(put(asking, other, of_mixture((_WRITABLE,), story), most), _WRITABLE)
+    return Trial(prevents=True, goes_on=goes_on)
 
 
-def _holds(partition: Partition, guarantee: Guarantee, most: dict[str, int], end: float) -> bool | None:
-    """Whether the guarantee survives at most so many of each fault; None when that is not known in time."""
-    model, asked = as_check(partition, Question((guarantee,), "story", most))
-    outcome = check(model, asked, limits=Limits(seconds=max(0.1, end - time.monotonic())), symmetry=True)
-    verdicts = [outcome.verdict(name) for name in guarantee.properties]
-    if any(isinstance(verdict, Unknown) for verdict in verdicts):
-        return None
-    return all(isinstance(verdict, Holds) for verdict in verdicts)
+def _holds(outcome: Outcome | None, guarantee: Guarantee) -> bool | None:
+    """Whether a guarantee survives; None when that is not known."""
+    verdicts = [] if outcome is None else [outcome.verdict(name) for name in guarantee.properties]
+    if any(isinstance(verdict, Violated) for verdict in verdicts):
+        return False
+    return True if verdicts and all(isinstance(verdict, Holds) for verdict in verdicts) else None

@@ -8,7 +8,7 @@ from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.changes import in_words
-from modelcheck.review.questions import ANY, GUARANTEES
+from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review
 from modelcheck.review.story import story
@@ -35,7 +35,8 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
 
 def _answer(review: Review, width: int) -> Iterator[Line]:
     """What is reviewed, then each guarantee in a sentence, the one that matters most first."""
-    yield line(Piece(subject(review), Role.STRONG))
+    unsure = () if review.complete else (Piece(" · partly unknown, the review was cut short", Role.UNSURE),)
+    yield line(Piece(subject(review), Role.STRONG), *unsure)
     yield ()
     first = max(len(guarantee.name) for guarantee in GUARANTEES)
     for guarantee in GUARANTEES:
@@ -118,7 +119,7 @@ def remedies(review: Review, width: int) -> Iterator[Line]:
         yield from wrapped((), tried, width, Role.UNSURE)
     if not search.complete:
         missing = search.candidates - search.tried
-        text = f"  {count(missing, 'other change')} could not be checked to the end in the time given."
+        text = f"  {count(missing, 'other change')} could not be checked to the end."
         yield from wrapped((), text, width, Role.UNSURE)
     yield ()
 
@@ -155,12 +156,11 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
 
 def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Line]:
     """What the answer is for, and what it leaves open; without the seconds it took unless `measured`."""
-    states = sum(answer.states for answer in review.answers if answer.kind == ANY)
     said = (
         f"Checked for one partition, up to {count(review.faults, 'fault')}, "
         f"{count(GUARANTEES[0].records, 'record')} ({GUARANTEES[-1].records} for `consistent`) "
         f"and {count(review.faults + 1, 'election')}: "
-        f"{states:,} states" + (f" in {review.seconds:.0f} s." if measured else ".")
+        f"{review.states:,} states" + (f" in {review.seconds:.0f} s." if measured else ".")
     )
     yield from wrapped((), said, width, Role.DIM)
     for note in review.partition.approximations:
@@ -170,5 +170,5 @@ def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Lin
             (), f"Cut short: {review.ended}. This is what was found before.", width, Role.UNSURE
         )
     elif not review.complete:
-        text = "Cut short: the time was up. --max-time SECONDS gives more, --faults 1 asks for less."
+        text = "Cut short: --max-states or --max-time gives more, --faults 1 asks for less."
         yield from wrapped((), text, width, Role.UNSURE)

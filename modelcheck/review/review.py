@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from modelcheck.review.answers import Answer
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, GUARANTEES, Requirement, fault_kinds, severity
 from modelcheck.review.remedies import Search
 from modelcheck.review.settings import Settings
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Review:
     """Everything a review found.
 
     `faults` were tried at most; `remedies` prevent the first loss, None when
     nobody looked; `ended` is why the review came to an early end, empty when it
-    did not.
+    did not; `states` were found by all searches together.
     """
 
     settings: Settings
@@ -28,12 +28,14 @@ class Review:
     remedies: Search | None
     required: tuple[Requirement, ...]
     ended: str
+    states: int
     seconds: float
 
     @property
     def complete(self) -> bool:
         """Whether every question was answered as far as it was asked."""
-        return all(answer.complete for answer in self.answers)
+        tried = self.remedies is None or self.remedies.complete
+        return not self.ended and tried and all(answer.complete for answer in self.answers)
 
     @property
     def loss(self) -> Answer | None:

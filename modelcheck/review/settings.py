@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from modelcheck.review.catalogue import MODELLED
 from modelcheck.review.circumstances import chosen_topic, stated_brokers, stated_version, topics_in
@@ -14,9 +13,10 @@ from modelcheck.review.stated import Findings, Remark, Stated
 from modelcheck.review.switches import Known, Switches, switches
 from modelcheck.review.versions import Version
 from spec.diagnostics import Diagnostic, SpecError, as_json
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """A reviewed configuration: what counts, what was assumed, and what was left aside.
 

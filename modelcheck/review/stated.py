@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from modelcheck.review.found import Given
 from spec.diagnostics import Diagnostic
+from spec.frozen import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stated(Generic[T]):
     """A value and, in words, why it is that one; `assumed` when nothing in the input says so."""
 
@@ -25,7 +26,7 @@ class Stated(Generic[T]):
         return {"value": plain, "reason": self.reason, "assumed": self.assumed}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """A given setting that does not decide the answer, and why."""
 
@@ -37,7 +38,7 @@ class Remark:
         return self.given.as_json() | {"why": self.why}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Findings:
     """What a resolution has to say; its passes add to the lists."""
 

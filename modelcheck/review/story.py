@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
+from spec.frozen import frozen
 from spec.ir import Kind, Value
 from spec.semantics import Machine, State
 from spec.values import show
@@ -18,7 +18,7 @@ _MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """One step of a run: its name in the model, the kind of step, what happens."""
 

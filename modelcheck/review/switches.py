@@ -8,7 +8,7 @@ Facts by version: protocols KIP-101 (0.11.0-IV2), KIP-279 (2.0-IV0), KIP-320 (2.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 
 from modelcheck.review.circumstances import facts_about
@@ -17,6 +17,7 @@ from modelcheck.review.found import About, Reading
 from modelcheck.review.keys import NEVER
 from modelcheck.review.stated import Stated
 from modelcheck.review.versions import Protocol, Version, of, protocol
+from spec.frozen import frozen
 
 
 class Truncation(StrEnum):
@@ -56,7 +57,7 @@ class Storage(StrEnum):
     EPHEMERAL = "ephemeral"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switches:
     """Every choice, each with its reason in words.
 
@@ -87,7 +88,7 @@ class Switches:
         return {f.name: getattr(self, f.name).as_json() for f in fields(self)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """What the switches are derived from."""
 

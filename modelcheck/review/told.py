@@ -27,8 +27,10 @@ def cell(answer: Answer | None) -> tuple[str, Role]:
         return "all", Role.GOOD
     if answer.loss is not None:
         if not answer.is_exact:
-            return f"<{answer.loss.faults}", Role.UNSURE
+            return f"<{answer.lost_with}", Role.UNSURE
         return ("no" if answer.survived < 0 else str(answer.survived)), _worth(answer)
+    if answer.broken is not None:
+        return f"<{answer.broken}", Role.UNSURE
     if not answer.complete:
         return (f"{answer.survived}+?" if answer.survived >= 0 else "?"), Role.UNSURE
     return f"{answer.survived}+", Role.GOOD
@@ -50,7 +52,7 @@ def _worth(answer: Answer) -> Role:
 
 def mark(answer: Answer) -> tuple[str, Role]:
     """A mark for an answer in a list: ✓ nothing breaks it, ✗ something does, ? it is not known."""
-    if answer.loss is not None:
+    if answer.lost_with is not None:
         return "✗", Role.BAD
     return ("✓", Role.GOOD) if answer.complete else ("?", Role.UNSURE)
 
@@ -60,6 +62,9 @@ def sentence(answer: Answer) -> str:
     guarantee, survived, loss = answer.guarantee, answer.survived, answer.loss
     if survived is None:
         return f"{guarantee.holds} any number of faults"
+    if loss is None and answer.broken is not None:
+        most = f"at most {count(answer.broken, 'fault')}" if answer.broken else "no fault"
+        return f"with {most} {guarantee.fails}; the search for such a run was cut short"
     if loss is None:
         if survived < 0:
             return f"whether {guarantee.fails} is not known: the search was cut short"

@@ -7,14 +7,15 @@ versions (`3.7-IV4`) are those of its class MetadataVersion.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from spec.frozen import frozen
 
 _RELEASE = re.compile(r"v?(\d{1,4}(?:\.\d{1,4}){0,3})(?:[-_+.][A-Za-z][\w.+-]*)?")
 _PROTOCOL = re.compile(r"(\d{1,4}(?:\.\d{1,4}){1,3})(?:-IV(\d{1,3}))?")
 _LATEST = 1 << 20  # an internal version that was not said: the last of its release
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class Version:
     """A Kafka release, `0.8.1` or `3.7.1`, ordered as the releases came out."""
 
@@ -31,7 +32,7 @@ class Version:
         return ".".join(map(str, shown))
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class Protocol:
     """What brokers speak among themselves: `2.1-IV1`; without `IV` the last of that release."""
 

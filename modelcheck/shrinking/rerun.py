@@ -12,7 +12,7 @@ shows it only when all steps have been taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.trace import (
@@ -28,6 +28,7 @@ from counterexamples.trace import (
     Trapped,
 )
 from modelcheck.shrinking.traps import Traps
+from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
@@ -39,7 +40,7 @@ Wanted = Iterable[tuple[int, Step]]
 """Steps to take again, each with its number in the trace they are from, counted from 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """A state that a run came to, by which step from where; `number` is that of the step."""
 
@@ -56,7 +57,7 @@ class Way:
             way = way.before
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """What came of steps that were taken again.
 

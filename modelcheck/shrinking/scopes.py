@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import spec.types as t
 from counterexamples.trace import Trace
 from spec.fits import fits
+from spec.frozen import frozen
 from spec.ir import Scope, Value
 from spec.semantics import Machine, State, Step
 from spec.values import Cut, Misfit, ModelError, decode, encode
@@ -17,7 +18,7 @@ class _Gone(Exception):  # noqa: N818 - an answer
     """A value is nothing without the member that was taken away."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Leaver:
     """A member that goes, and the one that takes its part, if any."""
 

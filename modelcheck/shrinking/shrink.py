@@ -14,7 +14,7 @@ shorter.  For that one searches.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from time import monotonic
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from counterexamples.trace import Lasso, Stops, Trace
 from modelcheck.report import Reporter, Shrinking, Silent
 from modelcheck.shrinking.rerun import Course, Replay, Stage, Way, from_the_end
 from modelcheck.shrinking.scopes import bounds, fits_settings, starts, with_bound, without_member
+from spec.frozen import frozen
 from spec.ir import Kind, Scope
 from spec.semantics import Step
 
@@ -43,7 +44,7 @@ class Stopped(Enum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shrunk:
     """A certified trace, and what it was made from; `tried` smaller runs were replayed on the way."""
 

@@ -124,7 +124,7 @@ class _Bounded:
             self._look(faults)
             if self._error is not None:
                 return End.ERROR
-            if not self._open:
+            if self._shown and not self._open:
                 return End.DECIDED
             if self._runs.depth == self._wish.depth:
                 return End.DEPTH

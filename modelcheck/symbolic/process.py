@@ -6,11 +6,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
+
+from spec.frozen import frozen
 
 GRACE = 5.0  # seconds that a solver has to keep its own limit of time before it is ended
 FIRST = 2.0  # seconds for all but the last try
@@ -42,7 +43,7 @@ class Answer(Enum):
         return self in {Answer.SAT, Answer.UNSAT}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """A solver's answer, all that it wrote, and how long it took."""
 
@@ -51,7 +52,7 @@ class Said:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """A solver that is installed: its name, and how it is called."""
 

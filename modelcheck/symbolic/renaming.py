@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from modelcheck.engine import Task
 from modelcheck.flat.machine import Machine
 from modelcheck.flat.steps import Arg, Rule
+from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.symbolic.retold import state_of
 from modelcheck.symbolic.solver import Formula, Unrolling
-from modelcheck.symmetry import Renaming, neighbours, renamed, symmetric_sorts
+from modelcheck.symmetry import Renaming, neighbours, renamed
+from spec.frozen import frozen
 
 Key = tuple[str, tuple[Arg, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Swap:
     """Two neighbours of a sort that change names: which starts and rules that alters, and makes earlier."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, product
 from typing import Any
@@ -20,6 +19,7 @@ from modelcheck.flat.machine import Machine
 from modelcheck.flat.steps import Rule
 from modelcheck.flat.terms import Sign, Term
 from modelcheck.result import End
+from spec.frozen import frozen
 
 Formula = Any  # of z3, which has no types
 Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that
@@ -52,7 +52,7 @@ ENDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A run that the solver found: the values of all variables in each state, and the rules between them."""
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from counterexamples.lines import clean
-from counterexamples.text import put, story, text
+from counterexamples.terminal import put
+from counterexamples.text import story, text
 from counterexamples.trace import Ending, Erred, Example, Lasso, Stops, Trace, Trapped
 from spec.source import Span
 from tests.counterexamples.runs import divergence, walk

@@ -11,7 +11,7 @@ import pytest
 
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Limits
-from modelcheck.symmetry import symmetric_sorts
+from modelcheck.interchangeable import symmetric_sorts
 from spec.diagnostics import SpecError
 from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import load, loads

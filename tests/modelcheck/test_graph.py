@@ -20,11 +20,12 @@ from counterexamples.itf.write import write
 from counterexamples.pictures.roles import Part, parts_of
 from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
-from modelcheck.api import check, properties, traces
+from modelcheck.api import check, traces
 from modelcheck.cli import main
 from modelcheck.engine import Limits, Task
 from modelcheck.exits import Exit
 from modelcheck.explore import BeyondBudget, TooManyStates, around, whole
+from modelcheck.families import looked_at
 from modelcheck.models import pick_check, pick_parts
 from modelcheck.registry import engine
 from modelcheck.report import Silent
@@ -52,7 +53,7 @@ def asked(path: Path, name: str) -> tuple[Model, Check]:
 
 def task(model: Model, question: Check, budget: Budget | None = None) -> Task:
     budget = budget or question.budget
-    return Task(model, question.scope, budget, properties(model, question), check=question.name)
+    return Task(model, question.scope, budget, looked_at(model, question), check=question.name)
 
 
 def counted(question: Task, name: str) -> Findings:

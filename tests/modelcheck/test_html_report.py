@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,17 @@ from counterexamples.trace import Example, Stops, Trace
 from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.html_report import trace_page
+from modelcheck.progress import ProgressLine
 from modelcheck.result import Holds
 from modelcheck.review.answers import ask
+from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.page import review_page
 from modelcheck.review.partition import partition
-from modelcheck.review.questions import ANY, Question, questions, requirement
+from modelcheck.review.questions import Question, groups, of_mixture, requirement
 from modelcheck.review.read import read_files
 from modelcheck.review.review import Review
 from modelcheck.review.settings import resolve
-from spec.ir import Check, Model
+from spec.ir import Budget, Check, Model
 from spec.load import load
 from tests.pages import Element, assert_sound
 from tests.stories import PROTOCOLS, ends_badly, story, wandering
@@ -141,7 +144,7 @@ def test_a_page_that_cannot_be_written_is_wrong_input(capsys: pytest.CaptureFixt
     assert main(["check", TINY, "--check", "as_expected", "--html", "nowhere/page.html", "-q"]) == 2
     assert "nowhere/page.html" in capsys.readouterr().err
     assert main(["review", "x.properties", "--html", "nowhere/page.html"]) == 2
-    assert "cannot write nowhere/page.html" in capsys.readouterr().err
+    assert "nowhere/page.html: error[R0904]: cannot be written" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------- one run
@@ -196,11 +199,12 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Review:
     producer.write_text("metadata.broker.list=one:9092\nrequest.required.acks=-1\n")
     found = resolve(read_files([str(broker), str(producer)]), kafka="0.8.1", brokers=2, topic=None)
     subject = partition(found)
-    first = questions(subject, 2)[0].guarantees
-    mixed = Question(first, ANY, {"isolate": 1, "session_loss": 1})
-    alone = Question(first, "isolation", {"isolate": 1})
-    answers = (*ask(subject, mixed, None), *ask(subject, alone, None))
-    return Review(found, subject, 2, answers, None, (requirement("durable:2"),), "", 1.0)
+    first = groups()[0]
+    mixed = of_mixture(first, {"isolate": 1, "session_loss": 1})
+    alone = Question(first, "isolation", Budget(1, {"isolate": None}))
+    with Asking(Effort(), ProgressLine(StringIO(), "", columns=80)) as asking:
+        answers = (*ask(asking, subject, mixed), *ask(asking, subject, alone))
+    return Review(found, subject, 2, answers, None, (requirement("durable:2"),), "", asking.states, 1.0)
 
 
 def test_a_review_is_a_page_with_its_answers_its_table_and_its_losses(review: Review) -> None:

@@ -24,12 +24,11 @@ from modelcheck.api import check
 from modelcheck.companion import KILLED, Companion, Order
 from modelcheck.engine import Engine, Keep, Limits, Refusal, Task
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.layers import Stopped
 from modelcheck.outcome_json import as_json
 from modelcheck.portfolio import Disagreement, Portfolio
 from modelcheck.reference import ReferenceEngine
 from modelcheck.report import Companion as Told
-from modelcheck.report import Event, Found, LayerDone, Progress, Reporter, Silent
+from modelcheck.report import Event, Found, LayerDone, Progress, Reporter, Silent, Stopped
 from modelcheck.result import End, Extent, Findings, Holds, Layer, Outcome, Result, Stats, Unknown, Violated
 from modelcheck.wording import beside_words, engine_words
 from spec.ir import Check, Model

@@ -18,6 +18,7 @@ from counterexamples.trace import Stops, Trace
 from modelcheck.cli import main
 from modelcheck.files import read_text
 from modelcheck.formats import FORMATS, format_of
+from modelcheck.ours import marked
 from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.counterexamples.runs import TOY, divergence, walk
@@ -135,12 +136,12 @@ def test_no_two_formats_claim_a_suffix() -> None:
 
 @pytest.mark.parametrize("form", DRAWN)
 def test_a_file_has_what_the_output_would(form: str, path: Path, show: Show, tmp_path: Path) -> None:
-    target = tmp_path / f"run{FORMATS[form].suffixes[0]}"
+    target = tmp_path / f"it{FORMATS[form].suffixes[0]}"
 
     code, out, err = show(path, "--out", str(target))
 
     assert (code, out, err) == (0, "", f"modelcheck: wrote {target}\n")
-    assert target.read_bytes().decode() == show(path, "--as", form)[1]
+    assert target.read_bytes() == marked(form, show(path, "--as", form)[1])
 
 
 @pytest.mark.slow
@@ -367,7 +368,7 @@ def test_check_draws_every_run_in_every_format(drawn: Path) -> None:
 def test_what_check_draws_is_what_show_draws(drawn: Path, show: Show) -> None:
     shown = show(drawn / f"{STORY}.itf.json", "--as", "mermaid", model=KAFKA)[1]
 
-    assert (drawn / f"{STORY}.mmd").read_text() == shown
+    assert (drawn / f"{STORY}.mmd").read_bytes() == marked("mermaid", shown)
 
 
 def test_the_readme_shows_what_comes_out(drawn: Path, show: Show) -> None:

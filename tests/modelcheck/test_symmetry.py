@@ -1,35 +1,44 @@
-"""Symmetry changes counts and nothing else: not the verdicts, not the faults, not the steps."""
+"""Symmetry changes counts and nothing else: not the verdicts, faults, steps and errors of the model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from counterexamples.trace import Trace
-from modelcheck.api import check, properties
+from modelcheck.api import Unsupported, check
 from modelcheck.engine import Limits, Task
+from modelcheck.families import looked_at
+from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.layers import Search
 from modelcheck.report import Silent
 from modelcheck.result import Holds, Unknown, Verdict, Violated
-from modelcheck.symmetry import Orbits, Renaming, neighbours, symmetric_sorts
+from modelcheck.symmetry import Orbits, Renaming, neighbours
 from spec import ir
-from spec.load import load
+from spec.diagnostics import SpecError
+from spec.load import load, loads
 from spec.semantics import Machine
+from spec.values import ModelError
+from tests.agreement import cost
+from tests.model_texts import model_text
 
 PROTOCOLS = Path(__file__).parents[2] / "spec/protocols"
 SMALL = 1500  # states of a check without symmetry
 LARGER = {"kisr.rsm": 20_000}  # where no check is as small
 ENOUGH = 12  # checks of a file
+FOUND = sorted((Path(__file__).parent / "agreement").glob("*.rsm"))
+MODELS = 120  # random ones in each part
 OF_STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
 OF_RUNS = {ir.PropertyKind.LEADSTO, ir.PropertyKind.ALWAYS_EVENTUALLY}
 
 
 def asked(model: ir.Model, given: ir.Check) -> ir.Check | None:
     """The check without what cannot be asked up to symmetry, and without expectations about counts."""
-    names = tuple(p.name for p in properties(model, given) if p.kind not in OF_STEPS | OF_RUNS)
+    names = tuple(p.name for p in looked_at(model, given) if p.kind not in OF_STEPS | OF_RUNS)
     return replace(given, only=names, expect=()) if names else None
 
 
@@ -41,6 +50,22 @@ def told(verdict: Verdict) -> tuple[object, ...]:
             return "violated", length(trace)
         case Unknown(reason):
             return "unknown", reason
+
+
+def facts(model: ir.Model, question: ir.Check, engine: str, *, symmetry: bool) -> object:
+    """What must be the same with symmetry and without, errors included; None where it is not known."""
+    try:
+        found = check(
+            model, question, engine=engine, symmetry=symmetry, limits=Limits(states=SMALL), threads=1
+        ).findings
+    except Unsupported:
+        return None
+    except ModelError as error:
+        return error.code
+    if found.end.partial:
+        return None
+    erred = None if found.error is None else cost(found.error)
+    return erred, {each.property: told(each.verdict) for each in found.results}
 
 
 def length(trace: Trace | None) -> tuple[int, int] | None:
@@ -56,6 +81,42 @@ def test_swaps_of_neighbours_make_every_renaming() -> None:
         waiting.extend(others)
 
     assert made == set(permutations(range(4)))
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
+def test_errors_are_the_same_where_they_once_were_not(path: Path) -> None:
+    model = load(path)[0]
+    question = asked(model, model.checks[0]) or replace(model.checks[0], only=(), expect=())
+    plain = facts(model, question, "reference", symmetry=False)
+
+    assert plain is not None
+    assert plain == facts(model, question, "reference", symmetry=True)
+    assert plain == facts(model, question, "explicit", symmetry=False)
+    assert plain == facts(model, question, "explicit", symmetry=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_random_models_say_the_same_with_symmetry(part: int) -> None:
+    errors = compared = 0
+    for seed in range(part * 1000, part * 1000 + MODELS):
+        try:
+            (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
+        except SpecError:
+            continue
+        question = asked(model, model.checks[0])
+        if question is None or not symmetric_sorts(model):
+            continue
+        plain = facts(model, question, "reference", symmetry=False)
+        if plain is not None:
+            compared += 1
+            errors += isinstance(plain, tuple) and plain[0] is not None
+
+            assert plain == facts(model, question, "reference", symmetry=True), model.source.text
+
+    assert compared > MODELS / 4
+    assert errors > compared / 10
 
 
 TOO_LARGE = {"figure8.rsm", "raft.rsm"}  # no check of theirs is small enough to be run twice

@@ -15,7 +15,7 @@ from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.engine import Engine, Limits, Refusal, Task
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.explicit.kernel import Kernel
-from modelcheck.symmetry import symmetric_sorts
+from modelcheck.interchangeable import symmetric_sorts
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import OnSpark
 from spec.diagnostics import SpecError

@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 from modelcheck.api import check
 from modelcheck.engine import CannotResume, Task
 from modelcheck.explicit.kernel import Kernel
-from modelcheck.layers import Stopped
-from modelcheck.report import Event, Progress
+from modelcheck.report import Event, Progress, Stopped
 from modelcheck.result import End
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import JobFailed, OnSpark

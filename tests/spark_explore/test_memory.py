@@ -76,7 +76,7 @@ def test_what_was_seen_need_not_fit_into_a_worker(desk: Desk, spark_cluster: Clu
     model, check_ = question()
     with watched(spark_cluster) as had:
         found = check(model, check_, engine=SparkEngine(shards=SHARDS, small=SMALL)).findings
-    seen = 8 * layout(model, check_.scope, check_.budget).words * found.stats.states
+    seen = 8 * layout(model, check_.scope, check_.budget.counted).words * found.stats.states
 
     assert had
     told = f"{found.stats.states:,} states, {seen // MIB} MiB; a worker: {before // MIB} to {max(had) // MIB}"

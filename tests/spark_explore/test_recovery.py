@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from time import monotonic
 
 import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume
-from modelcheck.result import End, Holds, Outcome, Unknown, Verdict, Violated
+from modelcheck.engine import CannotResume, Limits
+from modelcheck.result import End, Holds, Outcome, Unknown, Unshown, Verdict, Violated
 from spark_explore.engine import SparkEngine
 from spark_explore.here import Here
 from spark_explore.marks import Aim, Marked, Marks
+from spark_explore.recovery import Recovery
 from spark_explore.run import marks_folder
+from spark_explore.search import Search
 from spec.load import loads
 from tests.agreement import Found
 from tests.spark_explore.test_files import OnUnreliable
@@ -47,9 +50,9 @@ def road(name: str) -> str:
     return ROAD.replace("BACK", back).replace("PLOUGH", plough).replace("GOAL", goal)
 
 
-def outcome(text: str, engine: object) -> Outcome:
+def outcome(text: str, engine: object, limits: Limits | None = None) -> Outcome:
     model = loads(text)[0]
-    return check(model, model.checks[0], engine=engine)  # type: ignore[arg-type]
+    return check(model, model.checks[0], engine=engine, limits=limits)  # type: ignore[arg-type]
 
 
 def facts(text: str, engine: object) -> dict[str, object]:
@@ -230,3 +233,50 @@ def test_only_the_marks_that_count_are_kept(tmp_path: Path) -> None:
     levels = len([*(tmp_path / "run" / "levels").glob("0*.json")])
 
     assert len([*(tmp_path / "run" / marks_folder(0)).iterdir()]) <= 1 + 2 * levels
+
+
+# ------------------------------------------------------------------------- stopped
+
+
+def test_time_that_is_up_leaves_the_property_unknown_and_the_run_can_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = road("leads back")
+    with monkeypatch.context() as patch:
+        patch.setattr(Recovery, "spread", late(Recovery.spread, patch))
+        part = outcome(text, here(tmp_path / "run"), limits=Limits(seconds=1e4)).findings
+    verdicts = {result.property: result.verdict for result in part.results}
+
+    assert part.end is End.SECONDS
+    assert verdicts["home"] == Unknown(End.SECONDS.value)
+    assert isinstance(verdicts["on_the_road"], Holds)
+    assert facts(text, here(tmp_path / "run", resume=True)) == facts(text, "reference")
+
+
+def test_a_trap_whose_run_nobody_had_time_to_find_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = road("leads nowhere")
+    with monkeypatch.context() as patch:
+        patch.setattr(Search, "run_to", interrupted)
+        found = outcome(text, here(tmp_path / "run"))
+    verdict = found.verdict("home")
+
+    assert found.findings.end is End.INTERRUPTED
+    assert isinstance(verdict, Violated)
+    assert (verdict.trace, verdict.unshown) == (None, Unshown(End.INTERRUPTED.value, 1))
+    assert facts(text, here(tmp_path / "run", resume=True)) == facts(text, "reference")
+
+
+def late(work: Callable[[Recovery], int], patch: pytest.MonkeyPatch) -> Callable[[Recovery], int]:
+    """The same, when there is no time left."""
+
+    def done(recovery: Recovery) -> int:
+        patch.setattr("spark_explore.search.monotonic", lambda: monotonic() + 1e6)
+        return work(recovery)
+
+    return done
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt

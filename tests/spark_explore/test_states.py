@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from modelcheck.api import check, properties
+from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.engine import Limits, Task
 from modelcheck.exits import Exit
+from modelcheck.families import looked_at
 from modelcheck.layers import Search
 from modelcheck.report import Silent
 from modelcheck.result import Findings
@@ -117,7 +118,7 @@ def test_states_are_those_of_the_reference_engine(local_spark: SparkSession, tmp
 
 def reference(model: Model, question: Check) -> Search:
     """The search of the reference engine, with all its states."""
-    task = Task(model, question.scope, question.budget, properties(model, question), stop_early=True)
+    task = Task(model, question.scope, question.budget, looked_at(model, question), stop_early=True)
     search = Search(task, Machine(model, question.scope), Silent(), keep_edges=False)
     search.run()
     return search

@@ -119,8 +119,18 @@ def test_what_has_no_value_is_an_error_of_the_model(expression: str, code: str) 
     assert error.value.code == code
 
 
-def test_an_error_in_a_quantifier_hides_behind_an_earlier_end() -> None:
-    assert claim("exists i in some. i == 1 or 1 / (i - 2) == 1")
+@pytest.mark.parametrize(
+    "text", ["exists i in some. i == 1 or 1 / (i - 2) == 1", "forall i in some. i != 1 and 1 / (i - 2) != 1"]
+)
+def test_an_error_at_one_member_is_an_error_though_another_decides(text: str) -> None:
+    with pytest.raises(ModelError) as error:
+        claim(text)
+
+    assert error.value.code == "R0603"
+
+
+def test_a_member_that_the_condition_passes_over_makes_no_error() -> None:
+    assert claim("exists i in some where i != 2. i == 1 or 1 / (i - 2) == 1")
 
 
 # ------------------------------------------------------------------------ steps

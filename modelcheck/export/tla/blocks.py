@@ -11,24 +11,25 @@ from dataclasses import dataclass, field
 
 import modelcheck.export.tla.terms as tla
 from modelcheck.export.tla.terms import Term
+from spec.frozen import frozen
 from spec.pretty import LINE, Doc, Nest, cat
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Definition:
     """A name for something, `text` as it stands behind LET."""
 
     text: Doc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """What must be true for the step to happen."""
 
     test: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """The new value of a variable: `name'`, or `name` in the initial states."""
 
@@ -36,7 +37,7 @@ class Change:
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One branch for each member of a domain; what follows stands in the block."""
 
@@ -46,7 +47,7 @@ class Choice:
     then: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """Two blocks, by a test."""
 
@@ -55,7 +56,7 @@ class Split:
     other: Block
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The end of a step: the conditions last asked, and what stays as it is.
 

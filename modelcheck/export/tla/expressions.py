@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
@@ -15,6 +15,7 @@ from modelcheck.export.tla.operations import Operations
 from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.values import Values
 from modelcheck.refused import Refused
+from spec.frozen import frozen
 from spec.pretty import cat
 from spec.typing import element
 
@@ -23,7 +24,7 @@ SHORT = 24  # characters of a part of the state that may be written again instea
 Read = Callable[[int], Term]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Env:
     """Where an expression stands: what its names are called, and how variables are read.
 

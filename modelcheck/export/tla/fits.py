@@ -9,7 +9,7 @@ What is sure is not asked, so most stores need no condition at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
@@ -20,6 +20,7 @@ from modelcheck.export.tla.names import local, remark
 from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.values import NONE
 from spec.fits import fits
+from spec.frozen import frozen
 from spec.typing import element
 from spec.values import Cut, Misfit
 
@@ -27,7 +28,7 @@ LONG = 40  # characters of a term that is not written twice when what it is stor
 Stored = Callable[[], Term]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """What is being stored: the expression, where it stands, and how to name the place afterwards."""
 

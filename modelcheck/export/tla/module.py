@@ -8,8 +8,9 @@ engines do without, and a note says so.
 
 Two things are not the same.  An error of the model stops TLC as it stops the
 engines, but TLC evaluates no more than it needs: an error in a value that
-nothing uses, or before a store in the same step that leaves the scope, is not
-seen.  And TLC's numbers have 32 bits.
+nothing uses, at a member of a domain after the one that decides a quantifier, or
+before a store in the same step that leaves the scope, is not seen.  And TLC's
+numbers have 32 bits.
 """
 
 from __future__ import annotations

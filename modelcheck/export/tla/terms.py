@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from spec.frozen import frozen
 from spec.pretty import LINE, SOFT, Doc, Group, Nest, Text, cat, flat, joined
 
 WIDTH = 100
@@ -15,7 +16,7 @@ ATOM, APPLIED, TIMES, NEGATIVE, MINUS, PLUS, RANGE, SETS, JOINED, RELATION, NOT,
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """An expression: `level` is the precedence of `op`, its outermost operator; `sides` what that joins."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
@@ -21,6 +20,7 @@ import spec.types as t
 from modelcheck.export.tla.library import Library
 from modelcheck.export.tla.names import Names, field_name, local
 from modelcheck.export.tla.terms import Term
+from spec.frozen import frozen
 from spec.pretty import Doc
 from spec.values import members, ordered
 
@@ -28,7 +28,7 @@ NONE = tla.atom("None")
 Less = Callable[[Term, Term], Term]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vocabulary:
     """What the module calls the things that the model declares."""
 

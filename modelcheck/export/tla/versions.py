@@ -19,6 +19,7 @@ from modelcheck.export.tla.expressions import Env, Expressions
 from modelcheck.export.tla.fits import Fits, Stored, on_condition, stop
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import Term
+from spec.frozen import frozen
 from spec.pretty import Doc
 
 Ask = Callable[[Stored], Sequence[Term]]  # conditions of a store, which may name what is stored
@@ -35,7 +36,7 @@ class Counts:
     names: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Version:
     """A variable at some point of a step: how to read it, and its text where that is written instead.
 

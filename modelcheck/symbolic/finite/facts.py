@@ -9,7 +9,6 @@ how many faults there were, is said of a plain variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 
 import spec.ir as ir
@@ -19,6 +18,7 @@ from modelcheck.flat.expressions import Expressions
 from modelcheck.flat.machine import Machine
 from modelcheck.flat.shapes import Shapes, Unsayable
 from modelcheck.flat.terms import Sign, Term
+from spec.frozen import frozen
 from spec.source import Span
 from spec.typing import length
 from spec.values import members
@@ -30,7 +30,7 @@ MOST_PAIRS = 400  # comparisons of two parts of a state
 Leaf = tuple[t.Type, ir.Expr]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """Something that is true or false of a state; without `expr` the language cannot say it.
 

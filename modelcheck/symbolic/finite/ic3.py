@@ -28,6 +28,7 @@ from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.retold import retold, state_of
 from modelcheck.symbolic.solver import ENDS, version
+from spec.frozen import frozen
 from spec.ir import Property
 
 EVERY = 0.5  # seconds between two words of how far it is
@@ -58,7 +59,7 @@ class Reachability:
         return searched(self.name, task, lambda: _Search(self, self._systems.of(task), task, reporter))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Way:
     """A cube from which steps of rules lead to a state that breaks a claim: by this rule to the next one."""
 
@@ -108,9 +109,9 @@ class _Search:
     def _prove(self) -> End:
         """Runs of one step, of two, and so on, until nothing that was learned changes any more."""
         self._look_at_starts()
-        while self._asked():
+        while self._is_open():
             self._block_all()
-            if self._error is not None or not self._asked():
+            if self._error is not None or not self._is_open():
                 break
             self._frames.grow()
             level = self._frames.push()
@@ -120,9 +121,9 @@ class _Search:
                 return End.COMPLETE
         return End.ERROR if self._error is not None else End.DECIDED
 
-    def _asked(self) -> list[str]:
-        """The properties that are still open."""
-        return [name for name in self._open if name != ERROR]
+    def _is_open(self) -> bool:
+        """Whether a property is open; where none was asked about, whether the model makes an error is."""
+        return self._open != [ERROR] or not self._task.properties
 
     def _look_at_starts(self) -> None:
         for values in self._system.machine.starts:

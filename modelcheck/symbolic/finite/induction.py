@@ -136,10 +136,10 @@ class _Induction:
         self._proved[name] = self._steps
 
     def _is_decided(self) -> bool:
-        """Whether there is a verdict on all that was asked about."""
+        """Whether there is a verdict on all that was asked about; where that is nothing, on errors."""
         asked = {prop.name for prop in self._task.properties}
         left = asked - self._shown.keys() - self._proved.keys()
-        return not left and (ERROR in self._proved or asked <= self._shown.keys())
+        return not left and (ERROR in self._proved or (bool(asked) and asked <= self._shown.keys()))
 
     def _look(self) -> None:
         """Whether a run from the start shows something after as many steps as were not looked at yet."""

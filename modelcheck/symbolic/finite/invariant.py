@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import spec.ir as ir
 import spec.types as t
 from modelcheck.flat.terms import Term
 from modelcheck.flat.worth import worth
+from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.solver import Answer, Formula, OneStep
-from modelcheck.symmetry import symmetric_sorts
+from spec.frozen import frozen
 from spec.values import show
 
 Seconds = Callable[[], float | None]
@@ -136,7 +137,7 @@ class Clauses:
 # ------------------------------------------------------------------------ in the language
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Teller:
     """Tells cubes in the language of a model."""
 

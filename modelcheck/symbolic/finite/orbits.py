@@ -12,8 +12,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import spec.ir as ir
+from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import Fact
-from modelcheck.symmetry import Renaming, neighbours, renamed, symmetric_sorts
+from modelcheck.symmetry import Renaming, neighbours, renamed
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
 

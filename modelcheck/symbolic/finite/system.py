@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from modelcheck.engine import Task
 from modelcheck.flat.environment import Ends, Env
@@ -14,6 +14,7 @@ from modelcheck.flat.terms import Term
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.retold import state_of
+from spec.frozen import frozen
 from spec.ir import Check, PropertyKind
 from spec.semantics import Machine as Semantics
 from spec.source import Span
@@ -21,7 +22,7 @@ from spec.source import Span
 ERROR = ""  # the name of the claim that the model makes no error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class System:
     """The machine of a task, with as many faults as its budget allows counted in variables.
 

@@ -12,9 +12,8 @@ solver answers for all n at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from modelcheck.symbolic.process import Answer, Program, ask
+from spec.frozen import frozen
 
 SECONDS = 10.0
 MEET = """(forall ((both Int) (left Int) (right Int) (rest Int)) (=>
@@ -23,7 +22,7 @@ MEET = """(forall ((both Int) (left Int) (right Int) (rest Int)) (=>
   (>= both 1)))"""  # every set of at least w and every set of at least r share a member
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Law:
     """Something that is true for all whole numbers of those names that are not below 0."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import spec.ir as ir
@@ -19,6 +18,7 @@ from counterexamples.lines import one_line
 from modelcheck.proof import Kept, Proof
 from modelcheck.symbolic.process import Answer, Program, insist
 from modelcheck.symbolic.unbounded.obligations import Asked, Question
+from spec.frozen import frozen
 
 FORMAT = "modelcheck certificate 1"
 OF = (
@@ -32,7 +32,7 @@ class Unreadable(Exception):  # noqa: N818 - an answer to the user, no failure o
     """A text is no certificate; the message says what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Obligation:
     """One obligation as it stands in a certificate."""
 
@@ -47,7 +47,7 @@ class Obligation:
         return Question(self.claim, self.action)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certificate:
     """What is claimed of which text, and why it is so."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 
 import spec.ir as ir
@@ -22,6 +21,7 @@ from modelcheck.symbolic.unbounded.shapes import (
 )
 from modelcheck.symbolic.unbounded.terms import Term, number
 from modelcheck.symbolic.unbounded.theory import Small
+from spec.frozen import frozen
 
 MOST_ASKED = 8000  # values of one state
 MOST_MEMBERS = 6  # of which all sets are looked at
@@ -30,7 +30,7 @@ Told = str | list["Told"]
 Look = Callable[[Term, t.Type], ir.Value]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reader:
     """Reads values out of a small scope, each by looking at some terms."""
 

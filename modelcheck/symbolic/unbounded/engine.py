@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from time import monotonic
 from typing import ClassVar
 
@@ -20,12 +19,13 @@ from modelcheck.symbolic.process import FIRST, Answer, Program, Said, ask, insis
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.induction import broken_step
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Asked, Question
+from spec.frozen import frozen
 
 SECONDS = 10.0  # for each question to the solver, where nobody says how many
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prover:
     """An engine that proves claims for every scope, any number of steps and of faults that a check allows.
 
@@ -107,7 +107,7 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
     return Unknown(f"not proved {cells[0].place}: {cells[0].why}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt:
     """A proof being looked for."""
 

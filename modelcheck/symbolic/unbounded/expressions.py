@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
@@ -46,6 +46,7 @@ from modelcheck.symbolic.unbounded.terms import (
     value_of,
 )
 from modelcheck.symbolic.unbounded.theory import Theory
+from spec.frozen import frozen
 from spec.source import Span
 
 EXTREMES = {
@@ -76,7 +77,7 @@ def placed(span: Span) -> Iterator[None]:
         raise Stop(Refused(str(reason), span)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Env:
     """Where an expression is evaluated: the state, the names bound, and the step if there is one."""
 
@@ -90,7 +91,7 @@ class Env:
         return replace(self, locals={**self.locals, slot: value})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """Any member of a domain: the names it is made of, when it is one, and what it is."""
 

@@ -16,7 +16,6 @@ check sets them, numbers among them any from their least on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import spec.ir as ir
 import spec.types as t
@@ -43,6 +42,7 @@ from modelcheck.symbolic.unbounded.terms import (
     value_of,
 )
 from modelcheck.symbolic.unbounded.theory import Small, Theory, sizes_of
+from spec.frozen import frozen
 
 BEFORE = "before"
 OF_STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
@@ -51,7 +51,7 @@ LOGIC = {"and", "or", "not", "=>", "=", "ite", "forall", "exists", "true", "fals
 NUMBERS = {"+", "-", "*", "<=", "<", "div", "mod"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """An obligation: that a claim is true at the start, or after any step of an action from the claims."""
 
@@ -62,7 +62,7 @@ class Question:
         return f"{self.claim} {'at the start' if self.action is None else f'after {self.action}'}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Formula:
     """What is assumed and what is to follow, named by what each is; with the datatypes that they need."""
 
@@ -155,7 +155,7 @@ def _has_circle(edges: set[tuple[str, str]]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What is to be proved of a model: with which switches, of which claims, by which steps."""
 

@@ -17,7 +17,6 @@ sequence, the value of `none`) is some value, nobody knows which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import spec.ir as ir
@@ -50,13 +49,14 @@ from modelcheck.symbolic.unbounded.terms import (
     tested,
     with_value,
 )
+from spec.frozen import frozen
 
 
 class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
     """Something cannot be said in these terms; the message names it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Flat:
     """A value that is one term."""
 
@@ -64,7 +64,7 @@ class Flat:
     type: t.Type
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Row:
     """A sequence: its length, and the entry at each index below it."""
 
@@ -73,7 +73,7 @@ class Row:
     type: t.Seq
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Many:
     """A set: whether a value is in it, and the one term that it is, if there is one without a name for it."""
 
@@ -82,7 +82,7 @@ class Many:
     term: Callable[[], Term] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Counted:
     """A bag: how often a value is in it."""
 
@@ -90,7 +90,7 @@ class Counted:
     type: t.Bag
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Table:
     """A map: what is at each key."""
 
@@ -98,7 +98,7 @@ class Table:
     type: t.Map
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Parts:
     """A record or tuple with parts that are not flat."""
 
@@ -106,7 +106,7 @@ class Parts:
     type: t.Record | t.Tuple
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Subsets:
     """All subsets of a set: where a set may be chosen from, and nothing else."""
 
@@ -114,7 +114,7 @@ class Subsets:
     type: t.Set
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Nowhere:
     """A value where there is none, as an entry of the empty sequence."""
 

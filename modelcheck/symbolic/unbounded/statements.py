@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import assert_never
 
 import spec.ir as ir
@@ -12,9 +12,10 @@ from modelcheck.refused import Refused
 from modelcheck.symbolic.unbounded.expressions import Env, Expressions, Stop, placed
 from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table, Unsayable
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
+from spec.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asserted:
     """A condition that an `assert` of that name makes of a step."""
 

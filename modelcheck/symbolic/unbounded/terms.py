@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
+
+from spec.frozen import frozen
 
 Binding = tuple[str, str]  # a name and its sort
 
 BOOL, INT = "Bool", "Int"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """A symbol applied to terms; a quantifier has the names that it binds in `binds`.
 

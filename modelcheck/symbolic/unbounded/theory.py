@@ -19,7 +19,6 @@ make a proof fail, never succeed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, permutations, product
 
 import spec.ir as ir
@@ -45,13 +44,14 @@ from modelcheck.symbolic.unbounded.terms import (
     renamed,
     substituted,
 )
+from spec.frozen import frozen
 
 MOST_BESIDE = 6  # ways to take the values of one set for another
 MOST_VALUES = 6  # of a sort, for which a set is looked at from the start
 MOST_NAMED = 36  # sets of one name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sized:
     """A set with a name: on which values it depends, and what its members are."""
 
@@ -69,7 +69,7 @@ class Sized:
         return apply(f"|{self.name} size|", params, INT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Small:
     """A scope in which everything is finite: the members of each sort, and how far each nat goes.
 

@@ -16,7 +16,6 @@ import pytest
 from modelcheck.api import Unsupported, check
 from modelcheck.engine import CannotResume, Keep, Limits
 from modelcheck.explicit import checkpoint
-from modelcheck.explicit.cache import Cache
 from modelcheck.report import Event, Kept
 from modelcheck.result import End, Findings, Holds, Outcome, Violated
 from spec.ir import Check, Model
@@ -313,24 +312,6 @@ def test_ctrl_c_gives_what_was_found_and_the_search_goes_on_later(tmp_path: Path
 
 
 # -------------------------------------------------------------------------- the cache
-
-
-def test_a_damaged_cache_is_as_if_there_were_none(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    cache.put("key", b"code")
-    assert cache.get("key") == b"code"
-    (tmp_path / "key").write_bytes((tmp_path / "key").read_bytes()[:-1] + b"?")
-
-    assert cache.get("key") is None
-    assert cache.get("other") is None
-
-
-def test_a_cache_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    cache = Cache(tmp_path / "file")
-    cache.put("key", b"code")
-
-    assert cache.get("key") is None
 
 
 def test_runs_may_share_a_cache(tmp_path: Path) -> None:

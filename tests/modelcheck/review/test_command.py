@@ -1,4 +1,4 @@
-"""`modelcheck review` as a process of its own: bad input, Ctrl-C, a killed worker, the time."""
+"""`modelcheck review` as a process of its own: bad input, Ctrl-C, a killed compiler, the limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 LARGE = {
-    "server.properties": "process.roles=broker\ndefault.replication.factor=3\nmin.insync.replicas=2\n",
+    "server.properties": "process.roles=broker\ndefault.replication.factor=5\nmin.insync.replicas=2\n",
     "producer.properties": "bootstrap.servers=b:1\nacks=all\n",
 }
 Start = Callable[..., subprocess.Popen[str]]
@@ -47,11 +47,11 @@ def started(tmp_path: Path) -> Iterator[Start]:
     def start(*options: str) -> subprocess.Popen[str]:
         for name, text in LARGE.items():
             (tmp_path / name).write_text(text)
-        command = [sys.executable, "-m", "modelcheck", "review", *LARGE, "--kafka", "3.7", "--faults", "3"]
+        command = [sys.executable, "-m", "modelcheck", "review", *LARGE, "--kafka", "3.7", "--faults", "5"]
         review = subprocess.Popen(
             [*command, *options],
             cwd=tmp_path,
-            env=environment(),
+            env={**environment(), "MODELCHECK_CACHE": str(tmp_path / "cache")},
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -67,8 +67,8 @@ def started(tmp_path: Path) -> Iterator[Start]:
         review.communicate()
 
 
-def workers(of: int) -> list[int]:
-    """The processes that search for a review, without those that only look after others."""
+def compilers(of: int) -> list[int]:
+    """The processes that compile for a review, without those that only look after others."""
     ps = shutil.which("ps")
     if ps is None:
         pytest.skip("there is no ps")
@@ -77,13 +77,22 @@ def workers(of: int) -> list[int]:
     return [int(row[0]) for row in rows if int(row[1]) == of and "spawn_main" in row[-1]]
 
 
-def wait_for_workers(review: subprocess.Popen[str]) -> list[int]:
-    for _ in range(300):
-        found = workers(review.pid)
+def wait_for_compilers(review: subprocess.Popen[str]) -> list[int]:
+    for _ in range(600):
+        found = compilers(review.pid)
         if found:
             return found
         time.sleep(0.05)
-    pytest.fail("no worker started")
+    pytest.fail("nothing was compiled beside the search")
+
+
+def wait_for_a_search(folder: Path) -> None:
+    """A search has begun when its kernel has been kept."""
+    for _ in range(600):
+        if list((folder / "cache").glob("*-quick")):
+            return
+        time.sleep(0.05)
+    pytest.fail("no search began")
 
 
 BAD: dict[str, tuple[bytes, str]] = {
@@ -142,24 +151,25 @@ def test_mistakes_are_data_where_data_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [0.0, 0.5, 6.0])
-def test_ctrl_c_ends_in_what_was_found_until_then(after: float, started: Start) -> None:
-    review = started("--max-time", "100")
-    wait_for_workers(review)
+def test_ctrl_c_ends_in_what_was_found_until_then(after: float, started: Start, tmp_path: Path) -> None:
+    review = started()
+    wait_for_a_search(tmp_path)
     time.sleep(after)
     os.killpg(review.pid, signal.SIGINT)
     out, err = review.communicate(timeout=20)
 
     assert review.returncode == 3
     assert err == ""
+    assert "partly unknown" in out.splitlines()[0]
     assert "How many faults of each kind are survived" in out
     assert "Cut short: interrupted." in out
-    assert workers(review.pid) == []
+    assert compilers(review.pid) == []
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_whole_json(started: Start) -> None:
-    review = started("--max-time", "100", "--json", "--require", "durable:3")
-    wait_for_workers(review)
+def test_ctrl_c_leaves_whole_json(started: Start, tmp_path: Path) -> None:
+    review = started("--json", "--require", "durable:5")
+    wait_for_a_search(tmp_path)
     os.killpg(review.pid, signal.SIGINT)
     out, err = review.communicate(timeout=20)
     found = json.loads(out)
@@ -168,44 +178,56 @@ def test_ctrl_c_leaves_whole_json(started: Start) -> None:
     assert err == ""
     assert found["complete"] is False
     assert found["ended"] == "interrupted"
-    assert found["required"] == [{"requirement": "durable:3", "met": None}]
+    assert found["required"] == [{"requirement": "durable:5", "met": None}]
 
 
 @pytest.mark.slow
-def test_a_killed_worker_is_told(started: Start) -> None:
-    review = started("--max-time", "100")
-    os.kill(wait_for_workers(review)[0], signal.SIGKILL)
-    out, err = review.communicate(timeout=20)
+def test_a_killed_compiler_takes_nothing_from_the_review(started: Start) -> None:
+    review = started("--max-states", "300000")
+    for compiler in wait_for_compilers(review):
+        os.kill(compiler, signal.SIGKILL)
+    out, err = review.communicate(timeout=100)
 
     assert review.returncode == 3
     assert err == ""
-    assert "Cut short: a worker process was killed" in out
-    assert workers(review.pid) == []
+    assert "partly unknown" in out.splitlines()[0]
+    assert compilers(review.pid) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_workers_do_not_outlive_the_review(number: signal.Signals, started: Start) -> None:
-    review = started("--max-time", "100")
-    wait_for_workers(review)
-    time.sleep(1)
+def test_compilers_do_not_outlive_the_review(number: signal.Signals, started: Start) -> None:
+    review = started()
+    wait_for_compilers(review)
     review.send_signal(number)
     review.communicate(timeout=20)
     for _ in range(100):
-        if not workers(review.pid):
+        if not compilers(review.pid):
             break
         time.sleep(0.05)
 
-    assert workers(review.pid) == []
+    assert compilers(review.pid) == []
 
 
 @pytest.mark.slow
 def test_the_time_bounds_all_of_it(started: Start) -> None:
     began = time.monotonic()
-    review = started("--max-time", "5")
+    review = started("--max-time", "5s")
     out, err = review.communicate(timeout=40)
 
-    assert review.returncode == 0
+    assert review.returncode == 3
     assert err == ""
-    assert "Cut short: the time was up." in out
+    assert "Cut short: --max-states or --max-time gives more" in out
     assert time.monotonic() - began < 5 + 10  # a busy machine needs a while to start and to end
+
+
+def test_the_limit_of_states_says_the_same_on_every_machine(tmp_path: Path) -> None:
+    for name, text in LARGE.items():
+        (tmp_path / name).write_text(text)
+    given = (*LARGE, "--kafka", "3.7", "--faults", "1", "--max-states", "3000", "--json")
+    found = [json.loads(run(tmp_path, *given).stdout) for _ in range(2)]
+    for each in found:
+        del each["seconds"]
+
+    assert found[0] == found[1]
+    assert found[0]["complete"] is False

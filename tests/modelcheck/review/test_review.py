@@ -251,7 +251,7 @@ def test_a_trace_that_cannot_be_written_is_refused_at_once(
     code = main(["review", "p.properties", "--itf", path])
 
     assert code == 2
-    assert f"cannot write {path}" in capsys.readouterr().err
+    assert f"{path}: error[R0904]: cannot be written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

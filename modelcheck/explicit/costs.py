@@ -1,4 +1,4 @@
-"""What an expression costs to compute, in instructions or so, and whether it can make an error."""
+"""What an expression costs to compute, in instructions or so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import spec.ir as ir
 import spec.types as t
-from spec.ir import Op, Quantifier, Scope
+from spec.ir import Op, Scope
+from spec.totality import Totality
 
 PRICES = {
     Op.IN: 4,
@@ -26,30 +27,31 @@ PRICES = {
     Op.DIV: 10,
     Op.MOD: 10,
 }
-MAY_FAIL = {Op.INDEX, Op.LAST, Op.THE, Op.LEAST, Op.GREATEST, Op.DIV, Op.MOD}
-EXTREMES = {Quantifier.MAX, Quantifier.MIN, Quantifier.ARGMAX, Quantifier.ARGMIN}
 SLOTTED = 12  # the price of one slot, where a set or bag is kept in slots
 
 
 class Costs:
-    """Rough costs within a scope, each expression looked at once."""
+    """Rough costs of the expressions of a model within a scope, each looked at once."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, model: ir.Model, scope: Scope) -> None:
         self.scope = scope
-        self._known: dict[int, tuple[int, bool, ir.Expr]] = {}
+        self._totality = Totality()
+        self._totality.of_model(model)
+        self._known: dict[int, tuple[int, ir.Expr]] = {}
 
     def of(self, expr: ir.Expr) -> int:
         """How many instructions the expression takes, about."""
-        return self._look(expr)[0]
+        if id(expr) not in self._known:
+            self._known[id(expr)] = self._made(expr), expr
+        return self._known[id(expr)][0]
 
     def is_harmless(self, expr: ir.Expr, most: int) -> bool:
         """Whether it costs little and makes no error, so that it may be computed for nothing."""
-        cost, total = self._look(expr)
-        return total and cost <= most
+        return self.is_total(expr) and self.of(expr) <= most
 
     def is_total(self, expr: ir.Expr) -> bool:
         """Whether it makes no error of the model."""
-        return self._look(expr)[1]
+        return self._totality.of(expr)
 
     def of_statements(self, statements: Sequence[ir.Stmt]) -> int:
         """About how many instructions some statements are."""
@@ -70,55 +72,32 @@ class Costs:
                     total += 20
         return total + 20
 
-    def _look(self, expr: ir.Expr) -> tuple[int, bool]:
-        if id(expr) not in self._known:
-            self._known[id(expr)] = (*self._made(expr), expr)
-        return self._known[id(expr)][:2]
-
-    def _made(self, expr: ir.Expr) -> tuple[int, bool]:
+    def _made(self, expr: ir.Expr) -> int:
         match expr:
             case ir.Const() | ir.Config() | ir.Local() | ir.Members():
-                return 0, True
+                return 0
             case ir.Var():
-                return 2, True
+                return 2
             case ir.Bind():
                 return self._bind(expr)
             case ir.MapOf(body=body):
-                cost, total = self._look(body)
-                return self._count(expr.type.key if isinstance(expr.type, t.Map) else expr.type) * (
-                    cost + 2
-                ), total
+                keys = expr.type.key if isinstance(expr.type, t.Map) else expr.type
+                return self._count(keys) * (self.of(body) + 2)
             case ir.Apply(op=op, args=args):
-                cost, total = self._sum(args)
-                return cost + PRICES.get(op, 1) + self._slots(args), total and not self._may_fail(op, args)
-            case ir.Part(of=of, case=case):
-                cost, total = self._look(of)
-                return cost + 2, total and case is None
+                return self._sum(args) + PRICES.get(op, 1) + self._slots(args)
             case ir.Did(args=args) | ir.And(parts=args) | ir.Or(parts=args) | ir.Make(parts=args):
-                cost, total = self._sum(args)
-                return cost + 2 * len(args), total
+                return self._sum(args) + 2 * len(args)
             case ir.Implies(left=a, right=b):
                 return self._sum((a, b))
             case ir.If(test=a, then=b, other=c):
                 return self._sum((a, b, c))
             case ir.Let(value=a, body=b):
                 return self._sum((a, b))
-            case ir.Is(of=of) | ir.Old(of=of) | ir.Fit(of=of):
-                cost, total = self._look(of)
-                return cost + 2, total
+            case ir.Part(of=of) | ir.Is(of=of) | ir.Old(of=of) | ir.Fit(of=of):
+                return self.of(of) + 2
 
-    def _sum(self, parts: tuple[ir.Expr, ...]) -> tuple[int, bool]:
-        looked = [self._look(part) for part in parts]
-        return sum(cost for cost, _ in looked) + 1, all(total for _, total in looked)
-
-    def _may_fail(self, op: Op, args: tuple[ir.Expr, ...]) -> bool:
-        if op is Op.LOOKUP:
-            whole, key = args[0].type, args[1].type
-            is_safe = isinstance(key, t.Sort | t.Enum | t.Bool) or (
-                isinstance(whole, t.Map) and key == whole.key and not isinstance(args[1], ir.Const)
-            )
-            return not is_safe
-        return op in MAY_FAIL
+    def _sum(self, parts: tuple[ir.Expr, ...]) -> int:
+        return sum(map(self.of, parts)) + 1
 
     def _slots(self, args: tuple[ir.Expr, ...]) -> int:
         """What it costs more when a collection has to be gone through."""
@@ -135,12 +114,9 @@ class Costs:
             case _:
                 return 0
 
-    def _bind(self, expr: ir.Bind) -> tuple[int, bool]:
-        parts = [expr.body, *([] if expr.where is None else [expr.where])]
-        cost, total = self._sum(tuple(parts))
-        domain_cost, domain_total = self._look(expr.domain)
-        fails = expr.quantifier in EXTREMES
-        return domain_cost + self._count(expr.domain.type) * (cost + 4), total and domain_total and not fails
+    def _bind(self, expr: ir.Bind) -> int:
+        parts = (expr.body,) if expr.where is None else (expr.body, expr.where)
+        return self.of(expr.domain) + self._count(expr.domain.type) * (self._sum(parts) + 4)
 
     def _count(self, of: t.Type) -> int:
         """How many members a collection of the type may have, or how many values a type has; a guess."""

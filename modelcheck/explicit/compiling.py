@@ -1,0 +1,59 @@
+"""LLVM's language to machine code: quickly, or well."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import llvmlite.binding as llvm
+
+
+class Tier(Enum):
+    """How much time goes into machine code: none but what it takes, or as much as makes it fast."""
+
+    QUICK = "quick"
+    FULL = "full"
+
+
+def compiled(text: str, tier: Tier) -> bytes:
+    """An object file with the code of a text.
+
+    FULL takes ten to twenty times as long as QUICK, and what it makes is about
+    half as fast again.
+    """
+    machine = _target(0 if tier is Tier.QUICK else 2)
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_default_triple()
+    module.data_layout = str(machine.target_data)
+    if tier is Tier.FULL:
+        _optimise(module, machine)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def loaded(code: bytes) -> llvm.ExecutionEngine:
+    """The machine code in an object file, ready to be called."""
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(0))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def environment() -> tuple[object, ...]:
+    """What decides, beside the text, whether code can be used here: the compiler and the processor."""
+    return llvm.llvm_version_info, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = False
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(module, passes)
+
+
+def _target(effort: int) -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=effort, jit=True)

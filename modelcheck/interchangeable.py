@@ -1,0 +1,189 @@
+"""Which sorts have members that may be renamed: whatever a run does, it does with other names.
+
+A sort has no order and its members no names, and a quantifier looks at all of
+them (NOTE(errors) in `spec/evaluate.py`), so mostly nothing in a model can tell
+two members apart.  What can is the order in which a `for` visits them, and a
+configuration that names one; and what is inside the keys of a map is not
+renamed here.  Such sorts are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import spec.ir as ir
+import spec.types as t
+from spec.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
+from spec.walk import children, walk
+
+
+def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
+    """The sorts whose members may be renamed."""
+    kept = {name for action in model.actions for name in _told_apart(action.body)}
+    kept.update(_told_apart(model.init))
+    kept.update(name for entry in model.configs for name in mentioned(entry.type))
+    kept.update(name for variable in model.variables for name in _in_keys(variable.type))
+    return tuple(sort.name for sort in model.sorts if sort.name not in kept)
+
+
+# ------------------------------------------------------------------ the order of a `for`
+
+
+def _told_apart(statements: Sequence[ir.Stmt]) -> Iterator[str]:
+    """Sorts whose members a `for` may treat differently by visiting one before another."""
+    for statement in statements:
+        match statement:
+            case ir.Each(slot, _, domain, body):
+                if not isinstance(domain.type, t.Option) and not _in_any_order(slot, body):
+                    yield from mentioned(domain.type)
+                yield from _told_apart(body)
+            case ir.Branch(_, then, other):
+                yield from _told_apart(then)
+                yield from _told_apart(other)
+            case _:
+                pass
+
+
+def _in_any_order(slot: int, body: Sequence[ir.Stmt]) -> bool:
+    """Whether rounds may change places: each writes what no other reads or writes, and all end alike."""
+    rounds = [each for each in body if isinstance(each, ir.Assign) and _is_own(each, slot)]
+    if len(rounds) < len(body):
+        return False
+    written = {each.var for each in rounds}
+    read = {name for each in rounds for expr in _expressions(each) for name in _read(expr, slot)}
+    return not written & read and _end_alike(rounds, slot)
+
+
+def _is_own(statement: ir.Assign, slot: int) -> bool:
+    """Whether it writes what belongs to the member in a slot."""
+    match statement.path:
+        case (ir.Key(ir.Local(slot=key)), *_):
+            return key == slot
+        case _:
+            return False
+
+
+def _expressions(statement: ir.Assign) -> list[ir.Expr]:
+    """What a store evaluates: its keys, then its value."""
+    return [*(step.key for step in statement.path if isinstance(step, ir.Key)), statement.value]
+
+
+def _read(expr: ir.Expr, slot: int) -> Iterator[int]:
+    """Every variable of which an expression reads more than what belongs to the member in a slot."""
+    match expr:
+        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
+            pass
+        case ir.Var(index=index):
+            yield index
+        case _:
+            for part in children(expr):
+                yield from _read(part, slot)
+
+
+# ------------------------------------------------------------------ how rounds end
+
+# A way for a round to end early: whether by an error of the model (else it is cut), and whether
+# it depends on the member.
+_End = tuple[bool, bool]
+
+
+def _end_alike(rounds: Sequence[ir.Assign], slot: int) -> bool:
+    """Whether it does not depend on the order of the rounds how the first one that ends early does.
+
+    An end that does not depend on the member comes in the first round, if it comes at all; so
+    nothing that does may come before it and end otherwise.
+    """
+    ends = [end for each in rounds for end in _ends(each, slot)]
+    ways = {error for error, depends in ends if depends}
+    if len(ways) != 1:
+        return not ways
+    before = next(place for place, (_, depends) in enumerate(ends) if depends)
+    return all(error in ways for error, _ in ends[before:])
+
+
+def _ends(statement: ir.Assign, slot: int) -> Iterator[_End]:
+    """How a store may end its step, in the order in which it would."""
+    value, keys = statement.value, [step.key for step in statement.path if isinstance(step, ir.Key)]
+    stored = value.of if isinstance(value, ir.Fit) else value
+    totality = Totality()
+    for expr in [*keys, stored]:
+        for depends in _failures(expr, slot, totality):
+            yield True, depends
+    yield from ((True, _depends(key, slot)) for key in keys if not keeps_to_type(key))
+    if isinstance(value, ir.Fit):
+        if names_scope(value.type):
+            yield False, _depends(stored, slot)
+        if not fits_but_for_scope(stored, value.type):
+            yield True, _depends(stored, slot)
+
+
+def _failures(expr: ir.Expr, slot: int, totality: Totality) -> Iterator[bool]:
+    """For each part of an expression that may have no value: whether that depends on the member."""
+    if totality.of(expr):
+        return
+    if not _depends(expr, slot):
+        yield False
+        return
+    match expr:
+        case ir.Apply(op=op, args=parts):
+            for part in parts:
+                yield from _failures(part, slot, totality)
+            if is_partial(op, parts):
+                yield True
+        case ir.Make(parts=parts):
+            for part in parts:
+                yield from _failures(part, slot, totality)
+        case _:  # what is not always evaluated depends on what is asked before
+            yield True
+
+
+def _depends(expr: ir.Expr, slot: int) -> bool:
+    """Whether the value depends on what is in a slot."""
+    return any(isinstance(part, ir.Local) and part.slot == slot for part in walk(expr))
+
+
+# ------------------------------------------------------------------ sorts in types
+
+
+def _in_keys(of: t.Type) -> Iterator[str]:
+    """The sorts inside the keys of maps, where a key is more than a member."""
+    match of:
+        case t.Map(key, inner):
+            yield from () if isinstance(key, t.Sort) else mentioned(key)
+            yield from _in_keys(inner)
+        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
+            yield from _in_keys(inner)
+        case t.Tuple(items):
+            for item in items:
+                yield from _in_keys(item)
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            for field in fields:
+                yield from _in_keys(field.type)
+        case t.Union(_, cases):
+            for case in cases:
+                yield from _in_keys(case)
+        case _:
+            return
+
+
+def mentioned(of: t.Type) -> Iterator[str]:
+    """The sorts in a type."""
+    match of:
+        case t.Sort(name):
+            yield name
+        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
+            yield from mentioned(inner)
+        case t.Map(key, inner):
+            yield from mentioned(key)
+            yield from mentioned(inner)
+        case t.Tuple(items):
+            for item in items:
+                yield from mentioned(item)
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            for field in fields:
+                yield from mentioned(field.type)
+        case t.Union(_, cases):
+            for case in cases:
+                yield from mentioned(case)
+        case _:
+            return

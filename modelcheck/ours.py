@@ -1,0 +1,72 @@
+"""The mark of our files: by it what modelcheck has written is known from what somebody else has.
+
+It is a comment in the last line, with a digest of all that stands above; so a file that somebody
+changed is theirs.  JSON has no comments, and says in its first lines what it is.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping
+from hashlib import sha256
+
+WORDS = "written by modelcheck"
+XML = ("<!-- ", " -->")
+TLA = ("\\* ", "")
+COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by the kind of the file
+    "text": ("", ""),
+    "compact": ("", ""),
+    "svg": XML,
+    "storyboard": XML,
+    "html": XML,
+    "graphml": XML,
+    "mermaid": ("%% ", ""),
+    "plantuml": ("' ", ""),
+    "dot": ("// ", ""),
+    "tla": TLA,
+    "cfg": TLA,
+    "pml": ("/* ", " */"),
+    "m": ("-- ", ""),
+}
+TAILS = {"plantuml": b"@enduml\n"}  # what has to stand behind the comment
+_LAST = re.compile(rb"^.{0,8}" + WORDS.encode() + rb", ([0-9a-f]{16}).{0,8}\n(@enduml\n)?\Z", re.MULTILINE)
+_HEAD = 1 << 14  # bytes in which JSON says what it is
+_JSON = re.compile(
+    rb'\{\s*"format": "modelcheck |\{\s*"#meta": \{\s*"format": "ITF",.*?\n {4}"modelcheck": \{', re.DOTALL
+)
+_PNG = b"\x89PNG\r\n\x1a\n"
+_END = b"\0\0\0\0IEND\xaeB`\x82"
+
+
+def marked(kind: str, content: str | bytes) -> bytes:
+    """The bytes of a file of that kind, with our mark."""
+    data = content.encode() if isinstance(content, str) else content
+    if kind == "png":
+        return data.removesuffix(_END) + _png_mark() + _END
+    if kind not in COMMENTS:
+        return data
+    data += b"" if data.endswith(b"\n") else b"\n"
+    (before, behind), tail = COMMENTS[kind], TAILS.get(kind, b"")
+    data = data.removesuffix(tail)
+    return data + f"{before}{WORDS}, {_digest(data)}{behind}\n".encode() + tail
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether a file has our mark, and has not been changed since as far as the mark can tell."""
+    last = _LAST.search(data, max(0, len(data) - 100))
+    if last is not None:
+        return _digest(data[: last.start()]) == last[1].decode()
+    if data.startswith(_PNG):
+        return data.endswith(_png_mark() + _END)
+    return _JSON.match(data[:_HEAD]) is not None
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]
+
+
+def _png_mark() -> bytes:
+    """A chunk of text, as PNG has it."""
+    told = b"tEXtSoftware\0modelcheck"
+    return (len(told) - 4).to_bytes(4) + told + zlib.crc32(told).to_bytes(4)

@@ -1,0 +1,223 @@
+"""Code made quickly and code made well find the same, whenever one takes over from the other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from modelcheck.api import check
+from modelcheck.engine import Task
+from modelcheck.explicit import tiers
+from modelcheck.explicit.cache import Cache
+from modelcheck.explicit.compiling import Tier
+from modelcheck.explicit.findings import FullAccount
+from modelcheck.explicit.functions import Codes
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.search import Search
+from modelcheck.explicit.space import Space
+from modelcheck.explicit.tiers import Optimiser
+from modelcheck.families import families, looked_at
+from modelcheck.report import Silent
+from modelcheck.result import Findings, Holds, Violated
+from spec.ir import Check, Model, PropertyKind
+from spec.load import load
+from spec.semantics import Machine
+
+PROTOCOLS = Path(__file__).parents[3] / "spec/protocols"
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+
+
+def named(file: str, name: str) -> tuple[Model, Check]:
+    return next((m, c) for m in load(PROTOCOLS / f"{file}.rsm") for c in m.checks if c.name == name)
+
+
+def task_of(model: Model, asked: Check) -> Task:
+    properties = tuple(p for p in looked_at(model, asked) if p.kind not in OF_FAIR_RUNS)
+    return Task(model, asked.scope, asked.budget, properties, stop_early=False)
+
+
+def facts(findings: Findings) -> object:
+    """All that is counted and found, and the runs themselves."""
+    stats, told = findings.stats, list[object]()
+    for result in findings.results:
+        match result.verdict:
+            case Violated(_, run) | Holds(example=run):
+                told.append((result.property, result.by_faults, run and (run.states, run.steps)))
+            case verdict:
+                told.append((result.property, result.by_faults, verdict))
+    return findings.end, stats.layers, stats.levels, stats.taken, stats.cut, stats.unrefused, told
+
+
+class Switching:
+    """Gives a search the one code or the other, at random, after every round."""
+
+    def __init__(self, kernel: Kernel, other: Kernel, seed: int) -> None:
+        self.kernel, self.calls, self.random = kernel, [kernel.call, other.call], Random(seed)  # noqa: S311
+        self.switches = 0
+
+    def look(self, _seconds: float) -> None:
+        call = self.random.choice(self.calls)
+        self.switches += call is not self.kernel.call
+        self.kernel.call = call
+
+
+def searched(task: Task, kernel: Kernel, threads: int, switching: Switching | None = None) -> object:
+    """What a search finds."""
+    machine = Machine(task.model, task.scope)
+    with (
+        closing(Space(kernel)) as space,
+        closing(Search(task, space, machine, Silent(), threads)) as search,
+    ):
+        search.optimiser = switching
+        with closing(FullAccount(search, search.run())) as account:
+            return facts(account.findings("explicit"))
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("kisr", "any_crashes"), ("kafka", "usual"), ("kafka", "jepsen_clean"), ("raft", "replication_losses")],
+)
+def test_code_that_changes_at_random_rounds_finds_the_same(file: str, name: str, tmp_path: Path) -> None:
+    task = task_of(*named(file, name))
+    quick, full = (
+        Kernel(task, Codes(Cache(tmp_path / tier.value)), tier=tier) for tier in (Tier.QUICK, Tier.FULL)
+    )
+    alone = searched(task, full, 1)
+
+    assert (quick.tier, full.tier) == (Tier.QUICK, Tier.FULL)
+    assert alone == searched(task, quick, 2)
+    own = quick.call
+    for seed in range(3):
+        switching = Switching(quick, full, seed)
+
+        assert alone == searched(task, quick, 1 + seed % 2, switching)
+        assert switching.switches > 2
+        quick.call = own
+
+
+# ------------------------------------------------------------------ the process beside
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Better code is wanted from the first round on, and nothing is kept from before."""
+    monkeypatch.setattr(tiers, "HOT", 0.0)
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def large() -> tuple[Model, Check]:
+    """A search of some rounds, which waits at each until the other code is there, or its process gone."""
+    model, asked = named("kisr", "s")
+    return model, replace(asked, expect=())
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> list[Optimiser]:
+    """Searches wait for the process beside them, which is quicker than to search for long."""
+    seen: list[Optimiser] = []
+    look = Optimiser.look
+
+    def wait(self: Optimiser, seconds: float) -> None:
+        look(self, seconds)
+        if self not in seen:
+            seen.append(self)
+        if self._child is not None:
+            self._child.pipe.poll(60)
+
+    monkeypatch.setattr(Optimiser, "look", wait)
+    return seen
+
+
+def test_a_long_search_goes_on_with_better_code_and_keeps_it(eager: Path, patient: list[Optimiser]) -> None:
+    model, asked = large()
+    found = check(model, asked, engine="explicit").findings
+
+    assert found.stats.states == 379_069
+    assert patient[0]._kernel.tier is Tier.FULL
+    assert [path for path in eager.iterdir() if path.name.endswith("-full")]
+
+
+def killed(child: object) -> None:
+    os.kill(child.process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+
+
+def test_without_the_process_the_search_ends_with_the_code_it_has(
+    eager: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, asked = large()
+    begun: list[Optimiser] = []
+    look = Optimiser.look
+
+    def kill(self: Optimiser, seconds: float) -> None:
+        had = self._child
+        look(self, seconds)
+        if self._child is not None and had is None:
+            begun.append(self)
+            killed(self._child)
+            time.sleep(0.1)
+
+    monkeypatch.setattr(Optimiser, "look", kill)
+    found = check(model, asked, engine="explicit").findings
+
+    assert found.stats.states == 379_069
+    assert [each._kernel.tier for each in begun] == [Tier.QUICK]
+    assert not [path for path in eager.iterdir() if path.name.endswith("-full")]
+
+
+def no_process(_serve: Callable[..., object]) -> object:
+    raise OSError("no more processes")
+
+
+def test_where_no_process_can_start_the_search_goes_on(eager: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, asked = large()
+    monkeypatch.setattr(tiers, "started", no_process)
+
+    assert check(model, asked, engine="explicit").findings.stats.states == 379_069
+
+
+def test_a_short_search_starts_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    monkeypatch.setattr(tiers, "started", lambda _: pytest.fail("a process for so little"))
+    model, asked = named("kisr", "xs")
+
+    assert check(model, asked, engine="explicit").findings.stats.states == 19_521
+
+
+# --------------------------------------------------------------------- one for many
+
+
+def questions(file: str) -> Iterator[tuple[Model, Check]]:
+    for model in load(PROTOCOLS / f"{file}.rsm"):
+        for asked in model.checks:
+            kinds = {p.kind for p in looked_at(model, asked)}
+            if not kinds & OF_FAIR_RUNS:
+                yield model, replace(asked, expect=())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["quorum", "kafka"])
+def test_one_kernel_for_many_questions_answers_each_as_its_own_does(
+    file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = list(questions(file))
+    shared = families(asked)
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "own"))
+    own = [facts(check(*each, engine="explicit", threads=1).findings) for each in asked]
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "shared"))
+    for (model, question), family, expected in zip(asked, shared, own, strict=True):
+        found = check(model, question, engine="explicit", threads=1, family=family).findings
+
+        assert facts(found) == expected, question.name
+
+    kernels = len(list((tmp_path / "shared").iterdir()))
+    assert kernels == len({id(family) for family in shared if family}) + shared.count(None)
+    assert kernels < len(list((tmp_path / "own").iterdir()))

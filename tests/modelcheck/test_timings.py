@@ -1,0 +1,55 @@
+"""What `--timings` says the time of a command went into."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from modelcheck.cli import main
+from modelcheck.report import Spent
+from modelcheck.timings import Timings
+
+ROOT = Path(__file__).parents[2]
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, float]:
+    """The phases in the line behind all that was said, and the sum."""
+    (line,) = [each for each in capsys.readouterr().err.splitlines() if each.startswith("time: ")]
+    return {name: float(seconds) for name, seconds in re.findall(r"([a-z]+) ([0-9.]+)", line)}
+
+
+def test_what_is_counted_to_a_phase_is_counted_to_no_other() -> None:
+    timings = Timings()
+    with timings.phase("tell"):
+        timings.tell(Spent("search", 100.0))
+        with timings.phase("read"):
+            time.sleep(0.03)
+
+    assert timings._spent["search"] == 100
+    assert 0.03 <= timings._spent["read"] < 50
+    assert timings._spent["tell"] < 0.03
+
+
+def test_a_check_says_what_it_took_and_its_json_stays_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    code = main(["check", str(ROOT / "spec/protocols/kisr.rsm"), "--check", "xs", "--timings", "--json"])
+    out, err = capsys.readouterr()
+
+    assert code == 0
+    assert json.loads(out)
+    assert {"start", "read", "write", "compile", "search"} <= set(re.findall(r"([a-z]+) [0-9.]+", err))
+
+
+@pytest.mark.slow
+def test_a_review_says_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
+    inputs = ROOT / "tests/modelcheck/review/inputs"
+    code = main(["review", str(inputs / "server-3.7.properties"), "--faults", "1", "--timings"])
+
+    assert code == 0
+    assert {"start", "read", "search"} <= told(capsys).keys()
