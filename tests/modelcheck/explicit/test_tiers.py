@@ -179,14 +179,14 @@ def no_process(_serve: Callable[..., object]) -> object:
 
 def test_where_no_process_can_start_the_search_goes_on(eager: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, asked = large()
-    monkeypatch.setattr(tiers, "started", no_process)
+    monkeypatch.setattr("modelcheck.children.started", no_process)
 
     assert check(model, asked, engine="explicit").findings.stats.states == 379_069
 
 
 def test_a_short_search_starts_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
-    monkeypatch.setattr(tiers, "started", lambda _: pytest.fail("a process for so little"))
+    monkeypatch.setattr("modelcheck.children.started", lambda _: pytest.fail("a process for so little"))
     model, asked = named("kisr", "xs")
 
     assert check(model, asked, engine="explicit").findings.stats.states == 19_521
