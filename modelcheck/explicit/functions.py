@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from modelcheck.explicit.cache import Cache
+from modelcheck.cache import Cache
 from modelcheck.explicit.compiling import loaded
 
 _P, _N, _FLAG = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool

@@ -6,11 +6,11 @@ import ctypes
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
+from modelcheck.cache import sources
 from modelcheck.engine import Task
 from modelcheck.explicit.compiling import Tier, environment
 from modelcheck.explicit.context import CURSOR, context, recoverable
@@ -176,12 +176,4 @@ def _model_text(this: _ThisModel) -> str:
     """What code depends on that all questions about a model have in common."""
     model = this.model
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions)
-    return repr((*parts, _sources(), environment()))
-
-
-@cache
-def _sources() -> str:
-    """The text of the modules that decide what the code is: another text, another code."""
-    modules = [module for package in ("modelcheck.explicit", "spec") for module in files(package).iterdir()]
-    texts = (module.read_bytes() for module in sorted(modules, key=str) if module.name.endswith(".py"))
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+    return repr((*parts, sources("modelcheck.explicit", "spec"), environment()))

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.result import Holds, Outcome, Unknown, Unshown, Verdict, Violated
+from modelcheck.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
+from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import (
     ANY,
@@ -65,25 +66,25 @@ class Answer:
         return False if self.lost_with is not None and self.lost_with <= faults else None
 
 
-def _answer(question: Question, guarantee: Guarantee, outcome: Outcome) -> Answer:
-    verdicts = [outcome.verdict(name) for name in guarantee.properties]
-    stats, kind = outcome.findings.stats, question.kind
+def _answer(question: Question, guarantee: Guarantee, found: Found) -> Answer:
+    verdicts = [found.verdicts[name] for name in guarantee.properties]
+    kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
     if losses:
         loss = late_faults(min(losses, key=_order))
-        return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=stats.states)
+        return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
     unsure = [left for verdict in verdicts if (left := _left_open(verdict)) is not None]
     if unsure:
         least, why = min(unsure)
         known = [v.extent.faults for v in verdicts if isinstance(v, Violated)]
         broken = min((faults for faults in known if faults is not None), default=None)
         return Answer(
-            guarantee, kind, least, None, complete=False, states=stats.states, why=why, broken=broken
+            guarantee, kind, least, None, complete=False, states=found.states, why=why, broken=broken
         )
-    bounded = "Epoch" in stats.cut  # then `any number` would be of elections that were not looked at
+    bounded = "Epoch" in found.cut  # then `any number` would be of elections that were not looked at
     held = [question.faults if bounded else v.extent.faults for v in verdicts if isinstance(v, Holds)]
     survived = min((most for most in held if most is not None), default=None)
-    return Answer(guarantee, kind, survived, None, complete=True, states=stats.states)
+    return Answer(guarantee, kind, survived, None, complete=True, states=found.states)
 
 
 def _left_open(verdict: Verdict) -> tuple[int, str] | None:
@@ -124,21 +125,21 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
 def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
     most = max(question.budget.counted.values(), default=0)
-    outcome = put(asking, partition, question, most)
-    if outcome is None:
+    found = put(asking, partition, question, most)
+    if found is None:
         why = asking.why_not
         return tuple(
             Answer(each, question.kind, -1, None, complete=False, states=0, why=why)
             for each in question.guarantees
         )
-    return tuple(_answer(question, guarantee, outcome) for guarantee in question.guarantees)
+    return tuple(_answer(question, guarantee, found) for guarantee in question.guarantees)
 
 
-def put(asking: Asking, partition: Partition, question: Question, most: int) -> Outcome | None:
+def put(asking: Asking, partition: Partition, question: Question, most: int) -> Found | None:
     """What comes out of a question, where those that follow count up to so many faults of each kind."""
     group = next(each for each in groups() if question.guarantees[0] in each)
     family = counting_family(partition, group, most) if most else plain_family(partition, group)
-    return asking.outcome(str(question), *as_check(partition, question), family)
+    return asking.found(str(question), *as_check(partition, question), family)
 
 
 def _mildest(

@@ -14,6 +14,7 @@ from modelcheck.engine import Family, Limits
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.report import Event, Progress, Reporter, Stopped
 from modelcheck.result import End, Outcome
+from modelcheck.review.kept import Answers, Found, found
 from modelcheck.timings import Timings
 from spec.frozen import frozen
 from spec.ir import Check, Model
@@ -31,7 +32,7 @@ class Watch(Reporter, Protocol):
 
 @frozen
 class Effort:
-    """How many states all searches together may find, and the seconds they may take; None: any number."""
+    """How many states the searches of a run may find, and the seconds they may take; None: any number."""
 
     states: int | None = None
     seconds: float | None = None
@@ -40,13 +41,16 @@ class Effort:
 class Asking:
     """One question after the other; `ended` is why there are no more, `states` how many were found in all.
 
+    What an earlier run has answered costs nothing again: `known` of the states were found then.
+
     Within it as a context the first Ctrl-C only ends the questions, so that what was
     found by then can be told; the second one is a KeyboardInterrupt as usual.
     """
 
     def __init__(self, effort: Effort, watch: Watch, timings: Timings | None = None) -> None:
         self.ended = ""
-        self.states = 0
+        self.states = self.known = 0
+        self._answers = Answers()
         self._searches = 0
         self._effort = effort
         self._watch = watch
@@ -71,16 +75,20 @@ class Asking:
             raise KeyboardInterrupt
         self.ended = End.INTERRUPTED.value
 
-    def outcome(self, what: str, model: Model, asked: Check, family: Family) -> Outcome | None:
+    def found(self, what: str, model: Model, asked: Check, family: Family) -> Found | None:
         """What comes out, up to symmetry, perhaps cut short; None when nothing is left to spend."""
-        limits = self._limits()
+        if (known := self._answers.get(model, asked)) is not None:
+            self.states, self.known = self.states + known.states, self.known + known.states
+            return known
+        limits = self._limits(self._answers.short(model, asked))
         if limits is None:
             return None
         self._searches += 1
         self._watch.begin(f"search {self._searches}: {what}")
-        found = self._checked(model, asked, family, limits)
-        self.states += found.findings.stats.states
-        return found
+        outcome = self._checked(model, asked, family, limits)
+        self._answers.keep(model, asked, outcome)
+        self.states += outcome.findings.stats.states
+        return found(outcome)
 
     def _checked(self, model: Model, asked: Check, family: Family, limits: Limits) -> Outcome:
         try:
@@ -107,15 +115,15 @@ class Asking:
         """Why a question was not answered."""
         return self.ended or (End.SECONDS if self._is_late() else End.STATES).value
 
-    def _limits(self) -> Limits | None:
-        """What one search may spend; None when there is nothing left."""
+    def _limits(self, short: int) -> Limits | None:
+        """What one search may spend, to which `short` states were not enough; None when nothing is left."""
         if self.ended or self._is_late():
             return None
-        states = self._effort.states
-        if states is not None and self.states >= states:
-            return None
-        left = None if self._until is None else self._until - time.monotonic()
-        return Limits(None if states is None else 1 + (states - self.states) // SHARE, left)
+        seconds = None if self._until is None else self._until - time.monotonic()
+        if self._effort.states is None:
+            return Limits(None, seconds)
+        left = self._effort.states - (self.states - self.known)
+        return None if left <= 0 else Limits(min(left, max(1 + left // SHARE, 2 * short)), seconds)
 
     def _is_late(self) -> bool:
         return self._until is not None and time.monotonic() >= self._until

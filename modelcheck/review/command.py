@@ -130,7 +130,9 @@ def _review(
             about = Circumstances(settings.version.value, settings.brokers.value)
             found = remedies(asking, subject, about, loss)
     took = time.monotonic() - began
-    return Review(settings, subject, faults, answers, found, required, asking.ended, asking.states, took)
+    return Review(
+        settings, subject, faults, answers, found, required, asking.ended, asking.states, asking.known, took
+    )
 
 
 def _exit(review: Review) -> Exit:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from modelcheck.result import Holds, Outcome, Violated
+from modelcheck.result import Holds, Violated
 from modelcheck.review.answers import Answer, put
 from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Change, changed, in_words, single_changes
+from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import GUARANTEES, Guarantee, of_mixture
 from modelcheck.review.versions import Version
@@ -127,9 +128,9 @@ def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answ
     return Trial(prevents=True, goes_on=goes_on)
 
 
-def _holds(outcome: Outcome | None, guarantee: Guarantee) -> bool | None:
+def _holds(found: Found | None, guarantee: Guarantee) -> bool | None:
     """Whether a guarantee survives; None when that is not known."""
-    verdicts = [] if outcome is None else [outcome.verdict(name) for name in guarantee.properties]
+    verdicts = [] if found is None else [found.verdicts[name] for name in guarantee.properties]
     if any(isinstance(verdict, Violated) for verdict in verdicts):
         return False
     return True if verdicts and all(isinstance(verdict, Holds) for verdict in verdicts) else None

@@ -160,7 +160,7 @@ def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Lin
         f"Checked for one partition, up to {count(review.faults, 'fault')}, "
         f"{count(GUARANTEES[0].records, 'record')} ({GUARANTEES[-1].records} for `consistent`) "
         f"and {count(review.faults + 1, 'election')}: "
-        f"{review.states:,} states" + (f" in {review.seconds:.0f} s." if measured else ".")
+        f"{review.states:,} states" + (_took(review) if measured else "") + "."
     )
     yield from wrapped((), said, width, Role.DIM)
     for note in review.partition.approximations:
@@ -170,5 +170,14 @@ def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Lin
             (), f"Cut short: {review.ended}. This is what was found before.", width, Role.UNSURE
         )
     elif not review.complete:
-        text = "Cut short: --max-states or --max-time gives more, --faults 1 asks for less."
+        text = "Cut short: --max-states or --max-time gives more, what was answered is kept; --faults 1 asks less."
         yield from wrapped((), text, width, Role.UNSURE)
+
+
+def _took(review: Review) -> str:
+    known = "" if not review.known else f", {_part(review)} found by an earlier run,"
+    return f"{known} in {review.seconds:.0f} s"
+
+
+def _part(review: Review) -> str:
+    return "all" if review.known == review.states else f"{review.known:,} of them"

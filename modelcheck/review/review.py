@@ -18,7 +18,7 @@ class Review:
 
     `faults` were tried at most; `remedies` prevent the first loss, None when
     nobody looked; `ended` is why the review came to an early end, empty when it
-    did not; `states` were found by all searches together.
+    did not; `states` were found by all searches together, `known` of them by an earlier run.
     """
 
     settings: Settings
@@ -29,6 +29,7 @@ class Review:
     required: tuple[Requirement, ...]
     ended: str
     states: int
+    known: int
     seconds: float
 
     @property

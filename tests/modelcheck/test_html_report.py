@@ -204,7 +204,7 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Review:
     alone = Question(first, "isolation", Budget(1, {"isolate": None}))
     with Asking(Effort(), ProgressLine(StringIO(), "", columns=80)) as asking:
         answers = (*ask(asking, subject, mixed), *ask(asking, subject, alone))
-    return Review(found, subject, 2, answers, None, (requirement("durable:2"),), "", asking.states, 1.0)
+    return Review(found, subject, 2, answers, None, (requirement("durable:2"),), "", asking.states, 0, 1.0)
 
 
 def test_a_review_is_a_page_with_its_answers_its_table_and_its_losses(review: Review) -> None:

@@ -14,9 +14,9 @@ from random import Random
 import pytest
 
 from modelcheck.api import check
+from modelcheck.cache import Cache
 from modelcheck.engine import Task
 from modelcheck.explicit import tiers
-from modelcheck.explicit.cache import Cache
 from modelcheck.explicit.compiling import Tier
 from modelcheck.explicit.findings import FullAccount
 from modelcheck.explicit.functions import Codes

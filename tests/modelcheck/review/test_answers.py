@@ -7,6 +7,7 @@ from dataclasses import replace
 from modelcheck.api import check
 from modelcheck.result import End, Outcome, Result, Unshown, Violated
 from modelcheck.review.answers import Answer, _answer, _mixture
+from modelcheck.review.kept import found
 from modelcheck.review.questions import ANY, GUARANTEES, Question
 from modelcheck.review.told import cell, mark, sentence
 from spec.ir import Budget, PropertyKind
@@ -36,17 +37,17 @@ def stopped(least: int) -> Outcome:
 
 def answer(least: int) -> Answer:
     question = Question((WRITABLE,), ANY, Budget(2))
-    return _mixture(_answer(question, WRITABLE, stopped(least)), [])
+    return _mixture(_answer(question, WRITABLE, found(stopped(least))), [])
 
 
 def test_what_is_known_to_break_a_guarantee_breaks_it_without_a_run() -> None:
-    found = answer(1)
+    known = answer(1)
 
-    assert [found.survives(faults) for faults in (0, 1, 2)] == [True, None, False]
-    assert not found.complete
-    assert cell(found)[0] == "<2"
-    assert mark(found)[0] == "✗"
-    assert sentence(found) == (
+    assert [known.survives(faults) for faults in (0, 1, 2)] == [True, None, False]
+    assert not known.complete
+    assert cell(known)[0] == "<2"
+    assert mark(known)[0] == "✗"
+    assert sentence(known) == (
         "with at most 2 faults writes can stop until somebody repairs something; "
         "the search for such a run was cut short"
     )

@@ -283,4 +283,4 @@ def test_options_that_make_no_sense_are_refused(
 
 def masked(printed: str) -> str:
     """A report without what depends on the machine."""
-    return re.sub(r"in \d+ s\.", "in … s.", re.sub(r"\s+states\s+in\s+\d+\s+s\.", " states in … s.", printed))
+    return re.sub(r"\s+states(,[^.]*run,)?\s+in\s+\d+\s+s\.", " states in … s.", printed)

@@ -1,7 +1,8 @@
-"""Compiled kernels on disk, shared by all runs of one user; losing it costs only time.
+"""What was worked out before, on disk, shared by all runs of one user; losing it costs only time.
 
-What is kept there is run as code, and its checksum says only that it is whole.  So it has to
-be the user's own: a folder that others can write to is refused.
+Compiled kernels are kept there, which are run as code, and answers, which are believed; a
+checksum says only that they are whole.  So it has to be the user's own: a folder that others
+can write to is refused.
 """
 
 from __future__ import annotations
@@ -12,14 +13,30 @@ import os
 import re
 import stat
 import tempfile
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 from modelcheck.engine import CannotStart
+from spec.frozen import frozen
 
-MOST_FILES = 200  # the oldest go first
-MARK = b"modelcheck kernel\n"
+
+@frozen
+class Kept:
+    """What is kept: the mark that its files begin with, what they are called, how many there may be.
+
+    Where there are more, the oldest go first.
+    """
+
+    mark: bytes
+    names: str
+    most: int
+
+
+KERNELS = Kept(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full)?", 200)
+ANSWERS = Kept(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
 OURS = {0, os.geteuid()}  # whose files are trusted: the user's, and those of who may do anything anyhow
-_NAME = re.compile(r"[0-9a-f]{64}(-blocks)?(-quick|-full)?|new-\w{8}")
+_NEW = r"new-\w{8}"
 
 
 class Cache:
@@ -29,8 +46,9 @@ class Cache:
     cannot be written, a full disk or a damaged file is as if nothing were kept.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, kept: Kept = KERNELS) -> None:
         self.folder = folder or _folder()
+        self._kept = kept
 
     def insist(self) -> None:
         """See that nobody else can have put something there. Raises CannotStart."""
@@ -52,8 +70,9 @@ class Cache:
                 data = b"" if _wrong(os.fstat(handle)) else file.read()
         except OSError:
             return None
-        digest, kept = data[len(MARK) :][:32], data[len(MARK) + 32 :]
-        return kept if data.startswith(MARK) and hashlib.sha256(kept).digest() == digest else None
+        mark = self._kept.mark
+        digest, kept = data[len(mark) :][:32], data[len(mark) + 32 :]
+        return kept if data.startswith(mark) and hashlib.sha256(kept).digest() == digest else None
 
     def put(self, key: str, data: bytes) -> None:
         """Keep bytes under a key, if that is possible."""
@@ -62,7 +81,7 @@ class Cache:
             handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(MARK + hashlib.sha256(data).digest() + data)
+                    file.write(self._kept.mark + hashlib.sha256(data).digest() + data)
                 Path(name).replace(self.folder / key)
             except BaseException:
                 Path(name).unlink(missing_ok=True)
@@ -70,11 +89,29 @@ class Cache:
             self._trim()
 
     def _trim(self) -> None:
-        """Remove the oldest kernels, and nothing else that may be in the folder."""
-        kernels = [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name) and _is_kernel(path)]
-        newest = sorted(kernels, key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in newest[MOST_FILES:]:
-            path.unlink(missing_ok=True)
+        """Remove the oldest of these files, and nothing else that may be in the folder."""
+        named = re.compile(f"{self._kept.names}|{_NEW}")
+        found = [path for path in self.folder.iterdir() if named.fullmatch(path.name)]
+        if len(found) > self._kept.most:
+            ours = [path for path in found if self._is_marked(path)]
+            newest = sorted(ours, key=lambda path: path.stat().st_mtime, reverse=True)
+            for path in newest[self._kept.most :]:
+                path.unlink(missing_ok=True)
+
+    def _is_marked(self, path: Path) -> bool:
+        try:
+            with path.open("rb") as file:
+                return file.read(len(self._kept.mark)) == self._kept.mark
+        except OSError:
+            return False
+
+
+@cache
+def sources(*packages: str) -> str:
+    """A digest of the text of these packages: another text may have other kernels and other answers."""
+    modules = [module for package in packages for module in files(package).iterdir()]
+    texts = (module.read_bytes() for module in sorted(modules, key=str) if module.name.endswith(".py"))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def _wrong(about: os.stat_result) -> str:
@@ -82,14 +119,6 @@ def _wrong(about: os.stat_result) -> str:
     if about.st_uid not in OURS:
         return "somebody else owns"
     return "others can write to" if stat.S_IMODE(about.st_mode) & 0o022 else ""
-
-
-def _is_kernel(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MARK)) == MARK
-    except OSError:
-        return False
 
 
 def _folder() -> Path:

@@ -1,17 +1,18 @@
-"""The cache of kernels: whose files it removes, and whose code it runs."""
+"""The cache: whose files it removes, and whose it trusts."""
 
 from __future__ import annotations
 
 import os
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from modelcheck import cache as cache_module
+from modelcheck.cache import KERNELS, Cache
 from modelcheck.cli import main
 from modelcheck.engine import CannotStart
-from modelcheck.explicit import cache as cache_module
-from modelcheck.explicit.cache import Cache
 from spec.diagnostics import render
 from tests.modelcheck.test_written import TINY
 
@@ -39,13 +40,12 @@ def test_a_cache_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- whose files
 
 
-def test_only_kernels_are_removed_the_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_module, "MOST_FILES", 3)
+def test_only_kernels_are_removed_the_oldest_first(tmp_path: Path) -> None:
     mine = [f"letter-{n}.txt" for n in range(9)] + [KEY.replace("0", "f"), "new-abcdefgh", "state-1"]
     for name in mine:
         (tmp_path / name).write_text("mine", encoding="utf-8")
         os.utime(tmp_path / name, (1, 1))
-    cache = Cache(tmp_path)
+    cache = Cache(tmp_path, replace(KERNELS, most=3))
     keys = [f"{n}{KEY[1:]}" for n in range(5)] + [f"5{KEY[1:]}-blocks"]
     for age, key in enumerate(keys):
         cache.put(key, b"code")
@@ -54,11 +54,8 @@ def test_only_kernels_are_removed_the_oldest_first(tmp_path: Path, monkeypatch: 
     assert {path.name for path in tmp_path.iterdir()} == {*mine, *keys[-3:]}
 
 
-def test_what_a_run_that_was_killed_has_left_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cache_module, "MOST_FILES", 1)
-    cache = Cache(tmp_path)
+def test_what_a_run_that_was_killed_has_left_is_removed(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, replace(KERNELS, most=1))
     cache.put(KEY, b"code")
     left = tmp_path / "new-12345678"
     left.write_bytes((tmp_path / KEY).read_bytes()[:30])
