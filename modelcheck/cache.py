@@ -44,7 +44,10 @@ class Cache:
 
     Files appear whole or not at all, so runs may share a folder; a folder that
     cannot be written, a full disk or a damaged file is as if nothing were kept.
+    `problem` says why the latest was not kept, if so.
     """
+
+    problem = ""
 
     def __init__(self, folder: Path | None = None, kept: Kept = KERNELS) -> None:
         self.folder = folder or _folder()
@@ -76,7 +79,7 @@ class Cache:
 
     def put(self, key: str, data: bytes) -> None:
         """Keep bytes under a key, if that is possible."""
-        with contextlib.suppress(OSError):
+        try:
             self.make()
             handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")
             try:
@@ -87,6 +90,8 @@ class Cache:
                 Path(name).unlink(missing_ok=True)
                 raise
             self._trim()
+        except OSError as error:
+            self.problem = (error.strerror or str(error)).lower()
 
     def _trim(self) -> None:
         """Remove the oldest of these files, and nothing else that may be in the folder."""

@@ -12,6 +12,7 @@ from modelcheck.report import (
     Found,
     Kept,
     LayerDone,
+    NotKept,
     Progress,
     Proving,
     Runs,
@@ -33,6 +34,7 @@ class ProgressLine:
         self._is_terminal = stream.isatty()
         self._violated: list[str] = []
         self._beside: list[str] = []
+        self._noted: set[NotKept] = set()
 
     def begin(self, title: str) -> None:
         """From here on it is about something else; say so at once."""
@@ -59,6 +61,13 @@ class ProgressLine:
             case Kept(_, str(problem)):
                 self.clear()
                 self._stream.write(f"modelcheck: no checkpoint: {problem}; the search goes on\n")
+            case NotKept(folder, problem) if event not in self._noted:
+                self._noted.add(event)
+                self.clear()
+                self._stream.write(
+                    f"modelcheck: what was compiled is not kept in {folder}: {problem};"
+                    " the next run will take as long (MODELCHECK_CACHE names another folder)\n"
+                )
             case Companion(name, depth, found):
                 self._beside = [f"{name} at depth {depth}"]
                 if found is not None:
@@ -67,7 +76,7 @@ class ProgressLine:
                         f" {count(found.steps, 'step')}; the search goes on for one with fewer faults,"
                         " and Ctrl-C shows what there is"
                     )
-            case LayerDone() | Kept() | Spent():
+            case LayerDone() | Kept() | NotKept() | Spent():
                 pass
             case _:
                 assert_never(event)

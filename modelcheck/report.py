@@ -87,6 +87,14 @@ class Companion:
 
 
 @frozen
+class NotKept:
+    """What was compiled cannot be kept for the next run: where, and why."""
+
+    folder: str
+    problem: str
+
+
+@frozen
 class Spent:
     """So many seconds went into a phase, one of `timings.PHASES`."""
 
@@ -94,7 +102,7 @@ class Spent:
     seconds: float
 
 
-Event = Spent | Progress | LayerDone | Found | Kept | Runs | Shrinking | Proving | Companion
+Event = Spent | Progress | LayerDone | Found | Kept | NotKept | Runs | Shrinking | Proving | Companion
 
 
 class Stopped(Exception):  # noqa: N818 - an end like any other

@@ -22,6 +22,7 @@ from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
 from modelcheck.portfolio import PATIENCE, Disagreement
 from modelcheck.progress import ProgressLine
+from modelcheck.report import Reporter
 from modelcheck.result import End, Outcome
 from modelcheck.shrinking.outcome import smaller
 from modelcheck.shrinking.shrink import Shrunk, shrink
@@ -39,7 +40,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     engine = engine_by(args)
     arguments.refuse_conflicts(args)
     files = arguments.files(args, output)
-    timings = Timings()
+    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    timings = Timings(progress)
     with timings.phase("read"):
         asked = questions(args)
     if args.estimate:
@@ -48,7 +50,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     exits = set[Exit]()
     for (model, check), family in zip(asked, families(asked), strict=True):
         try:
-            found = _ask(args, output, (model, check), engine, family, timings)
+            progress.begin(f"{model.name} · {check.name}")
+            try:
+                found = _ask(args, (model, check), engine, family, timings)
+            finally:
+                progress.clear()
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
             exits.add(Exit.UNKNOWN)
@@ -89,16 +95,13 @@ def _estimate(output: Output, asked: list[Question]) -> int:
 
 def _ask(
     args: argparse.Namespace,
-    output: Output,
     asked: Question,
     engine: Engine | None,
     family: Family | None,
-    timings: Timings,
+    reporter: Reporter,
 ) -> Outcome:
-    """Run one check, with a line of progress where somebody watches."""
+    """Run one check."""
     model, check = asked
-    columns = shutil.get_terminal_size().columns
-    progress = timings.inner = ProgressLine(output.err, f"{model.name} · {check.name}", columns=columns)
     limits = Limits(args.max_states, args.max_time, args.max_memory)
     try:
         return run_check(
@@ -106,7 +109,7 @@ def _ask(
             check,
             engine=engine,
             limits=limits,
-            reporter=timings,
+            reporter=reporter,
             symmetry=args.symmetry,
             threads=args.threads,
             keep=arguments.keep(args),
@@ -121,8 +124,6 @@ def _ask(
     except ModelError as error:
         message = f"the model cannot start: {error.message}"
         raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
-    finally:
-        progress.clear()
 
 
 def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagreement) -> None:

@@ -69,6 +69,8 @@ class ExplicitEngine:
         kernel.configure()
         for phase, seconds in kernel.spent.items():
             reporter.tell(Spent(phase, seconds))
+        if self._codes is not None and (problem := self._codes.not_kept()):
+            reporter.tell(problem)
         machine, threads = Machine(task.model, task.scope), task.threads or cores()
         with (
             closing(Space(kernel, ways=task.ways)) as space,

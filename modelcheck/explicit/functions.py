@@ -8,6 +8,7 @@ from typing import Any
 
 from modelcheck.cache import Cache
 from modelcheck.explicit.compiling import loaded
+from modelcheck.report import NotKept
 
 _P, _N, _FLAG = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool
 Signatures = dict[str, tuple[Any, list[Any]]]
@@ -85,6 +86,11 @@ class Codes:
                 return None
             self._loaded[name] = Code(made, signatures)
         return self._loaded[name]
+
+    def not_kept(self) -> NotKept | None:
+        """What to tell where code could not be written to disk."""
+        problem = self._cache.problem
+        return NotKept(str(self._cache.folder), problem) if problem else None
 
     def keep(self, name: str, made: bytes, signatures: Signatures) -> Code:
         """Code that was made, under a name from now on."""

@@ -170,7 +170,7 @@ def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Lin
             (), f"Cut short: {review.ended}. This is what was found before.", width, Role.UNSURE
         )
     elif not review.complete:
-        text = "Cut short: --max-states or --max-time gives more, what was answered is kept; --faults 1 asks less."
+        text = "Cut short: --max-states or --max-time gives more, from here on; --faults 1 asks for less."
         yield from wrapped((), text, width, Role.UNSURE)
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import resource
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +17,14 @@ import pytest
 from modelcheck import cache as cache_module
 from modelcheck.cache import KERNELS, Cache
 from modelcheck.cli import main
-from modelcheck.engine import CannotStart
+from modelcheck.engine import CannotStart, Task
+from modelcheck.explicit.compiling import Tier, compiled
+from modelcheck.explicit.kernel import Kernel
 from spec.diagnostics import render
+from spec.load import load
 from tests.modelcheck.test_written import TINY
 
+SMALL = Path(__file__).parents[2] / "spec/protocols/two_phase_commit.rsm"
 KEY = "0123456789abcdef" * 4
 
 
@@ -130,3 +139,83 @@ def test_the_refusal_comes_through_from_another_process() -> None:
 
     assert isinstance(again, CannotStart)
     assert [render(each) for each in again.diagnostics] == ["modelcheck: error[R0912]: there is no Java"]
+
+
+# ------------------------------------------------------- what cannot be kept or used
+
+
+def checked(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """A check by a process of its own, with its cache there."""
+    return subprocess.run(
+        [sys.executable, "-m", "modelcheck", "check", str(SMALL), "--engine", "explicit", "--json", *options],
+        env={**os.environ, "MODELCHECK_CACHE": str(folder), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def answers(done: subprocess.CompletedProcess[str]) -> list[tuple[int, object]]:
+    """The exit code, and states and verdicts of each check."""
+    found = [(each["stats"]["states"], each["properties"]) for each in json.loads(done.stdout)]
+    return [(done.returncode, each) for each in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", ["no folder", "full disk"])
+def test_where_nothing_can_be_kept_it_is_said_once_and_the_answers_are_the_same(
+    trouble: str, tmp_path: Path
+) -> None:
+    whole = checked(tmp_path / "cache")
+    (tmp_path / "file").write_text("no folder")
+    if trouble == "no folder":
+        found = checked(tmp_path / "file")
+    else:
+        limit, most = resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(limit, (1000, most[1]))
+        try:
+            found = checked(tmp_path / "full")
+        finally:
+            resource.setrlimit(limit, most)
+        assert list((tmp_path / "full").iterdir()) == []
+
+    assert answers(found) == answers(whole)
+    assert whole.stderr == ""
+    assert found.stderr.count("what was compiled is not kept in") == 1
+    assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_damaged_kernels_are_made_again_by_two_processes_at_once(tmp_path: Path) -> None:
+    whole = checked(tmp_path)
+    kernels = list(tmp_path.iterdir())
+    assert kernels
+    for number, path in enumerate(kernels):
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 2] if number % 2 else data[:-100] + b"?" * 100)
+
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(checked, [tmp_path, tmp_path]))
+
+    assert [answers(each) for each in both] == [answers(whole)] * 2
+    assert checked(tmp_path).stderr == ""
+
+
+def test_code_for_another_processor_or_by_another_version_is_another_kernel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    monkeypatch.setattr("modelcheck.explicit.writing.compiled", lambda text, _: compiled(text, Tier.QUICK))
+
+    def key() -> str:
+        (model, *_) = load(SMALL)
+        return Kernel(Task(model, model.checks[0].scope, model.checks[0].budget, ())).key
+
+    own = key()
+    assert key() == own
+    monkeypatch.setattr("modelcheck.explicit.kernel.environment", lambda: "another processor")
+    other = key()
+    monkeypatch.setattr("modelcheck.explicit.kernel.sources", lambda *_: "another version")
+
+    assert len({own, other, key()}) == 3
