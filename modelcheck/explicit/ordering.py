@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from modelcheck.explicit.arithmetic import TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.codes import decode, encode, is_monotone
@@ -23,12 +25,13 @@ from spec.values import rank
 TABLED = 256  # of so few codes, the place in the order is looked up
 
 
-def canonical_order(of: Packing) -> list[int]:
+@lru_cache(maxsize=32)  # the kernels for one file have the same packings
+def canonical_order(of: Packing) -> tuple[int, ...]:
     """The codes that stand for a value, by the order of the values. Raises TooWide for too many."""
     if of.codes > WIDEST_MASK:
         raise TooWide(f"the order of {of.codes} values")
     codes = [code for code in range(of.codes) if _stands_for_a_value(of, code)]
-    return sorted(codes, key=lambda code: rank(decode(of, code)))
+    return tuple(sorted(codes, key=lambda code: rank(decode(of, code))))
 
 
 def _stands_for_a_value(of: Packing, code: int) -> bool:
