@@ -230,7 +230,7 @@ class Expressions:
             made.append(part)
         if wanted is not None and typing.fits(common, wanted):
             common = wanted
-        if isinstance(hint, t.Bag) and not items:
+        if isinstance(hint, t.Bag) and isinstance(node, s.SetLit) and not items:
             return ir.Const(frozenset(), type=hint, span=node.span)
         of: t.Type = t.Set(common) if isinstance(node, s.SetLit) else t.Seq(common, None)
         return ir.Make(tuple(made), type=of, span=node.span)

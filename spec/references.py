@@ -118,11 +118,20 @@ def _apply_function(e: Elaborator, fun: s.FunDecl, args: tuple[s.Arg, ...], span
         lets.append((slot, param.name.text, value))
         inner = inner.bind(param.name.text, Binding(of, slot))
     e.frame.inlining.append((name, span))
-    body = retyped(e.check(fun.body, result := e.declared.resolve(fun.result), inner), result)
+    body = _as_result(e, e.check(fun.body, result := e.declared.resolve(fun.result), inner), name, result)
     e.frame.inlining.pop()
     for slot, param_name, value in reversed(lets):
         body = ir.Let(slot, param_name, value, body, type=result, span=span)
     return body
+
+
+def _as_result(e: Elaborator, body: ir.Expr, name: str, result: t.Type) -> ir.Expr:
+    """The body known to be of the declared type; what is made keeps its own, an option of it has a name."""
+    if isinstance(result, t.Option) and not isinstance(body.type, t.Option):
+        slot = e.frame.slot()
+        there = ir.Local(slot, type=result, span=body.span)
+        return ir.Let(slot, name, body, there, type=result, span=body.span)
+    return retyped(body, result)
 
 
 def _circle(e: Elaborator, names: list[str], span: Span) -> ir.Expr:

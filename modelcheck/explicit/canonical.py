@@ -261,8 +261,10 @@ class _Renamer:
         scratch = _Renamer(Function("scratch", [], "void"), self.model, self.renamings)
         for number in range(packing.codes):
             known = value(scratch.fn, packing, i64(number))
-            new = code(scratch.fn, scratch._slowly(known, of))
-            table |= (new.const or 0) << number * packing.width
+            new = code(scratch.fn, scratch._slowly(known, of)).const
+            if new is None:
+                raise AssertionError(f"the renamed value of a known {of} is not known")
+            table |= new << number * packing.width
         by = fn.mul(code(fn, live), i64(packing.width))
         found = fn.and_(fn.lshr(i64(table), by), i64((1 << packing.width) - 1))
         return value(fn, packing, found)
@@ -276,13 +278,8 @@ class _Renamer:
                 if live.v.const == 0:
                     return live
                 return option_of(self.fn, self.renamed(some(self.fn, live, packed), inner))
-            case t.Set(inner), Mask(packed):
-                found = known_zero(live.packing)
-                for number in range(packed.codes):
-                    if (live.v.const or 0) >> number & 1:
-                        member = self.renamed(value(self.fn, packed, i64(number)), inner)
-                        found = inserted(self.fn, found, member)
-                return found
+            case t.Set(inner), Mask():
+                return self._members(live, inner)
             case _:
                 return self.renamed(live, of)
 
@@ -335,6 +332,12 @@ class _Renamer:
         fn, packing = self.fn, live.packing
         assert isinstance(packing, Mask | Slots)
         count = packing.width if isinstance(packing, Mask) else packing.most
+        if live.v.const is not None:  # for a table, in which everything has to be known
+            found = known_zero(packing)
+            for number in range(count):
+                there, member = candidate(fn, live, i64(number))
+                found = inserted(fn, found, self.renamed(member, inner)) if there.const else found
+            return found
         cell = fn.cell(live.v.bits, known_zero(packing).v)
 
         def one(index: V) -> None:

@@ -174,8 +174,7 @@ class Expressions:
                 inner = domain.type.of
                 if not isinstance(value, Term):
                     return [(has, value)]
-                values = list(shapes.domain(inner)) if t.is_scalar(inner) else shapes.possible(value, inner)
-                constants = [shapes.constant(inner, v) for v in values]
+                constants = [shapes.constant(inner, v) for v in shapes.possible(value, inner)]
                 return [(terms.both(has, shapes.equal(value, each)), each) for each in constants]
             case _ if isinstance(domain.type, t.Option):
                 return [(terms.true, whole)]
@@ -208,7 +207,7 @@ class Expressions:
                     total = terms.add(total, terms.ite(test, number(body), terms.number(0)))
                 return total
             case ir.Quantifier.SET:
-                return self._set([(test, body) for test, _, body in found], expr.body.type)
+                return self.shapes.gathered([(test, body) for test, _, body in found], expr.body.type)
             case ir.Quantifier.MAX | ir.Quantifier.MIN:
                 least = expr.quantifier is ir.Quantifier.MIN
                 return self._best(
@@ -245,20 +244,6 @@ class Expressions:
             beaten = [terms.both(third, self._better(c, a, least=least)) for third, _, c in found]
             env.error(self.terms, terms.all((test, other, shapes.equal(a, b), terms.no(terms.any(beaten)))))
 
-    def _set(self, found: Sequence[Item], of: t.Type, *, counts: bool = False) -> Heap:
-        """The set, or bag, of what is there."""
-        terms, shapes = self.terms, self.shapes
-        made: dict[ir.Value, Term] = {}
-        none = terms.number(0) if counts else terms.false
-        for test, value in found:
-            for each in shapes.possible(value, of):
-                has = terms.both(test, shapes.is_value(value, of, each))
-                if has.constant == 0:
-                    continue
-                before = made.get(each, none)
-                made[each] = terms.add(before, terms.count(has)) if counts else terms.any((before, has))
-        return Heap(made, of, counts)
-
     # -------------------------------------------------------- parts and wholes
 
     def _make(self, expr: ir.Make, parts: list[Shape]) -> Shape:
@@ -268,10 +253,11 @@ class Expressions:
                 empty = Listed((), self._element(expr, inner), counts, len(parts))
                 return put_all(self.shapes, empty, [(self.terms.true, part) for part in parts])
             case t.Set(inner):
-                return self._set([(self.terms.true, part) for part in parts], self._element(expr, inner))
+                found = [(self.terms.true, part) for part in parts]
+                return self.shapes.gathered(found, self._element(expr, inner))
             case t.Bag(inner):
                 found = [(self.terms.true, part) for part in parts]
-                return self._set(found, self._element(expr, inner), counts=True)
+                return self.shapes.gathered(found, self._element(expr, inner), counts=True)
             case t.Seq():
                 return Row(self.terms.number(len(parts)), tuple(parts))
             case _ if expr.case is not None:
@@ -323,9 +309,9 @@ class Expressions:
                 return self.shapes.count(whole)
             case ir.Op.ELEMENTS, _:
                 of = expr.type.of if isinstance(expr.type, t.Set) else expr.type
-                return self._set(self.items(expr.args[0], None, env), of)
+                return self.shapes.gathered(self.items(expr.args[0], None, env), of)
             case ir.Op.RANGE, _:
-                return self._set(self.items(expr, None, env), t.INT)
+                return self.shapes.gathered(self.items(expr, None, env), t.INT)
             case ir.Op.COUNT, [value, Heap() as bag]:
                 return self._count(value, bag)
             case ir.Op.LOOKUP, [Parts(parts), Term() as key]:

@@ -8,9 +8,10 @@ may be anything until they are stored, and are zero then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product, zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product, zip_longest
 from math import prod
+from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
@@ -18,8 +19,7 @@ from modelcheck.flat.terms import Term, Terms
 from spec.frozen import frozen
 from spec.values import members
 
-MOST_VALUES = 4096  # of one set's domain, before it is refused
-MOST_LISTED = 256  # of the domain of a set that stands in places, where every value of it is asked for
+MOST_VALUES = 4096  # that a shape may have, before it is refused
 
 
 class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
@@ -214,42 +214,51 @@ class Shapes:
     # ----------------------------------------------------------------- relations
 
     def possible(self, shape: Shape, of: t.Type) -> list[ir.Value]:
-        """The values that a shape may have, as far as the bounds of its terms tell."""
+        """The values that a shape may have, as far as the bounds of its terms tell; some are beyond its type.
+
+        Raises Unsayable, and soon, where they are more than MOST_VALUES.
+        """
+        if isinstance(of, t.Option) and not isinstance(shape, Maybe):
+            of = of.of
+        found = list(islice(self._possible(shape, of), MOST_VALUES + 1))
+        if len(found) > MOST_VALUES:
+            raise Unsayable(f"a choice of more than {MOST_VALUES} values")
+        return found
+
+    def _possible(self, shape: Shape, of: t.Type) -> Iterator[ir.Value]:  # noqa: C901 - by shape
         match shape:
             case Term(truth=True):
-                return [bool(n) for n in range(shape.lo, shape.hi + 1)]
+                yield from (bool(n) for n in range(shape.lo, shape.hi + 1))
             case Term():
-                found: list[ir.Value] = list(range(shape.lo, shape.hi + 1))
+                yield from range(shape.lo, shape.hi + 1)
             case Maybe(has, value):
-                inner = of.of if isinstance(of, t.Option) else of
-                some = [] if value is None or has.constant == 0 else self.possible(value, inner)
-                found = ([] if has.constant else [None]) + some
-            case Parts(parts) if isinstance(of, t.Record | t.Tuple):
-                types = [f.type for f in of.fields] if isinstance(of, t.Record) else list(of.items)
-                found = list(product(*map(self.possible, parts, types)))
+                if not has.constant:
+                    yield None
+                if value is not None and has.constant != 0:
+                    yield from self.possible(value, of)
+            case Parts(parts):
+                yield from self._each_of(parts, _parts_of(of, len(parts)))
             case Tagged(tag, cases):
-                found = []
                 for case, fields in cases.items():
                     if tag.lo <= case <= tag.hi:
                         own = of.cases[case] if isinstance(of, t.Union) else of
-                        types = [f.type for f in own.fields] if isinstance(own, t.Case) else []
-                        found += [(case, *v) for v in product(*map(self.possible, fields, types))]
-            case Heap(terms, counts=False):
-                sure = frozenset(v for v, has in terms.items() if has.constant == 1)
-                open_ = [v for v, has in terms.items() if has.constant is None]
-                if len(open_) > 12:
-                    raise Unsayable(f"a choice of sets of {len(open_)} members")
-                found = [
-                    sure | {v for v, has in zip(open_, chosen, strict=True) if has}
-                    for chosen in product((False, True), repeat=len(open_))
-                ]
+                        found = self._each_of(fields, _parts_of(own, len(fields)))
+                        yield from ((case, *values) for values in found)
+            case Row(length, slots):
+                for count in range(max(0, length.lo), min(length.hi, len(slots)) + 1):
+                    yield from self._each_of(slots[:count], _parts_of(of, count))
+            case Heap(held, _, counts):
+                how_often = [range(has.lo, has.hi + 1) for has in held.values()]
+                for chosen in product(*how_often):
+                    some = [(value, n) for value, n in zip(held, chosen, strict=True) if n]
+                    yield frozenset(some if counts else (value for value, _ in some))
             case Listed():
                 raise Unsayable("a choice of sets that stand in places")
             case _:
-                found = list(self.domain(of))
-        if len(found) > MOST_VALUES:
-            raise Unsayable(f"a choice of {len(found)} values")
-        return found
+                assert_never(shape)
+
+    def _each_of(self, shapes: Sequence[Shape], types: Sequence[t.Type]) -> Iterator[tuple[ir.Value, ...]]:
+        return product(*map(self.possible, shapes, types))
 
     def is_value(self, shape: Shape, of: t.Type, value: ir.Value) -> Term:
         """Whether a shape has that value."""
@@ -415,19 +424,21 @@ class Shapes:
         """The same by all values that may be in it."""
         if isinstance(listed, Heap):
             return listed
-        terms, size = self.terms, self.size(listed.element)
-        if size > MOST_LISTED:
-            raise Unsayable(f"a set of {size} possible members")
+        return self.gathered(listed.places, listed.element, counts=listed.counts)
+
+    def gathered(self, items: Iterable[Item], of: t.Type, *, counts: bool = False) -> Heap:
+        """The set, or bag, of what is there, beyond its type or not."""
+        terms = self.terms
         made: dict[ir.Value, Term] = {}
-        for value in self.domain(listed.element):
-            known = self.constant(listed.element, value)
-            tests = [terms.both(has, self.equal(item, known)) for has, item in listed.places]
-            made[value] = terms.any(tests)
-            if listed.counts:
-                made[value] = terms.number(0)
-                for test in tests:
-                    made[value] = terms.add(made[value], terms.count(test))
-        return Heap(made, listed.element, listed.counts)
+        none = terms.number(0) if counts else terms.false
+        for test, item in items:
+            for value in self.possible(item, of):
+                has = terms.both(test, self.is_value(item, of, value))
+                if has.constant == 0:
+                    continue
+                before = made.get(value, none)
+                made[value] = terms.add(before, terms.count(has)) if counts else terms.any((before, has))
+        return Heap(made, of, counts)
 
     def aligned(self, a: Row, b: Row) -> Iterator[tuple[Shape, Shape]]:
         """The slots of two rows side by side, zero where one has none."""
@@ -471,6 +482,19 @@ class Shapes:
 
 def _wider(a: t.Type, b: t.Type) -> t.Type:
     return b if isinstance(a, t.Unknown | t.Case) else a
+
+
+def _parts_of(of: t.Type, count: int) -> Sequence[t.Type]:
+    """The types of the parts of a value."""
+    match of:
+        case t.Record(_, fields) | t.Case(_, _, fields):
+            return [field.type for field in fields]
+        case t.Tuple(items):
+            return items
+        case t.Map(_, inner) | t.Seq(inner):
+            return [inner] * count
+        case _:
+            raise Unsayable(f"the parts of {of}")
 
 
 def is_fixed(shape: Shape) -> bool:

@@ -21,9 +21,10 @@ from modelcheck.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
-from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.retold import retold, started, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Formula, Found, Unrolling
 from spec.ir import Budget, Check, Kind, Property
+from spec.source import Span
 
 DEPTH = 20  # steps where nobody says how many
 
@@ -58,9 +59,10 @@ def _flattened(task: Task) -> Flat:
     """With sets in places, unless something is asked of them that only all their possible members answer."""
     check = _uncounted(task)
     try:
-        return flattened(task.model, check, for_solver=True, in_places=True)
+        flat = flattened(task.model, check, for_solver=True, in_places=True)
     except NotExportable:
-        return flattened(task.model, check, for_solver=True)
+        flat = flattened(task.model, check, for_solver=True)
+    return started(task, flat)
 
 
 def _uncounted(task: Task) -> Check:
@@ -68,7 +70,7 @@ def _uncounted(task: Task) -> Check:
     names = {a.name for a in counted(task.model, task.budget).actions if a.kind is Kind.FAULT}
     only = tuple(prop.name for prop in task.properties)
     budget = Budget(None, dict.fromkeys(sorted(names)))
-    return Check("", task.scope, budget, only, (), None, span=task.model.actions[0].span)
+    return Check("", task.scope, budget, only, (), None, span=Span(0, 0))
 
 
 class _Bounded:

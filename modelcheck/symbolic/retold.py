@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from counterexamples.trace import Trace
 from modelcheck.claims import Claims, Discovery, Place
 from modelcheck.engine import Task
 from modelcheck.flat.decode import Values, decoded
+from modelcheck.flat.machine import Machine as Flat
 from modelcheck.flat.shapes import Shape
 from spec.ir import Property
 from spec.semantics import Machine, State, Taken
@@ -18,6 +20,13 @@ def state_of(task: Task, stored: Sequence[Shape], values: Values) -> State:
     """The state of the model where the plain variables have these values."""
     pairs = zip(task.model.variables, stored, strict=True)
     return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
+
+
+def started(task: Task, flat: Flat) -> Flat:
+    """The machine with the starts that the model has. Raises ModelError where it cannot start."""
+    real = set(Machine(task.model, task.scope).initial())
+    starts = tuple(start for start in flat.starts if state_of(task, flat.stored, start) in real)
+    return replace(flat, starts=starts)
 
 
 def retold(

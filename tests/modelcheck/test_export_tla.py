@@ -13,7 +13,7 @@ from modelcheck.cli import main
 from modelcheck.export.exported import target
 from modelcheck.result import Violated
 from spec.ir import Check, Model
-from spec.load import load
+from spec.load import load, loads
 from tests.oracles import needs_tlc, tlc
 
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
@@ -64,6 +64,24 @@ def test_tlc_shows_as_short_a_run(name: str, tmp_path: Path) -> None:
     (ours,) = [trace for trace in traces if isinstance(trace, Trace)]
 
     assert tlc(tmp_path, exported(model, asked, tmp_path)).shown == len(ours.steps) + 1
+
+
+MEMBER = """
+protocol member
+state { on: bool = false }
+action turn { on := not on }
+step was_one:  old(on) in {false, true}
+step was_both: (old(on), old(on)) in {(false, false), (true, true)}
+check it { expect states 2 }
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_tlc_does_not_take_a_step_that_asks_for_a_member_for_a_function(tmp_path: Path) -> None:
+    (model,) = loads(MEMBER)
+
+    assert tlc(tmp_path, exported(model, model.checks[0], tmp_path)).states == 2
 
 
 def test_kisr_in_tla(golden: Callable[[str, str], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -22,6 +23,7 @@ EDGE = (
     "a fair step that would leave the scope counts as impossible in TLC, where modelcheck counts it as "
     "possible: at the edge of the scope TLC may show a run that modelcheck does not"
 )
+BOUND = re.compile(r"(\w+|<<[\w, ]+>>) \\in ")  # behind a `[` this begins a function
 
 
 @dataclass(slots=True)
@@ -67,7 +69,8 @@ class Properties:
             case ir.PropertyKind.STEP:
                 claims.temporal.append(name)
                 step = self._term(prop.expr, self._step)
-                self._define(claims, prop, name, Term(cat("[][", Nest(3, step.doc), "]_vars"), tla.OPEN))
+                doc = tla.parens(step.doc) if BOUND.match(str(step)) else step.doc
+                self._define(claims, prop, name, Term(cat("[][", Nest(3, doc), "]_vars"), tla.OPEN))
             case ir.PropertyKind.REACHABLE:
                 claims.examples.append(name)
                 self._define(claims, prop, name, tla.negated(self._term(prop.expr, self._now)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from modelcheck.engine import Task
 from modelcheck.flat.environment import Ends, Env
@@ -13,10 +12,9 @@ from modelcheck.flat.shapes import Shapes
 from modelcheck.flat.terms import Term
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
-from modelcheck.symbolic.retold import state_of
+from modelcheck.symbolic.retold import started
 from spec.frozen import frozen
 from spec.ir import Check, PropertyKind
-from spec.semantics import Machine as Semantics
 from spec.source import Span
 
 ERROR = ""  # the name of the claim that the model makes no error
@@ -66,7 +64,7 @@ def system(task: Task) -> System:
     """The system of a task. Raises NotExportable, or ModelError where the model cannot start."""
     only = tuple(prop.name for prop in claims_of(task))
     check = Check("", task.scope, task.budget, only, (), None, span=Span(0, 0))
-    flat = _started(task, machine(task.model, check, for_solver=True))
+    flat = started(task, machine(task.model, check, for_solver=True))
     terms = flat.terms
     of_states = {name: terms.no(holds) for name, holds in flat.invariants}
     of_states |= {name: terms.any((test, _error(task, flat, name))) for name, test in flat.goals}
@@ -84,13 +82,6 @@ def system(task: Task) -> System:
         name: {action: terms.any(tests) for action, tests in by.items()} for name, by in broken.items()
     }
     return System(flat, of_states, of_steps, formed(task.model, task.scope, flat.stored, terms))
-
-
-def _started(task: Task, flat: Machine) -> Machine:
-    """The machine with the starts that the semantics has: not those that are beyond the scope."""
-    real = set(Semantics(task.model, task.scope).initial())
-    starts = tuple(start for start in flat.starts if state_of(task, flat.stored, start) in real)
-    return replace(flat, starts=starts)
 
 
 def _error(task: Task, flat: Machine, name: str) -> Term:
