@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations, product
+from typing import Any
 
 from counterexamples.trace import Erred, Trace
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Limits
+from modelcheck.engine import Engine, Limits
 from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.result import Extent, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.symmetry import Renaming, _rename
@@ -84,7 +85,7 @@ def compare(
     """
     if symmetry:
         asked = up_to_renaming(model, asked)
-    explicit = _found(model, asked, "explicit", limits=limits, symmetry=symmetry, threads=threads)
+    explicit = found_by(model, asked, "explicit", limits=limits, symmetry=symmetry, threads=threads)
     if explicit is None:
         return None
     if explicit.findings is not None and explicit.findings.end.partial:
@@ -94,15 +95,19 @@ def compare(
     if symmetry and reference.findings is not None and reference.findings.error is not None:
         # how much of an erring state was seen depends on which state stands for its orbit
         a, b = ({name: facts.get(name) for name in ("end", "error", "refused")} for facts in (a, b))
-    differences = {name: (a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)}
-    if differences:
-        raise Different(model.source.text, differences)
+    if differing := differences(a, b):
+        raise Different(model.source.text, differing)
     return reference.findings
+
+
+def differences(a: Mapping[str, object], b: Mapping[str, object]) -> dict[str, tuple[object, object]]:
+    """Where two tables of facts differ, and on what."""
+    return {name: (a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)}
 
 
 def by_reference(model: Model, asked: Check, *, symmetry: bool = False) -> Found:
     """What the reference engine finds, without limits."""
-    found = _found(model, asked, "reference", limits=None, symmetry=symmetry)
+    found = found_by(model, asked, "reference", symmetry=symmetry)
     assert found is not None
     return found
 
@@ -163,17 +168,10 @@ def _renamed(model: Model, state: State, sort: str, renaming: Renaming) -> State
     return tuple(v if one is None else one(v, renaming) for v, one in zip(state, renames, strict=True))
 
 
-def _found(
-    model: Model,
-    asked: Check,
-    engine: str,
-    *,
-    limits: Limits | None,
-    symmetry: bool,
-    threads: int | None = None,
-) -> Found | None:
+def found_by(model: Model, asked: Check, engine: str | Engine, **options: Any) -> Found | None:  # noqa: ANN401
+    """What an engine finds, with the options of `check`; None where it cannot say."""
     try:
-        found = check(model, asked, engine=engine, limits=limits, symmetry=symmetry, threads=threads)
+        found = check(model, asked, engine=engine, **options)
     except Unsupported:
         return None
     except Unmet as unmet:

@@ -119,7 +119,7 @@ class Conditions(Reading):
             case "in":
                 of, inner = self.collection(view)
                 domain = self.path(of, view, fuel - 1) if dice.chance(70) else self.firm(of, view, fuel - 1)
-                return f"{name} in {domain}", view.knowing(name, inner)
+                return f"{name} in {self.whole(of, domain)}", view.knowing(name, inner)
             case "range":
                 lo, hi = (self.firm(t.Range(-1, 3), view, fuel - 1) for _ in range(2))
                 lo = "0" if dice.chance(60) else lo

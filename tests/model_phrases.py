@@ -26,6 +26,8 @@ class Expressions(Conditions):
 
     def _expr(self, of: t.Type, view: View, fuel: int) -> str:
         dice, less = self.dice, fuel - 1
+        if self.world.functions and dice.chance(10):
+            return self._call(of, view, less)
         match dice.weighted([(9, "own"), (5, "path"), (2, "leaf"), (2, "if"), (1, "let"), (2, "old")]):
             case "path":
                 return self.path(of, view, less)
@@ -42,6 +44,14 @@ class Expressions(Conditions):
                 return f"old({self.firm(of, replace(view, step=False), less)})"
             case _:
                 return self._own(of, view, less)
+
+    def _call(self, of: t.Type, view: View, fuel: int) -> str:
+        """A call of a function of the model. Raises Stuck when none gives that type."""
+        given = [(name, types) for name, (types, made) in self.world.functions.items() if same(made, of)]
+        name, types = self.dice.pick(given)
+        values = ", ".join(self.expr(each, view, fuel) for each in types)
+        made = f"{name}({values})" if types else name
+        return self.bounded(of, made) if isinstance(of, t.Range) else made
 
     def _own(self, of: t.Type, view: View, fuel: int) -> str:  # noqa: C901 - a case for each type
         match of:

@@ -62,10 +62,14 @@ class Reading:
         """An expression of a type where nothing else says which."""
         if self.dice.chance(60):
             try:
-                return self.path(of, view, fuel)
+                return self.whole(of, self.path(of, view, fuel))
             except Stuck:
                 pass
         return self.world.cast(of, self.expr(of, view, fuel))
+
+    def whole(self, of: t.Type, text: str) -> str:
+        """What was read, as an option where it is one: behind a test it may be known to be there."""
+        return self.world.cast(of, text) if isinstance(of, t.Option) else text
 
     # -------------------------------------------------------------- short
 
@@ -201,7 +205,7 @@ class Reading:
                     value, lambda: f"{read()}[{self.expr(key, view, fuel - 1)}]", view, fuel, depth - 1
                 )
             case t.Option(within) if self.dice.chance(3):
-                yield within, lambda: f"the({read()})"
+                yield within, lambda: f"the({self.whole(of, read())})"
             case t.Seq(within) if self.dice.chance(3):
                 yield within, lambda: f"last({read()})"
                 yield within, lambda: f"{read()}[{self.expr(t.INT, view, min(1, fuel - 1))}]"

@@ -1,6 +1,8 @@
 """Random models that are well typed, as text: every type, expression, statement, property and budget.
 
 Most have some hundred states; some make errors of the model, some leave their scope.
+Whole ones have also what no engine but the reference answers, and what a model is folded from: properties
+of fair runs, functions, assumptions, variants, names for types and members.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from tests.model_reading import Stored, View
 from tests.model_types import Dice, Stuck, World, declarations
 
 
-def model_text(below: Callable[[int], int]) -> str:
-    """The text of a model with one check; `below(n)` decides, by a number from 0 that is less than n."""
-    return _Writer(World(Dice(below))).text()
+def model_text(below: Callable[[int], int], *, whole: bool = False) -> str:
+    """The text of a model with one check; `below(n)` decides, by a number from 0 that is less than n.
+
+    A `whole` one is smaller, and may have everything that the language has.
+    """
+    return _Writer(World(Dice(below)), whole=whole).text()
 
 
 @st.composite
@@ -32,14 +37,16 @@ def model_texts(draw: st.DrawFn) -> str:
 class _Writer:
     """Writes one model."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, whole: bool) -> None:
         self.world = world
+        self.whole = whole
         self.dice = world.dice
         self.expressions = Expressions(world)
         self.statements = Statements(self.expressions)
         self.view = View()
         self.networks: dict[str, int] = {}
         self.faults: list[str] = []
+        self.variant = ""
 
     def text(self) -> str:
         """Everything, the check last."""
@@ -50,10 +57,13 @@ class _Writer:
         ]
         lines += self._state()
         lines += self._networks()
-        if self.dice.chance(25):
+        lines += self._functions()
+        if self.dice.chance(50 if self.whole else 25):
             self._add(lines, lambda: "\n".join(["init {", *self.statements.block(self.view, 1, 2), "}"]))
         lines += self._actions()
         lines += self._properties()
+        lines += self._assumptions()
+        lines += self._variant()
         check = self._check()
         lines += self._display()
         casts = [f"fun {name}(x: {of}): {of} = x" for of, name in self.world.casts.items()]
@@ -72,7 +82,7 @@ class _Writer:
     def _state(self) -> list[str]:
         """Variables until there are enough states."""
         dice, world, lines = self.dice, self.world, []
-        budget = dice.pick([600, 200, 2000, 6000, 60])
+        budget = dice.pick([60, 200, 20, 600] if self.whole else [600, 200, 2000, 6000, 60])
         variables: list[Stored] = []
         while budget > 1 and len(variables) < 7:
             sorts = [name for name in world.sorts if dice.chance(45)]
@@ -89,13 +99,17 @@ class _Writer:
             name = world.fresh("x")
             first = self._first(of)
             stored = Stored(name, of, owner, storage)
+            called = str(of)
+            if self.whole and dice.chance(15) and not isinstance(of, t.Sort | t.Nat):
+                called = world.fresh("T")
+                lines.append(f"type {called} = {of}")
             match owner, storage:
                 case None, "ghost":
-                    lines.append(f"ghost {{ {name}: {of} = {first} }}")
+                    lines.append(f"ghost {{ {name}: {called} = {first} }}")
                 case None, _:
-                    lines.append(f"state {{ {name}: {of} = {first} }}")
+                    lines.append(f"state {{ {name}: {called} = {first} }}")
                 case _:
-                    lines.append(f"process {owner} {{ {storage} {name}: {of} = {first} }}")
+                    lines.append(f"process {owner} {{ {storage} {name}: {called} = {first} }}")
             variables.append(stored)
             budget //= max(2, world.values(of) ** copies)
         self.view = View(variables=tuple(variables))
@@ -152,6 +166,24 @@ class _Writer:
 
     # -------------------------------------------------------------- behaviour
 
+    def _functions(self) -> list[str]:
+        """Functions of values and of the state, for expressions to call."""
+        dice, lines = self.dice, list[str]()
+        for _ in range(dice.pick([0, 1, 2]) if self.whole else 0):
+            name, view = self.world.fresh("f"), self.view
+            types = [self.world.storable(1, 40) for _ in range(dice.number(0, 2))]
+            names = [self.world.fresh("v") for _ in types]
+            for param, of in zip(names, types, strict=True):
+                view = view.knowing(param, of)
+            result = self.world.storable(1, 40)
+            given = ", ".join(f"{param}: {of}" for param, of in zip(names, types, strict=True))
+            head = f"fun {name}({given})" if names else f"fun {name}"
+            before = len(lines)
+            self._add(lines, lambda h=head, r=result, v=view: f"{h}: {r} = {self.expressions.expr(r, v, 2)}")  # type: ignore[misc]
+            if len(lines) > before:
+                self.world.functions[name] = (tuple(types), result)
+        return lines
+
     def _actions(self) -> list[str]:
         lines: list[str] = []
         moving = self.dice.pick([3, 4, 2, 3, 2, 1])
@@ -178,6 +210,7 @@ class _Writer:
         lines: list[str] = []
         view = replace(self.view, ghosts=True, enabled=True)
         kinds = ["invariant", "step", "reachable", "lemma", "recoverable"]
+        kinds += ["leadsto", "always eventually"] if self.whole else []
         for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 4))]:
             name = self.world.fresh("p")
             seen = replace(view, step=kind == "step", enabled=kind != "step")
@@ -186,11 +219,45 @@ class _Writer:
                 lines,
                 lambda kind=kind, name=name, seen=seen, weak=weak: (  # type: ignore[misc]
                     f"{kind} {name}: {weak}{self.expressions.condition(seen, self.dice.number(1, 3))}"
+                    + (f" ~> {self.expressions.condition(seen, 1)}" if kind == "leadsto" else "")
                 ),
             )
         if self.dice.chance(30):
             lines.append("deadlock free")
         return lines
+
+    def _assumptions(self) -> list[str]:
+        """What configs must satisfy, mostly without meaning it."""
+        lines: list[str] = []
+        if self.whole and self.world.configs and self.dice.chance(20):
+            weak = "true or " if self.dice.chance(70) else ""
+            name = self.world.fresh("p")
+            self._add(lines, lambda: f"assume {name}: {weak}{self.expressions.condition(View(), 1)}")
+        return lines
+
+    def _variant(self) -> list[str]:
+        """A variant with some changes, of which the check then is."""
+        dice, changes = self.dice, list[str]()
+        if not self.whole or not dice.chance(12):
+            return []
+        of_text = [(name, types) for name, types in self.view.actions if "." not in name]
+        if of_text:
+            name, _ = dice.pick(of_text)
+            guard = self.world.fresh("g")
+            self._add(changes, lambda: f"require {name}.{guard}: {self.expressions.condition(self.view, 1)}")
+        fields = [v for v in self.view.variables if v.owner is not None and v.storage != "cached"]
+        if fields and dice.chance(50):
+            field = dice.pick(fields)
+            if field.storage != "ghost":
+                changes.append(f"{dice.pick(['durable', 'volatile'])} {field.owner}.{field.name}")
+        if dice.chance(50):
+            name = self.world.fresh("p")
+            view = replace(self.view, ghosts=True)
+            self._add(changes, lambda: f"invariant {name}: {self.expressions.condition(view, 1)}")
+        if not changes:
+            return []
+        self.variant = " of varied"
+        return ["\n".join(["variant varied of random {", *changes, "}"])]
 
     def _display(self) -> list[str]:
         """What some of the variables play in a picture, which must make no difference to any answer."""
@@ -211,7 +278,10 @@ class _Writer:
 
     def _check(self) -> str:
         dice = self.dice
-        scope = {**self.world.sorts, **self.world.nats, **self.networks}
+        scope: dict[str, object] = {**self.world.sorts, **self.world.nats, **self.networks}
+        for name, size in self.world.sorts.items():
+            if self.whole and dice.chance(20):
+                scope[name] = f"{{{', '.join(f'member_{name}_{n}' for n in range(size))}}}"
         clauses = [f"scope {', '.join(f'{name} = {size}' for name, size in scope.items())}"] if scope else []
         for name, of in self.world.configs.items():
             if dice.chance(40):
@@ -228,13 +298,16 @@ class _Writer:
             clauses.append(f"faults {dice.pick(forms if each else forms[:4])}")
         if dice.chance(65):
             clauses.append("expect states 1")
-        return "\n".join(["check it {", *clauses, "}"])
+        return "\n".join([f"check it{self.variant} {{", *clauses, "}"])
 
 
 def _merged(lines: list[str]) -> list[str]:
     """The fields of a process stand in one block."""
     found: dict[str, list[str]] = {}
     for line in lines:
+        if line.startswith("type "):
+            found[line] = []
+            continue
         head, _, rest = line.partition(" { ")
         found.setdefault(head, []).append(rest.removesuffix(" }"))
-    return ["\n".join([f"{head} {{", *fields, "}"]) for head, fields in found.items()]
+    return ["\n".join([f"{head} {{", *fields, "}"]) if fields else head for head, fields in found.items()]

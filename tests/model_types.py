@@ -63,6 +63,7 @@ class World:
     unions: list[t.Union] = field(default_factory=list)
     configs: dict[str, t.Type] = field(default_factory=dict)
     casts: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, tuple[tuple[t.Type, ...], t.Type]] = field(default_factory=dict)
     asserts: list[str] = field(default_factory=list)
     count: int = 0
 

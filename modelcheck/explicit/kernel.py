@@ -153,7 +153,9 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     )
     shared = () if family is None else (family.properties, sorted(family.faults), sorted(family.configs))
     caps = sorted(task.budget.counted.items())
-    own = () if family is not None and of_family else (task.properties, sorted(task.faults), caps)
+    own: tuple[object, ...] = task.properties, sorted(task.faults), caps
+    if family is not None and of_family:
+        own = (recoverable(task),)  # for which a table has bits, and the code functions
     parts = (shared, own, task.symmetry, sorted(task.counted.items()), sizes)
     return hashlib.sha256((_model_text(_ThisModel(task.model)) + repr(parts)).encode()).hexdigest()
 

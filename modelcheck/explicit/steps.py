@@ -324,13 +324,19 @@ class Steps:
         with fn.remembering():
             fn.begin(inside)
             self.scene.slots[statement.slot] = member
-            self._run(statement.body, lambda: self._for_choosing(statement, walk, index + 1, rest))
+            self._run(statement.body, lambda: self._next_round(statement, walk, index + 1, rest))
             fn.goto(after)
         with fn.remembering():
             fn.begin(past)
             self._for_choosing(statement, walk, index + 1, rest)
             fn.goto(after)
         fn.begin(after)
+
+    def _next_round(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
+        """The rounds that follow a way through one; the next way then finds the names of its own round."""
+        slots = dict(self.scene.slots)
+        self._for_choosing(statement, walk, index, rest)
+        self.scene.slots.update(slots)
 
     # ------------------------------------------------------------- where it leads
 

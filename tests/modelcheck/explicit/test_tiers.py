@@ -18,6 +18,7 @@ from modelcheck.cache import Cache
 from modelcheck.engine import Task
 from modelcheck.explicit import tiers
 from modelcheck.explicit.compiling import Tier
+from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.explicit.findings import FullAccount
 from modelcheck.explicit.functions import Codes
 from modelcheck.explicit.kernel import Kernel
@@ -28,7 +29,7 @@ from modelcheck.families import families, looked_at
 from modelcheck.report import Silent
 from modelcheck.result import Findings, Holds, Violated
 from spec.ir import Check, Model, PropertyKind
-from spec.load import load
+from spec.load import load, loads
 from spec.semantics import Machine
 
 PROTOCOLS = Path(__file__).parents[3] / "spec/protocols"
@@ -221,3 +222,30 @@ def test_one_kernel_for_many_questions_answers_each_as_its_own_does(
     kernels = len(list((tmp_path / "shared").iterdir()))
     assert kernels == len({id(family) for family in shared if family}) + shared.count(None)
     assert kernels < len(list((tmp_path / "own").iterdir()))
+
+
+WAY_BACK = """
+    protocol way_back
+    state { x: 0..3 = 0 }
+    action up { require x < 3; x := x + 1 }
+    action back { require x == 2; x := 0 }
+    invariant low: x <= 3
+    recoverable home: x == 0
+    check without { only low }
+    check with_it { }
+"""
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_question_about_a_way_back_has_a_kernel_with_marks(order: int) -> None:
+    (model,) = loads(WAY_BACK)
+    asked = model.checks[::order]
+    engine = ExplicitEngine(series=True)
+    family = families([(model, each) for each in asked])[0]
+    found = {each.name: check(model, each, engine=engine, family=family).findings for each in asked}
+
+    assert {name: [type(r.verdict) for r in each.results] for name, each in found.items()} == {
+        "without": [Holds],
+        "with_it": [Holds, Violated],
+    }

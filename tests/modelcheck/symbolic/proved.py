@@ -62,11 +62,12 @@ def compare(model: Model, question: Check, engine: Engine, limits: Limits) -> Fi
         return None
     if known.end.partial:
         return None
-    assert list(_wrong(known, found)) == []
+    assert list(wrong(known, found)) == []
     return found
 
 
-def _wrong(known: Findings, found: Findings) -> Iterator[str]:
+def wrong(known: Findings, found: Findings) -> Iterator[str]:
+    """What speaks against an engine, where another has searched all states."""
     if found.error is not None and known.error is None and known.end is End.COMPLETE:
         yield "an error of the model that there is not"
     if found.end is End.COMPLETE and known.error is not None:

@@ -1,0 +1,72 @@
+"""A random model with its question, and what the reference engine finds: what everything else is measured by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+
+from modelcheck.engine import Limits
+from modelcheck.explicit.engine import ExplicitEngine
+from modelcheck.families import looked_at
+from modelcheck.result import Findings
+from spec.ir import Check, Model, PropertyKind
+from spec.load import loads
+from tests.agreement import Found, found_by
+from tests.model_texts import model_text
+
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+MOST = Limits(states=400, seconds=4)  # of the reference engine
+
+
+class TooLarge(Exception):  # noqa: N818 - then the next one is tried
+    """There is too much to search, or it takes too long."""
+
+
+@dataclass
+class Case:
+    """A model, the check that is asked of it, and the number that decides what else is random about it."""
+
+    seed: int
+    text: str
+    model: Model
+    asked: Check
+
+    @cached_property
+    def known(self) -> Found:
+        """What the reference engine finds. Raises TooLarge."""
+        return self.by_reference(self.asked)
+
+    @property
+    def findings(self) -> Findings | None:
+        """The same, where the model can start."""
+        return self.known.findings
+
+    @cached_property
+    def explicit(self) -> ExplicitEngine:
+        """An explicit engine for all questions about this model, which compiles each kernel once."""
+        return ExplicitEngine()
+
+    def by_reference(self, asked: Check, *, symmetry: bool = False) -> Found:
+        """What the reference engine finds for another question. Raises TooLarge."""
+        found = found_by(self.model, asked, "reference", limits=MOST, symmetry=symmetry)
+        assert found is not None, "the reference engine refuses nothing"
+        if found.findings is not None and found.findings.end.partial:
+            raise TooLarge
+        return found
+
+    def random(self, what: str) -> Random:
+        """Where the decisions about something come from: the same for the same seed."""
+        return Random(f"{self.seed} {what}")  # noqa: S311 - no secret
+
+
+def text_of(seed: int) -> str:
+    """The text of the random model of a number."""
+    return model_text(Random(seed).randrange, whole=True)  # noqa: S311 - no secret
+
+
+def case_of(seed: int, text: str) -> Case:
+    """The model of a text with its last check, asked what engines answer. Raises SpecError."""
+    model, asked = [(model, asked) for model in loads(text) for asked in model.checks][-1]
+    names = tuple(prop.name for prop in looked_at(model, asked) if prop.kind not in OF_FAIR_RUNS)
+    return Case(seed, text, model, replace(asked, only=names))

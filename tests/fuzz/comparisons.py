@@ -1,0 +1,303 @@
+"""What is asked of the engines about one model, and where their answers differ from the reference engine's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.engine import Engine, Keep, Limits
+from modelcheck.explicit.compiling import Tier
+from modelcheck.explicit.functions import Codes
+from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.packing import TooWide
+from modelcheck.families import families
+from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.result import End, Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.symbolic.bounded import BoundedSearch
+from modelcheck.symbolic.finite.ic3 import Reachability
+from modelcheck.symbolic.finite.induction import Induction
+from spec.format import format_text
+from spec.ir import Budget, Check
+from spec.load import loads
+from spec.values import ModelError
+from tests.agreement import Found, cost, differences, found_by, orbits, up_to_renaming
+from tests.fuzz.cases import Case, TooLarge
+from tests.modelcheck.explicit.test_tiers import Switching, searched, task_of
+from tests.modelcheck.symbolic.proved import asked as asked_of_solvers
+from tests.modelcheck.symbolic.proved import wrong
+from tests.modelcheck.symbolic.test_bounded import Plain, shown
+
+Differences = Mapping[str, tuple[object, object]]
+FEW = 4  # states that are expanded at once, so that a small model has work for two threads
+DEPTH = 3  # steps of the runs that a bounded search looks at
+PATIENCE = Limits(seconds=5)  # with engines that may take for ever
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Something to compare: its name, for one model in how many, and how; no answer where there is nothing."""
+
+    name: str
+    every: int
+    differing: Callable[[Case], Differences | None]
+
+    def is_for(self, seed: int) -> bool:
+        """Whether it is made for the model of a number; so that different ones are for different models."""
+        return (seed + sum(map(ord, self.name))) % self.every == 0
+
+
+# ------------------------------------------------------------------ the explicit engine
+
+
+@contextmanager
+def _small_chunks() -> Iterator[None]:
+    """A level of few states is cut into many parts."""
+    with patch("modelcheck.explicit.search.CHUNK", FEW):
+        yield
+
+
+def _explicit(case: Case, known: Found, **options: object) -> Differences | None:
+    """Where the explicit engine differs with some options, all of whose findings are promised to be the same."""
+    asked = options.pop("asked", case.asked)
+    assert isinstance(asked, Check)
+    with _small_chunks():
+        found = found_by(case.model, asked, case.explicit, **options)
+    if found is None or (found.findings is not None and found.findings.end.partial):
+        return None
+    return differences(known.facts, found.facts)
+
+
+def one_thread(case: Case) -> Differences | None:
+    """All that the explicit engine finds."""
+    return _explicit(case, case.known, threads=1)
+
+
+def two_threads(case: Case) -> Differences | None:
+    """The same with two threads."""
+    return _explicit(case, case.known, threads=2)
+
+
+def no_ways(case: Case) -> Differences | None:
+    """The same where no way to a state is remembered."""
+    return _explicit(case, case.known, threads=1, ways=False)
+
+
+def resumed(case: Case) -> Differences | None:
+    """The same after a stop, once or more often, from what was written down."""
+    if case.findings is None or case.findings.stats.states < FEW:
+        return None
+    chance = case.random("resumed")
+    ways, most = chance.random() < 0.7, 0
+    with TemporaryDirectory() as folder:
+        for resume in (False, True, True):
+            most = chance.randint(most + 1, max(most + 1, case.findings.stats.states))
+            keep = Keep(Path(folder), resume=resume)
+            with _small_chunks():
+                found = found_by(
+                    case.model, case.asked, case.explicit,
+                    limits=Limits(states=most), threads=chance.randint(1, 2), keep=keep, ways=ways,
+                )  # fmt: skip
+            if found is None or found.findings is None or not found.findings.end.partial:
+                return None if found is None else differences(case.known.facts, found.facts)
+        return _explicit(case, case.known, threads=1, keep=Keep(Path(folder), resume=True), ways=ways)
+
+
+def tiers(case: Case) -> Differences | None:
+    """Code that is well compiled, and both kinds by turns."""
+    if case.findings is None:
+        return None
+    task = task_of(case.model, case.asked)
+    try:
+        quick, full = (Kernel(task, Codes(), tier=tier) for tier in (Tier.QUICK, Tier.FULL))
+    except TooWide:
+        return None
+    with _small_chunks():
+        alone, well = searched(task, quick, 1), searched(task, full, 2)
+        mixed = searched(task, quick, 1, Switching(quick, full, case.seed))
+    found = {"well compiled": (alone, well), "both by turns": (alone, mixed)}
+    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+
+
+def family(case: Case) -> Differences | None:
+    """Several questions that share a kernel, each as it is found alone."""
+    chance = case.random("family")
+    names = case.asked.only or ()
+    totals = [case.asked.budget.total, 0, 1, None]
+    asked = [
+        replace(
+            case.asked,
+            budget=Budget(total, case.asked.budget.kinds),
+            only=tuple(name for name in names if chance.random() < 0.7),
+            expect=case.asked.expect if chance.random() < 0.5 else (),
+        )
+        for total in chance.sample(totals, 2)
+    ]
+    shared = families([(case.model, each) for each in asked])[0]
+    found: dict[str, tuple[object, object]] = {}
+    for each in asked:
+        one = _explicit(case, case.by_reference(each), asked=each, threads=1, family=shared)
+        if one is None:
+            return None
+        found |= {f"{name}, with faults {each.budget}": pair for name, pair in one.items()}
+    return found
+
+
+# ------------------------------------------------------------------ symmetry
+
+
+def symmetry(case: Case) -> Differences | None:
+    """Verdicts, lengths and errors as they are without symmetry, and counts as the reference engine has them."""
+    if not symmetric_sorts(case.model):
+        return None
+    asked = up_to_renaming(case.model, case.asked)
+    plain = case.by_reference(asked)
+    known = case.by_reference(asked, symmetry=True)
+    found = {f"without symmetry: {name}": p for name, p in differences(_told(plain), _told(known)).items()}
+    with _small_chunks():
+        explicit = found_by(case.model, asked, case.explicit, symmetry=True, threads=1 + case.seed % 2)
+    if explicit is None:
+        return found
+    a, b = known.facts, explicit.facts
+    if known.findings is not None and known.findings.error is not None:
+        # how much of an erring state was seen depends on which state stands for its orbit
+        a, b = ({name: facts.get(name) for name in ("end", "error", "refused")} for facts in (a, b))
+    return {**found, **differences(a, b)}
+
+
+def orbits_counted(case: Case) -> Differences | None:
+    """As many states up to symmetry as trying every renaming finds."""
+    if not symmetric_sorts(case.model) or case.findings is None:
+        return None
+    quiet = replace(case.asked, budget=Budget(0), only=())
+    known = case.by_reference(quiet)
+    if known.findings is None or known.findings.error is not None:
+        return None
+    count = orbits(case.model, quiet, most=150)
+    if count is None:
+        return None
+    found = case.by_reference(quiet, symmetry=True).findings
+    return differences({"orbits": count}, {"orbits": found and found.stats.states})
+
+
+def _told(found: Found) -> Mapping[str, object]:
+    """What must be the same with symmetry and without."""
+    if found.findings is None:
+        return {"refused": found.refused}
+    error = found.findings.error
+    return {"error": error and cost(error)} | {r.property: _length(r.verdict) for r in found.findings.results}
+
+
+def _length(verdict: Verdict) -> object:
+    match verdict:
+        case Holds(extent, _, run):
+            return "holds", extent.faults, run and (run.faults, len(run.steps))
+        case Violated(_, run):
+            return "violated", run and (run.faults, len(run.steps))
+        case Unknown(reason):
+            return "unknown", reason.partition(":")[0]
+
+
+# ------------------------------------------------------------------ engines that ask a solver
+
+
+def bounded(case: Case) -> Differences | None:
+    """The shortest and the cheapest runs of few steps, as a plain search of all runs finds them."""
+    asked = asked_of_solvers(case.model, case.asked)
+    if not asked.only or case.findings is None:
+        return None
+    plain = Plain(case.model, asked, DEPTH)
+    if not plain.search():
+        return None
+    found: dict[str, tuple[object, object]] = {}
+    for fewest in (False, True):
+        told = _asked(case, asked, BoundedSearch(DEPTH, fewest_faults=fewest))
+        if told is None:
+            return None
+        order = "faults" if fewest else "steps"
+        if "" in plain.shown:  # where it errs, what else is true there depends on the order of looking
+            least = min(plain.shown[""], key=lambda each: each[::-1] if fewest else each)
+            error = told.error and (len(told.error.steps), told.error.faults)
+            found |= differences({f"error, by {order}": least}, {f"error, by {order}": error})
+            continue
+        expected = {
+            f"{name}, by {order}": min(costs, key=lambda each: each[::-1] if fewest else each)
+            for name, costs in plain.shown.items()
+        }
+        actual = {f"{name}, by {order}": (len(t.steps), t.faults) for name, t in shown(told).items()}
+        found |= differences(expected, actual)
+    return found
+
+
+def induction(case: Case) -> Differences | None:
+    """What is proved by induction, and what is violated."""
+    return _proved(case, Induction(2))
+
+
+def ic3(case: Case) -> Differences | None:
+    """What is proved by property-directed reachability, and what is violated."""
+    return _proved(case, Reachability())
+
+
+def _proved(case: Case, engine: Engine) -> Differences | None:
+    asked = asked_of_solvers(case.model, case.asked)
+    if case.findings is None:
+        return None
+    known = case.by_reference(asked).findings
+    told = _asked(case, asked, engine)
+    if told is None or known is None:
+        return None
+    return {f"{number}": (None, each) for number, each in enumerate(wrong(known, told))}
+
+
+def _asked(case: Case, asked: Check, engine: Engine) -> Findings | None:
+    try:
+        return check(case.model, asked, engine=engine, limits=PATIENCE).findings
+    except (Unsupported, Unmet, ModelError):
+        return None
+
+
+# ------------------------------------------------------------------ the language
+
+
+def formatted(case: Case) -> Differences | None:
+    """The same model in canonical layout, and the layout once more."""
+    text = format_text(case.text)
+    again = loads(text)
+    a = {m.name: [v.type for v in m.variables] for m in loads(case.text)}
+    b = {m.name: [v.type for v in m.variables] for m in again}
+    return differences({"models": a, "layout": text}, {"models": b, "layout": format_text(text)})
+
+
+COMPARISONS = (
+    Comparison("explicit, 1 thread", 1, one_thread),
+    Comparison("explicit, 2 threads", 2, two_threads),
+    Comparison("explicit, without ways", 3, no_ways),
+    Comparison("explicit, resumed", 3, resumed),
+    Comparison("symmetry", 1, symmetry),
+    Comparison("orbits", 10, orbits_counted),
+    Comparison("family", 5, family),
+    Comparison("tiers", 30, tiers),
+    Comparison("bmc", 10, bounded),
+    Comparison("induction", 60, induction),
+    Comparison("ic3", 60, ic3),
+    Comparison("layout", 20, formatted),
+)
+
+
+def differing(comparison: Comparison, case: Case) -> Differences | None:
+    """Where something differs; an exception that nobody expects is a difference too."""
+    try:
+        found = comparison.differing(case)
+    except TooLarge:
+        return None
+    except Exception as error:  # noqa: BLE001 - whatever it is, somebody promised that it does not come
+        return {"exception": (None, f"{type(error).__name__}: {error}"[:300])}
+    return found if found is None else {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+
+
+__all__ = ["COMPARISONS", "Comparison", "Differences", "End", "differing"]
