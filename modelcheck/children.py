@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from types import ModuleType
 
 
 @dataclass(slots=True, eq=False)
@@ -32,12 +34,15 @@ class Child:
 
 
 def started(serve: Callable[[Connection], None]) -> Child:
-    """A new process that runs `serve` with its end of a pipe, until it returns or either of us ends."""
+    """A new process that runs `serve` with its end of a pipe, until it returns or either of us ends.
+
+    It knows nothing of the program that runs here, which need not be importable.
+    """
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_in_child, args=(serve, theirs), daemon=True)
     resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
-    with _no_interrupts():  # what a process that starts inherits
+    with _no_interrupts(), _without_main():  # what a process that starts inherits
         process.start()
     theirs.close()  # so that the pipe ends with the process
     return Child(process, ours)
@@ -54,6 +59,17 @@ def _no_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process that starts does not run the main program again, which may be a script without a guard."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _in_child(serve: Callable[[Connection], None], pipe: Connection) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -191,6 +193,35 @@ def test_a_short_search_starts_no_process(monkeypatch: pytest.MonkeyPatch, tmp_p
     model, asked = named("kisr", "xs")
 
     assert check(model, asked, engine="explicit").findings.stats.states == 19_521
+
+
+SCRIPT = """
+from modelcheck.api import check
+from modelcheck.explicit import tiers
+from spec.load import load
+
+print("begins")
+tiers.HOT = 0.0
+models = {model.name: model for model in load(%r)}
+asked = next(asked for asked in models["counted"].checks if asked.name == "s")
+print(check(models["counted"], asked, engine="explicit").findings.stats.states)
+"""
+
+
+def test_a_script_is_not_run_again_by_the_process_beside_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT % str(PROTOCOLS / "kisr.rsm"))
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "MODELCHECK_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.split() == ["begins", "379069"]
 
 
 # --------------------------------------------------------------------- one for many
