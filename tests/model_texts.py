@@ -84,7 +84,7 @@ class _Writer:
         dice, world, lines = self.dice, self.world, []
         budget = dice.pick([60, 200, 20, 600] if self.whole else [600, 200, 2000, 6000, 60])
         variables: list[Stored] = []
-        while budget > 1 and len(variables) < 7:
+        while budget > 1 and len(variables) < (4 if self.whole else 7):
             sorts = [name for name in world.sorts if dice.chance(45)]
             owner = dice.pick(sorts) if sorts else None
             copies = 1 if owner is None else world.sorts[owner]
@@ -169,7 +169,7 @@ class _Writer:
     def _functions(self) -> list[str]:
         """Functions of values and of the state, for expressions to call."""
         dice, lines = self.dice, list[str]()
-        for _ in range(dice.pick([0, 1, 2]) if self.whole else 0):
+        for _ in range(dice.pick([0, 0, 1, 2]) if self.whole else 0):
             name, view = self.world.fresh("f"), self.view
             types = [self.world.storable(1, 40) for _ in range(dice.number(0, 2))]
             names = [self.world.fresh("v") for _ in types]
@@ -186,8 +186,8 @@ class _Writer:
 
     def _actions(self) -> list[str]:
         lines: list[str] = []
-        moving = self.dice.pick([3, 4, 2, 3, 2, 1])
-        kinds = ["action"] * (moving + self.dice.number(0, 2))
+        moving = self.dice.pick([1, 2, 2, 3] if self.whole else [3, 4, 2, 3, 2, 1])
+        kinds = ["action"] * (moving + self.dice.number(0, 1 if self.whole else 2))
         kinds += ["fault"] * self.dice.pick([0, 1, 0, 1, 2]) + ["repair"] * self.dice.pick([0, 0, 1])
         known: list[tuple[str, tuple[t.Type | None, ...]]] = []
         for at, kind in enumerate(kinds):
@@ -211,7 +211,7 @@ class _Writer:
         view = replace(self.view, ghosts=True, enabled=True)
         kinds = ["invariant", "step", "reachable", "lemma", "recoverable"]
         kinds += ["leadsto", "always eventually"] if self.whole else []
-        for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 4))]:
+        for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 3 if self.whole else 4))]:
             name = self.world.fresh("p")
             seen = replace(view, step=kind == "step", enabled=kind != "step")
             weak = "true or " if self.dice.chance(15) else ""
