@@ -9,22 +9,24 @@ from collections.abc import Sequence
 from time import monotonic
 
 from modelcheck.cores import cores
-from tests.fuzz import models
+from tests.fuzz import inputs, models
 from tests.fuzz.findings import Answer
 from tests.fuzz.pool import Lost, Queue, answers
 
 LINE = 10.0  # seconds between two lines that tell how far it is
 SEEDS = 10**9
+MODES = {"models": models.serve, "inputs": inputs.serve}
+Job = models.Job | inputs.Job
 EVERY = {"tlc": 20, "spin": 40, "rumur": 40}  # models
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0 where nothing was found, 1 where something was."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--mode", choices=["models"], default="models")
+    parser.add_argument("--mode", choices=MODES, default="models")
     parser.add_argument("--minutes", type=float, help="stop after so long")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first model or input (0)")
-    parser.add_argument("--models", type=int, dest="count", help="so many, one after the other")
+    parser.add_argument("--models", "--inputs", type=int, dest="count", help="so many, one after the other")
     parser.add_argument("--jobs", type=int, default=cores(), help="so many processes (one for each core)")
     parser.add_argument("--with", dest="others", default="", metavar=",".join(EVERY), help="ask these too")
     for name, every in EVERY.items():
@@ -37,9 +39,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no such checker: {', '.join(unknown)}")
     others = tuple((name, getattr(args, f"{name}_every")) for name in named)
     last = args.seed + (SEEDS if args.count is None else args.count)
-    jobs = (models.Job(seed, others) for seed in range(args.seed, last))
+
+    def job(seed: int) -> Job:
+        return models.Job(seed, others) if args.mode == "models" else inputs.Job(seed)
+
     until = None if args.minutes is None else monotonic() + 60 * args.minutes
-    return _Run(args.mode).go(Queue(jobs, until), args.jobs)
+    return _Run(args.mode).go(Queue(map(job, range(args.seed, last)), until), args.jobs)
 
 
 class _Run:
@@ -51,10 +56,10 @@ class _Run:
         self.looks: Counter[str] = Counter()
         self.began = self.told = monotonic()
 
-    def go(self, queue: Queue[models.Job], most: int) -> int:
+    def go(self, queue: Queue[Job], most: int) -> int:
         """All of it, up to Ctrl-C or the end of the time."""
         try:
-            for job, answer in answers(models.serve, queue, most):
+            for job, answer in answers(MODES[self.mode], queue, most):
                 self._take(job, answer, queue)
                 if monotonic() - self.told > LINE:
                     self._tell()
@@ -65,10 +70,10 @@ class _Run:
             say(f"  {name:<24}{count:>9,}")
         return 1 if self.found else 0
 
-    def _take(self, job: models.Job, answer: Answer | Lost, queue: Queue[models.Job]) -> None:
+    def _take(self, job: Job, answer: Answer | Lost, queue: Queue[Job]) -> None:
         self.done += not job.shrink
         if isinstance(answer, Lost):
-            self._report(f"== {job.shrink or 'a model'} {answer.why} · seed {job.seed}\n\n{job.again}")
+            self._report(f"== {job.shrink or self.mode} {answer.why} · seed {job.seed}\n\n{job.again}")
             return
         self.looks.update(answer.looks)
         for each in answer.found:
