@@ -31,6 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--with", dest="others", default="", metavar=",".join(EVERY), help="ask these too")
     for name, every in EVERY.items():
         parser.add_argument(f"--{name}-every", type=int, default=every, metavar="K", help=f"({every})")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="LOOK", help="nothing else, but always"
+    )
+    parser.add_argument("--first", action="store_true", help="stop at the first thing that is found")
     args = parser.parse_args(argv)
     if args.minutes is None and args.count is None:
         parser.error("say how far to go: --minutes N or --models N")
@@ -41,17 +45,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     last = args.seed + (SEEDS if args.count is None else args.count)
 
     def job(seed: int) -> Job:
-        return models.Job(seed, others) if args.mode == "models" else inputs.Job(seed)
+        return models.Job(seed, others, only=tuple(args.only)) if args.mode == "models" else inputs.Job(seed)
 
     until = None if args.minutes is None else monotonic() + 60 * args.minutes
-    return _Run(args.mode).go(Queue(map(job, range(args.seed, last)), until), args.jobs)
+    return _Run(args.mode, first=args.first).go(Queue(map(job, range(args.seed, last)), until), args.jobs)
 
 
 class _Run:
     """One run: what was done and found so far."""
 
-    def __init__(self, mode: str) -> None:
-        self.mode = mode
+    def __init__(self, mode: str, *, first: bool) -> None:
+        self.mode, self.first = mode, first
         self.done = self.found = 0
         self.looks: Counter[str] = Counter()
         self.began = self.told = monotonic()
@@ -61,6 +65,8 @@ class _Run:
         try:
             for job, answer in answers(MODES[self.mode], queue, most):
                 self._take(job, answer, queue)
+                if self.first and self.found:
+                    break
                 if monotonic() - self.told > LINE:
                     self._tell()
         except KeyboardInterrupt:
@@ -78,7 +84,7 @@ class _Run:
         self.looks.update(answer.looks)
         for each in answer.found:
             smaller = job.smaller(each)
-            if smaller is None:
+            if smaller is None or self.first:
                 self._report(str(each))
             else:
                 queue.add(smaller)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import tempfile
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -24,12 +25,14 @@ LARGE = "too large"
 class Job:
     """A model to be compared; or, by the name of a comparison, a difference that is to be made small.
 
-    `others` are the checkers that are asked too, each about one model in so many.
+    `others` are the checkers that are asked too, each about one model in so many.  With
+    `only`, these comparisons are made of every model, and no others.
     """
 
     seed: int
     others: tuple[tuple[str, int], ...] = ()
     shrink: str = ""
+    only: tuple[str, ...] = ()
 
     @property
     def patience(self) -> float:
@@ -40,13 +43,15 @@ class Job:
     def again(self) -> str:
         """The command that does it once more."""
         given = "".join(f" --{name}-every 1" for name, _ in self.others)
+        given += "".join(f" --only {shlex.quote(name)}" for name in self.only)
         given += f" --with {','.join(name for name, _ in self.others)}" if self.others else ""
         return f"python -m tests.fuzz --mode models --seed {self.seed} --models 1{given}"
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Those that are always made, and those with other checkers."""
-        return (*COMPARISONS, *(Comparison(name, every, OTHERS[name]) for name, every in self.others))
+        """Those that are always made, and those with other checkers; or those that are asked for."""
+        every = (*COMPARISONS, *(Comparison(name, every, OTHERS[name]) for name, every in self.others))
+        return tuple(replace(each, every=1, of_tiny=1) for each in every if each.name in self.only) or every
 
     def smaller(self, found: Finding) -> Job | None:
         """The job that makes something small that was found; None where it is as small as it gets."""
