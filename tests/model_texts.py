@@ -19,6 +19,8 @@ from tests.model_phrases import Expressions
 from tests.model_reading import Stored, View
 from tests.model_types import Dice, Stuck, World, declarations
 
+ENOUGH = 2  # steps of a model whose steps are counted
+
 
 def model_text(below: Callable[[int], int], *, whole: bool = False) -> str:
     """The text of a model with one check; `below(n)` decides, by a number from 0 that is less than n.
@@ -47,6 +49,7 @@ class _Writer:
         self.networks: dict[str, int] = {}
         self.faults: list[str] = []
         self.variant = ""
+        self.clock = ""
 
     def text(self) -> str:
         """Everything, the check last."""
@@ -112,6 +115,10 @@ class _Writer:
                     lines.append(f"process {owner} {{ {storage} {name}: {called} = {first} }}")
             variables.append(stored)
             budget //= max(2, world.values(of) ** copies)
+        if self.whole and dice.chance(25):
+            self.clock = world.fresh("x")
+            lines.append(f"state {{ {self.clock}: 0..{ENOUGH} = 0 }}")
+            variables.append(Stored(self.clock, t.Range(0, ENOUGH)))
         self.view = View(variables=tuple(variables))
         return _merged(lines)
 
@@ -197,7 +204,7 @@ class _Writer:
                     text, types = self.statements.action(kind, name, self.view, moves=at < moving)
                 except Stuck:
                     continue
-                lines.append(text)
+                lines.append(self._timed(text) if self.clock else text)
                 known.append((name, types))
                 if kind == "fault":
                     self.faults.append(name)
@@ -205,6 +212,13 @@ class _Writer:
         known += [(name, ()) for name in self.faults if "." in name]
         self.view = replace(self.view, actions=tuple(known))
         return lines
+
+    def _timed(self, action: str) -> str:
+        """An action that is possible only for some time, so that in the end nothing may be."""
+        head, *rest, end = action.splitlines()
+        guard = [f"require {self.clock} < {ENOUGH}"] if self.dice.chance(90) else []
+        later = [f"{self.clock} := {self.clock} + 1"] if guard and self.dice.chance(60) else []
+        return "\n".join([head, *guard, *rest, *later, end])
 
     def _properties(self) -> list[str]:
         lines: list[str] = []

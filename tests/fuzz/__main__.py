@@ -62,6 +62,7 @@ class _Run:
 
     def go(self, queue: Queue[Job], most: int) -> int:
         """All of it, up to Ctrl-C or the end of the time."""
+        say(f"{self.mode}, in {most} process{'es' * (most > 1)}")
         try:
             for job, answer in answers(MODES[self.mode], queue, most):
                 self._take(job, answer, queue)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -49,8 +49,8 @@ MUTANTS = (
            "return self.of.width * self.count", "return self.of.width * max(self.count - 1, 1)", PLAIN),
     Mutant("a fault wakes what waits for it", f"{EXPLICIT}/insertion.py",
            "fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)", "fn.fork(waits, wakes, done)", PLAIN),
-    Mutant("what only waits counts as reached", f"{EXPLICIT}/questions.py",
-           'fn.end(f"ret {fn.and_(there, fn.not_(waits))}")', 'fn.end(f"ret {there}")', PLAIN),
+    Mutant("one fault more than the budget leads nowhere new", f"{EXPLICIT}/questions.py",
+           "fn.leave_if(fn.not_(there), yes)", "_ = there", PLAIN),
     Mutant("ways back: beyond the scope and within it are swapped", f"{EXPLICIT}/questions.py",
            "if mark == BEYOND:", "if mark == FINE:", PLAIN),
     Mutant("a mark of the state before: something went on", f"{EXPLICIT}/expansion.py",
@@ -181,15 +181,12 @@ def finds(by: str, mutant: Mutant | None = None) -> tuple[bool, str]:
                 shutil.copy(ROOT / name, place / name)
         if mutant is not None:
             path = place / mutant.file
-            path.write_text(
-                path.read_text(encoding="utf-8").replace(mutant.old, mutant.new), encoding="utf-8"
-            )
-        kept = {"MODELCHECK_CACHE": f"{folder}/kernels", "PYTHONPATH": str(place)}
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        env = os.environ | {"MODELCHECK_CACHE": f"{folder}/kernels", "PYTHONPATH": str(place)}
+        run = partial(subprocess.run, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS)
         try:
-            done = subprocess.run(
-                command(by), cwd=place, env=os.environ | kept, capture_output=True, text=True, timeout=SECONDS,
-                check=False,
-            )  # fmt: skip
+            done = run(command(by), check=False)
         except subprocess.TimeoutExpired:
             return False, f"nothing in {SECONDS} seconds"
     if done.returncode not in {0, 1}:

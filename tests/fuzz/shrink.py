@@ -59,6 +59,7 @@ def _candidates(text: str) -> Iterator[str]:
     except SpecError:
         return
     yield from _without_many(text, protocol)
+    yield from _without_sizes(text, protocol)
     edits = {edit for edit in (*_edits(protocol, text), *_words(text)) if text[edit[0] : edit[1]] != edit[2]}
     for start, end, instead in sorted(edits, key=lambda e: len(e[2]) - (e[1] - e[0])):
         yield text[:start] + instead + text[end:]
@@ -75,6 +76,26 @@ def _without_many(text: str, protocol: s.Protocol) -> Iterator[str]:
                 smaller = smaller[: span.start] + smaller[span.end :]
             yield smaller
         size //= 2
+
+
+def _without_sizes(text: str, protocol: s.Protocol) -> Iterator[str]:
+    """Without a sort, nat or network and its size in the checks, which can only go together."""
+    clauses = [
+        clause
+        for item in protocol.items
+        if isinstance(item, s.CheckDecl)
+        for clause in item.clauses
+        if isinstance(clause, s.ScopeClause)
+    ]
+    for item in protocol.items:
+        names = item.names if isinstance(item, s.SortDecl | s.NatDecl) else ()
+        names = (item.name,) if isinstance(item, s.NetworkDecl) else names
+        smaller, gone = text, {name.text for name in names}
+        for clause in reversed(clauses if names else []):
+            left = [_text(each, text) for each in clause.items if each.name.text not in gone]
+            written = f"scope {', '.join(left)}" if left else ""
+            smaller = smaller[: clause.span.start] + written + smaller[clause.span.end :]
+        yield smaller[: item.span.start] + smaller[item.span.end :]
 
 
 def _words(text: str) -> Iterator[Edit]:
