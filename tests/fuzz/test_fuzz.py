@@ -74,7 +74,7 @@ def test_a_difference_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch) -
         return {"choices": (0, 1)} if "choose" in getattr(case, "text", "") else {}
 
     seed = next(seed for seed in range(100) if "choose" in text_of(seed))
-    monkeypatch.setattr("tests.fuzz.models.COMPARISONS", (Comparison("broken", 1, differs),))
+    monkeypatch.setattr("tests.fuzz.models.COMPARISONS", (Comparison("broken", 1, differs, of_tiny=1),))
     (first,) = run(Job(seed)).found
     small = Job(seed).smaller(first)
     assert small is not None
