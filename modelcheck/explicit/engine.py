@@ -14,6 +14,7 @@ from modelcheck.explicit.findings import FullAccount
 from modelcheck.explicit.functions import Codes
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
+from modelcheck.explicit.restoring import restore
 from modelcheck.explicit.search import Search
 from modelcheck.explicit.space import Space
 from modelcheck.explicit.tiers import Optimiser
@@ -78,7 +79,7 @@ class ExplicitEngine:
             if task.keep is not None:
                 search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
                 if task.keep.resume:
-                    keeper.load(search)
+                    restore(keeper.newest(), search)
             with closing(FullAccount(search, search.run())) as account:
                 return account.findings(self.name)
 
