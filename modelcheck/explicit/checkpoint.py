@@ -7,12 +7,13 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
+from counterexamples.certify import NotReplayable
 from modelcheck.engine import CannotResume
 from modelcheck.explicit.arena import Region
 from modelcheck.explicit.runtime import LOCAL, NEW, SHARDS, WAITING
@@ -88,6 +89,20 @@ def is_ours(path: Path) -> bool:
         return not path.is_symlink() and (path / MARK).read_bytes() == MARKED.encode()
     except OSError:
         return False
+
+
+def damaged(what: str) -> NoReturn:
+    """Refuse to go on with a checkpoint."""
+    raise CannotResume(f"the checkpoint is damaged: {what}")
+
+
+@contextmanager
+def only_runs() -> Iterator[None]:
+    """Raise CannotResume where what was read leads to no run of the model."""
+    try:
+        yield
+    except (NotReplayable, AssertionError, LookupError):
+        damaged("a run in it is none of the model's")
 
 
 def _remove(path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from modelcheck.cores import cores
 from modelcheck.engine import Refusal, Task
-from modelcheck.explicit.checkpoint import Checkpoints
+from modelcheck.explicit.checkpoint import Checkpoints, only_runs
 from modelcheck.explicit.compiling import Tier
 from modelcheck.explicit.findings import FullAccount
 from modelcheck.explicit.functions import Codes
@@ -81,7 +81,10 @@ class ExplicitEngine:
                 if task.keep.resume:
                     restore(keeper.newest(), search)
             with closing(FullAccount(search, search.run())) as account:
-                return account.findings(self.name)
+                if task.keep is None or not task.keep.resume:
+                    return account.findings(self.name)
+                with only_runs():
+                    return account.findings(self.name)
 
     def _kernel(self, task: Task) -> Kernel:
         self._codes = self._codes or Codes()

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 
 from modelcheck.engine import CannotResume, Limits
 from modelcheck.explicit.arena import Region
@@ -25,6 +25,7 @@ from modelcheck.explicit.checkpoint import (
     PIECE,
     SEARCH,
     Json,
+    damaged,
     described,
     question,
     sections,
@@ -42,6 +43,15 @@ from modelcheck.result import End, Layer
 SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
 LONGEST = 1e10  # seconds
 LARGEST = 1 << 28  # bytes of all that is not in the shards
+MISTAKES = (  # of whoever wrote something else
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 OTHER = "the checkpoint is of another model, scope, check or version of modelcheck"
 
 
@@ -52,15 +62,18 @@ def restore(folder: Path, search: Search) -> None:
         _take(told, search)
         for shard in search.space.shards:
             _read_shard(folder, sums, search, shard)
-    except (OSError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise CannotResume(f"the checkpoint cannot be read: {error}") from None
+    except OSError as error:
+        raise CannotResume(
+            f"the checkpoint cannot be read: {(error.strerror or str(error)).lower()}"
+        ) from None
+    except MISTAKES:
+        damaged(f"{SEARCH} is not as a search would write it")
     if sum(size for shard in search.space.shards for _, size in sections(search, shard)) <= SMALL:
         _find_again(told, search)
+    else:
+        from modelcheck.explicit.soundness import refuse_unsound  # noqa: PLC0415 - it writes code of its own
 
-
-def damaged(what: str) -> NoReturn:
-    """Refuse to go on."""
-    raise CannotResume(f"the checkpoint is damaged: {what}")
+        refuse_unsound(search)
 
 
 def _read(folder: Path, search: Search) -> tuple[Json, dict[str, str]]:
@@ -126,6 +139,8 @@ def _take(told: Json, search: Search) -> None:
     search.resumed = True
     if not _is_in_order(search):
         damaged("the levels do not add up")
+    if not _is_growing(search):
+        damaged("the steps do not add up")
 
 
 def _take_shard(space: Space, shard: Shard, words: list[int], slots: int) -> None:
@@ -166,13 +181,23 @@ def _is_in_order(search: Search) -> bool:
         and [layer.new for layer in search.layers] == [b - a for a, b in pairwise([0, *layers])]
         and [layer.levels for layer in search.layers]
         == [1 + max(d for f, d in depths if f <= n) for n in range(at.faults)]
-        and all(one.transitions <= other.transitions for one, other in pairwise(search.layers))
         and _are_disjoint([(s, first, first + count) for s, first, count in at.parts], counts)
         and _are_disjoint([p for parts in search.entering.values() for p in parts], [space.room] * SHARDS)
         and all(depth > at.depth for depth in search.entering)
         and all(len(counts) == SHARDS for _, counts in seeds)
         and all(a < b for (a, _), (b, _) in pairwise(seeds))
         and all(a <= b for (_, one), (_, other) in pairwise(seeds) for a, b in zip(one, other, strict=True))
+    )
+
+
+def _is_growing(search: Search) -> bool:
+    """Whether nothing was counted that is less than at the end of a layer before."""
+    free, paid, *_ = search.sums
+    last = search.layers[-1].transitions if search.layers else 0
+    return (
+        free <= last <= free + (paid if len(search.layers) > 1 else 0)
+        and all(a <= b for a, b in zip(search.sums, search.tally.sums(), strict=True))
+        and all(a.transitions <= b.transitions and a.cut <= b.cut for a, b in pairwise(search.layers))
     )
 
 

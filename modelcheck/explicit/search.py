@@ -113,10 +113,9 @@ class Search:
         self._room = BEGUN + kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
         self._spare: list[Worker] = []
-        self.round_size = max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room)))  # in chunks
-        self._out = Region(self._entry * self._room * self.round_size)
+        self._out = Region(0)
         self._round = (ctypes.c_uint64 * 8)()
-        self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * ROUND))()
+        self.resize_rounds(max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room))))
         self._pool: ThreadPoolExecutor | None = None
         self.entering: dict[int, list[Part]] = {}
         self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
@@ -406,9 +405,10 @@ class Search:
         return self._spare
 
     def resize_rounds(self, chunks: int) -> None:
-        """Let rounds have so many chunks, as in the search that this one goes on with."""
+        """Let rounds have so many chunks: what is found is the same only where that is the same."""
         self._out.close()
         self.round_size, self._out = chunks, Region(self._entry * self._room * chunks)
+        self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * chunks))()
 
     def close(self) -> None:
         """Give its memory back, but for the states."""
