@@ -361,7 +361,7 @@ def test_a_reader_who_leaves_is_no_error() -> None:
         said = running.stderr.read()
 
     assert said == ""
-    assert running.wait(timeout=60) == 3
+    assert running.wait(timeout=60) == 1
 
 
 def test_a_bug_of_ours_asks_to_be_reported(
