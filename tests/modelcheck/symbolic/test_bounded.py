@@ -148,6 +148,8 @@ def agree(model: Model, question: Check, depth: int = DEPTH) -> bool:
         assert faults.error is not None
         assert cost(faults.error) == fewest
         return True
+    assert steps.error is None
+    assert faults.error is None
     expected = {name: min(costs) for name, costs in plain.shown.items()}
     assert {name: (len(t.steps), t.faults) for name, t in shown(steps).items()} == expected
     cheapest = {name: min((f, s) for s, f in costs) for name, costs in plain.shown.items()}
