@@ -93,7 +93,7 @@ MUTANTS = (
            "        wrong = fn.or_(wrong, fn.load(tied))", "        pass", PLAIN),
     Mutant("a part of a level that is left begins where it began", f"{EXPLICIT}/search.py",
            "parts.append((shard, first + done, count - done))", "parts.append((shard, first, count - done))",
-           "tests/modelcheck/explicit/test_explicit.py -k threads"),
+           "tests/modelcheck/explicit/test_explicit.py -k room_for"),
     Mutant("the depth of what a fault leads to", f"{EXPLICIT}/search.py",
            "self.seeds.append((at.depth + 1, self.space.waiting()))",
            "self.seeds.append((at.depth, self.space.waiting()))", PLAIN),
