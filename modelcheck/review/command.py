@@ -34,8 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="server, producer or topic properties, what kafka-configs or kafka-topics --describe print, "
-        "Strimzi YAML; - for stdin",
+        help="server, producer or topic properties; environment variables; what kafka-configs, kafka-topics, "
+        "kafka-features or kafka-metadata-quorum describe; the logs in which brokers and clients print their "
+        "configuration; resources of Strimzi, of Confluent for Kubernetes and of Kubernetes itself, in YAML "
+        "or JSON; Docker Compose; Helm values; Terraform; Ansible; Spring; - for stdin",
     )
     parser.add_argument(
         "--kafka", metavar="VERSION", help="the release, 0.8.0 to 4.x: defaults and behaviour differ"

@@ -37,7 +37,16 @@ class Kind(StrEnum):
     CONFIGS = "kafka-configs output"
     TOPICS = "kafka-topics output"
     FEATURES = "kafka-features output"
-    KUBERNETES = "Kubernetes YAML"
+    QUORUM = "kafka-metadata-quorum output"
+    LOG = "a log"
+    KUBERNETES = "Kubernetes resources"
+    COMPOSE = "Docker Compose"
+    SPRING = "a Spring application"
+    ANSIBLE = "Ansible"
+    HELM = "Helm values"
+    TERRAFORM = "Terraform"
+    ENVIRONMENT = "environment variables"
+    UNKNOWN = "no configuration of Kafka"
 
 
 @frozen
@@ -153,7 +162,8 @@ class Reading:
     """All that one file says.
 
     `notes` are plain remarks on what was passed over; `problems` make the file
-    unusable, `warnings` do not.
+    unusable, `warnings` do not.  `passed` are stretches that were read, or that are
+    known to decide nothing, beside what is given.
     """
 
     source: Source
@@ -164,6 +174,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     problems: tuple[Diagnostic, ...] = field(default=())
     warnings: tuple[Diagnostic, ...] = field(default=())
+    passed: tuple[Span, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The reading in plain values."""
