@@ -137,7 +137,7 @@ def chosen_topic(readings: Sequence[Reading], asked: str | None, findings: Findi
     if len(topics) > 1:
         at = topics[1]
         message = f"there are {len(topics)} topics, and a review is of one"
-        advice = f"choose one with --topic: {_list(names)}"
+        advice = f"choose one with --topic, or --all-topics: {_list(names)}"
         findings.errors.append(Diagnostic("R0721", at.source, at.span, message, help=advice))
     return topics[0] if topics else None
 

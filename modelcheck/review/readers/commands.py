@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modelcheck.review.catalogue import find
+from modelcheck.review.catalogue import find, is_irrelevant
 from modelcheck.review.found import Layer, Topic
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.tree import Node, Scalar, walk
@@ -24,6 +24,11 @@ def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
         if isinstance(node, Scalar):
             _topics(gathered, node)
             _overrides(gathered, node, entity)
+
+
+def starts_a_broker(below: Node) -> bool:
+    """Whether a command among the plain values of a tree starts a broker."""
+    return any(isinstance(node, Scalar) and "kafka-server-start" in node.text for node in walk(below))
 
 
 def _topics(gathered: Gathered, node: Scalar) -> None:
@@ -57,7 +62,7 @@ def _overrides(gathered: Gathered, node: Scalar, entity: str) -> None:
         at = (Span(*found.span(1)), Span(*found.span(2)))
         gathered.add(found[1], found[2], Layer.BROKER_STATIC, at, entity)
     key, sign, value = node.text.partition("=")
-    if sign and find(key) is not None:
+    if sign and (find(key) is not None or is_irrelevant(key)):
         start = text.find(key, node.span.start, node.span.end)
         at = (Span(start, start + len(key)), Span(start + len(key) + 1, start + len(node.text)))
         gathered.add(key, value, Layer.BROKER_STATIC, at, entity)

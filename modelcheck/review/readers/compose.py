@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.review.found import About, Fact
-from modelcheck.review.readers.commands import read_commands
+from modelcheck.review.readers.commands import read_commands, starts_a_broker
 from modelcheck.review.readers.environment import (
     client_key,
     is_a_controller,
@@ -40,7 +40,7 @@ def _service(gathered: Gathered, name: Scalar, service: Mapping) -> None:
     image = get(service, "image")
     variables = variables_of(get(service, "environment"))
     read_commands(gathered, service, name.text)
-    if not runs_a_broker(text_of(image) or "", variables):
+    if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(service)):
         read_variables(gathered, [one for one in variables if client_key(one.name.text)])
         return
     if isinstance(image, Scalar):

@@ -6,7 +6,7 @@ from modelcheck.review.catalogue import find
 from modelcheck.review.found import About, Fact, Layer
 from modelcheck.review.keys import Reader
 from modelcheck.review.properties import read_properties
-from modelcheck.review.readers.commands import read_commands
+from modelcheck.review.readers.commands import read_commands, starts_a_broker
 from modelcheck.review.readers.environment import (
     Variable,
     client_key,
@@ -39,7 +39,7 @@ def read_workload(gathered: Gathered, node: Node) -> None:
 def _container(gathered: Gathered, node: Node, replicas: Node | None, name: str) -> None:
     image, variables = get(node, "image"), variables_of(get(node, "env"))
     read_commands(gathered, node, name)
-    if not runs_a_broker(text_of(image) or "", variables):
+    if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(node)):
         read_variables(gathered, [one for one in variables if client_key(one.name.text)])
         return
     if isinstance(image, Scalar):

@@ -185,7 +185,7 @@ topics.txt:1:47: error[R0727]: `…` is not a number that kafka-topics prints he
 configs.txt:2:20: error[R0721]: there are 2 topics, and a review is of one
     2 | Configs for topic 'b' are min.insync.replicas=1
       |                    ^
-  help: choose one with --topic: a, b""",
+  help: choose one with --topic, or --all-topics: a, b""",
     ),
     "prose": (
         "notes.txt",
