@@ -98,6 +98,7 @@ class Partition:
     isr: tuple[int, ...]
     elr: tuple[int, ...] | None = None
     last_known_elr: tuple[int, ...] | None = None
+    span: Span | None = field(default=None, compare=False)  # of its replicas
 
     def as_json(self) -> dict[str, object]:
         """The partition in plain values."""

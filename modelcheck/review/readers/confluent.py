@@ -20,6 +20,10 @@ def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
                 _cluster(gathered, node)
             case "KafkaTopic":
                 _topic(gathered, node)
+            case "Zookeeper" | "KRaftController" as kind:
+                word = "kraft" if kind == "KRaftController" else "zookeeper"
+                gathered.fact(About.CONTROLLER, get(node, "kind"), f"a {kind} resource", word)
+                gathered.passed.append(node.span)
             case kind:
                 name = text_of(get(node, "metadata", "name"))
                 gathered.notes.append(f"{kind} `{name}` is no broker and no topic, and was passed over")

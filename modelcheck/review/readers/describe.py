@@ -229,6 +229,7 @@ def _partition(source: Source, fields: dict[str, _Field], problems: list[Diagnos
         _ids(source, fields.get("isr"), problems) or (),
         _ids(source, fields.get("elr"), problems),
         _ids(source, fields.get("lastknownelr"), problems),
+        fields["replicas"].span if "replicas" in fields else None,
     )
 
 

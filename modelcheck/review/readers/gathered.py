@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from modelcheck.review.found import About, Fact, Given, Kind, Layer, Reading, Topic
 from modelcheck.review.properties import read_properties
 from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries
+from modelcheck.review.stated import FILLED_IN
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
@@ -129,9 +130,6 @@ class Gathered:
     def line(self, node: Node) -> int:
         """The line on which a value begins."""
         return self.source.position(node.span.start)[0]
-
-
-FILLED_IN = "another tool fills this in: give what it makes of it"
 
 
 def is_filled_in(node: Node) -> bool:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from modelcheck.review.found import About, Kind, Layer, Reading
 from modelcheck.review.readers.commands import read_commands
-from modelcheck.review.readers.gathered import FILLED_IN, Gathered
+from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.hcl import Block, HclError, read_hcl
 from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries, entry, get, items, text_of
+from modelcheck.review.stated import FILLED_IN
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
+_CONFIGS = ("config", "configs", "configuration", "topic_config")
 _NOT_VERSION = (".x", ".kraft", ".tiered")
 
 
@@ -65,7 +67,7 @@ def _version(gathered: Gathered, node: Node | None, words: str) -> None:
         gathered.fact(About.CONTROLLER, node, words, "kraft")
 
 
-def _topic(name: str, factor: str, partitions: str, config: str) -> Callable[[Gathered, Block], None]:
+def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block], None]:
     """A reader of a topic's resource with fields of these names."""
 
     def read(gathered: Gathered, block: Block) -> None:
@@ -78,11 +80,12 @@ def _topic(name: str, factor: str, partitions: str, config: str) -> Callable[[Ga
         )
         if number is not None:
             gathered.passed.append(number[0].span)
-        found = get(block.body, config)
+        pair = entry(block.body, *_CONFIGS)
+        found = pair[1] if pair else None
         for key, value in entries(found):
             gathered.setting(key, value, Layer.TOPIC, named.text, key.text.replace("_", "."))
-        if found is not None and not isinstance(found, Mapping):
-            gathered.wrong(found, f"`{config}` is worked out by Terraform", FILLED_IN)
+        if pair is not None and not isinstance(found, Mapping):
+            gathered.wrong(pair[1], f"`{pair[0].text}` is worked out by Terraform", FILLED_IN)
 
     return read
 
@@ -97,10 +100,11 @@ def _aiven_cluster(gathered: Gathered, block: Block) -> None:
 RESOURCES: dict[str, Callable[[Gathered, Block], None]] = {
     "aws_msk_cluster": _msk_cluster,
     "aws_msk_configuration": _msk_configuration,
-    "kafka_topic": _topic("name", "replication_factor", "partitions", "config"),
-    "confluent_kafka_topic": _topic("topic_name", "replication_factor", "partitions_count", "config"),
+    "kafka_topic": _topic("name", "replication_factor", "partitions"),
+    "confluent_kafka_topic": _topic("topic_name", "replication_factor", "partitions_count"),
     "aiven_kafka": _aiven_cluster,
-    "aiven_kafka_topic": _topic("topic_name", "replication", "partitions", "config"),
-    "digitalocean_database_kafka_topic": _topic("name", "replication_factor", "partition_count", "config"),
-    "google_managed_kafka_topic": _topic("topic_id", "replication_factor", "partition_count", "configs"),
+    "aiven_kafka_topic": _topic("topic_name", "replication", "partitions"),
+    "digitalocean_database_kafka_topic": _topic("name", "replication_factor", "partition_count"),
+    "yandex_mdb_kafka_topic": _topic("name", "replication_factor", "partitions"),
+    "google_managed_kafka_topic": _topic("topic_id", "replication_factor", "partition_count"),
 }

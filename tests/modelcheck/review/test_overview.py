@@ -83,5 +83,5 @@ def test_a_requirement_that_one_topic_breaks_is_broken(
 def test_one_topic_and_all_of_them_cannot_both_be_asked_for(
     topics: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["review", topics, "--all-topics", "--topic", "logs"]) == Exit.USAGE
+    assert main(["review", topics, "--all-topics", "--topic", "logs"]) == Exit.WRONG
     assert "not allowed with" in capsys.readouterr().err

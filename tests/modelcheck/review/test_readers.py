@@ -365,6 +365,14 @@ def test_what_only_terraform_knows_is_asked_for(line: str, message: str) -> None
     assert problem.help == "another tool fills this in: give what it makes of it"
 
 
+def test_a_template_is_no_value() -> None:
+    with pytest.raises(SpecError) as caught:
+        settings("broker.id=1\nmin.insync.replicas=${MIN_ISR}\n")
+
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.help) == ("R0713", "another tool fills this in: give what it makes of it")
+
+
 # ------------------------------------------------------------------ Kafka's own output
 
 STATUS = """\
