@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"[\w.-]+")
 _SEPARATORS = str.maketrans("", "", "._-")
 _COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
-_KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=]")
+_KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
 _SHOWN = 12  # places in one file; whoever mends these will see the others
 

@@ -10,13 +10,13 @@ from spec.source import Source, Span
 
 _STATUS = re.compile(r"^[ \t]*(CurrentVoters|CurrentObservers):[ \t]*\[(.*)\][ \t]*\r?$", re.MULTILINE)
 _ROWS = re.compile(r"^[ \t]*(\d+)[ \t].*\b(Leader|Follower|Observer)[ \t]*\r?$", re.MULTILINE)
-_HEAD = re.compile(r"^[ \t]*NodeId[ \t]+.*\bStatus[ \t]*\r?$", re.MULTILINE)
+_HEAD = re.compile(r"^[ \t]*(?:NodeId|ReplicaId)[ \t]+.*\bStatus[ \t]*\r?$", re.MULTILINE)
 _NODE = re.compile(r'"id":[ \t]*(\d+)|(?<![\w"-])(\d+)(?=[ \t]*(?:,|$))')
 
 
 def is_quorum(text: str) -> bool:
     """Whether the text is one of the two tables."""
-    return "CurrentVoters:" in text or ("NodeId" in text and _HEAD.search(text) is not None)
+    return "CurrentVoters:" in text or ("LogEndOffset" in text and _HEAD.search(text) is not None)
 
 
 def read_quorum(source: Source) -> Reading:

@@ -70,6 +70,8 @@ def _of_binder(path: str) -> tuple[Layer, str] | None:
     last = path.rsplit(".binder.", maxsplit=1)[-1].rsplit(".producer.", maxsplit=1)[-1]
     if spelled(last) == "required.acks":
         return Layer.PRODUCER, "acks"
+    if spelled(last) == "replication.factor":  # of the topics that the binder creates
+        return Layer.BROKER_STATIC, "default.replication.factor"
     for prefix in ("configuration.", "producer-properties.", "producerProperties."):
         if last.startswith(prefix):
             return _client(last.removeprefix(prefix))

@@ -385,7 +385,7 @@ CurrentObservers:       [0,1,2,4]
 
 def test_the_quorum_tells_the_brokers() -> None:
     combined = 'CurrentVoters: [{"id": 1, "endpoints": ["C://a:1"]}, {"id": 2}]\nCurrentObservers: []\n'
-    rows = "NodeId\tLogEndOffset\tLag\tStatus\n1\t10\t0\tLeader\n2\t10\t0\tObserver\n3\t9\t1\tObserver\n"
+    rows = "ReplicaId\tLogEndOffset\tLag\tStatus\n1\t10\t0\tLeader\n2\t10\t0\tObserver\n3\t9\t1\tObserver\n"
 
     assert facts(STATUS) == {"controller": "kraft", "number of brokers": "4"}
     assert facts(combined) == {"controller": "kraft", "number of brokers": "2"}
