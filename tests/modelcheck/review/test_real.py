@@ -33,7 +33,9 @@ SEEN: dict[str, Callable[[Settings], object]] = {
 ASSUMED: dict[str, Callable[[Settings], bool]] = {
     "kafka": lambda found: found.version.assumed,
     "brokers": lambda found: found.brokers.assumed,
-    "replicas": lambda found: found.switches.replication_factor.assumed,
+    "replicas": lambda found: (
+        found.switches.replication_factor.assumed and found.value("default.replication.factor").origin is None
+    ),
     "acks": lambda found: found.switches.acks.assumed,
 }
 ANSWERED = [name for name, said in MANIFEST.items() if "expected" in said]
