@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -122,7 +122,23 @@ def _run(given: list[str], output: Output) -> int:
     module = import_module(module_name)
     parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)
     module.add_arguments(parser)
-    return int(module.run(parser.parse_args(given[1:]), output))
+    return _limited(module.run, parser.parse_args(given[1:]), output)
+
+
+def _limited(
+    run: Callable[[argparse.Namespace, Output], int], args: argparse.Namespace, output: Output
+) -> int:
+    """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
+    from modelcheck.memory import careful  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.report import Stopped  # noqa: PLC0415 - as above
+    from modelcheck.watch import watched  # noqa: PLC0415 - as above
+
+    try:
+        with watched(None, careful(getattr(args, "max_memory", None)), output.give_up):
+            return int(run(args, output))
+    except Stopped as stopped:
+        output.tell(f"modelcheck: {stopped}; no verdict")
+        return Exit.UNKNOWN
 
 
 _Raw = argparse.RawDescriptionHelpFormatter
