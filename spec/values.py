@@ -159,6 +159,11 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
             raise TypeError(f"the values of {of} cannot be listed")
 
 
+def cardinality(of: Type, scope: Scope) -> int:
+    """How many values a scalar type has."""
+    return of.hi - of.lo + 1 if isinstance(of, Range) else len(members(of, scope))
+
+
 def position(key: Type) -> Callable[[Value], int]:
     """A function from a key of a map to where the key's value stands in the map's tuple."""
     if isinstance(key, Range) and key.lo != 0:
@@ -208,12 +213,16 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
 
 
 def _encode_scalar(of: Type, scope: Scope) -> Encoder:
-    known = members(of, scope)
-    first, width = int(known[0]) if known else 0, _width(len(known))
-    table = {value: (int(value) - first).to_bytes(width) for value in known[:256]}
-    if len(known) <= 256:
-        return table.__getitem__
+    first, count = _first(of), cardinality(of, scope)
+    width = _width(count)
+    if count <= 256:
+        return {value: (int(value) - first).to_bytes(width) for value in members(of, scope)}.__getitem__
     return lambda value: (value - first).to_bytes(width)
+
+
+def _first(of: Type) -> int:
+    """The number of the first value of a scalar type."""
+    return of.lo if isinstance(of, Range) else 0
 
 
 def _width(count: int) -> int:
@@ -300,11 +309,11 @@ def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a 
 
 
 def _read_scalar(of: Type, scope: Scope) -> Reader:
-    known = members(of, scope)
-    width = _width(len(known))
+    first, width = _first(of), _width(cardinality(of, scope))
     if width == 1:
+        known = members(of, scope)
         return lambda data, at: (known[data[at]], at + 1)
-    return lambda data, at: (known[int.from_bytes(data[at : at + width])], at + width)
+    return lambda data, at: (first + int.from_bytes(data[at : at + width]), at + width)
 
 
 def _read_int(data: bytes, at: int) -> tuple[int, int]:

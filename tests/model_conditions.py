@@ -57,7 +57,8 @@ class Conditions(Reading):
                 return f"({self.firm(union, view, fuel)} is {dice.pick(union.cases).name})"
             case "present":
                 of = self.of_kind(view, t.Option)
-                return f"({self.firm(of, view, fuel)} {dice.pick(['!=', '=='])} none)"
+                whole = self.world.cast(of, self.expr(of, view, fuel))  # a name would be known to be there
+                return f"({whole} {dice.pick(['!=', '=='])} none)"
             case "narrow":
                 return self._narrowing(view, fuel)
             case "enabled" if view.enabled:

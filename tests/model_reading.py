@@ -39,8 +39,10 @@ class View:
     enabled: bool = False
 
     def knowing(self, name: str, of: t.Type) -> View:
-        """The same with one more bound name."""
-        return replace(self, names=(*self.names, (name, of)))
+        """The same with one more bound name, or with what a test has told of one instead of what it was."""
+        names = (pair for pair in self.names if pair[0] != name)
+        variables = tuple(each for each in self.variables if each.name != name or each.owner is not None)
+        return replace(self, names=(*names, (name, of)), variables=variables)
 
     def sees(self, stored: Stored) -> bool:
         """Whether a variable may be read."""

@@ -13,6 +13,7 @@ from modelcheck.review.found import Kind, Reading
 from modelcheck.review.layers import read_settings
 from modelcheck.review.strimzi import read_kubernetes
 from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import bytes_of
 from spec.source import Source, Span
 
 STDIN = "-"
@@ -38,7 +39,7 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
             continue
         seen.add(name)
         try:
-            readings.append(read_bytes(name, _load(name, stdin or sys.stdin.buffer.read)))
+            readings.append(read_bytes(name, _load(name, stdin or _input)))
         except SpecError as error:
             problems += error.diagnostics
     problems += [problem for reading in readings for problem in reading.problems]
@@ -115,6 +116,10 @@ def _yaml(source: Source) -> Reading:
     return reading
 
 
+def _input() -> bytes:
+    return sys.stdin.buffer.read(LARGEST + 1)
+
+
 def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
     if name == STDIN:
         return stdin()
@@ -123,8 +128,7 @@ def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
         if path.is_dir():
             advice = "give the files in it, for instance its server.properties"
             raise SpecError([_whole(name, "R0702", "this is a directory", advice)])
-        with path.open("rb") as file:
-            return file.read(LARGEST + 1)
+        return bytes_of(path, LARGEST + 1)
     except FileNotFoundError:
         raise SpecError([_whole(name, "R0701", "there is no such file", _nearest(path))]) from None
     except (OSError, ValueError) as error:
