@@ -41,6 +41,7 @@ from spec.types import (
     Type,
     Union,
     Unknown,
+    can_be_listed,
 )
 
 Encoder = Callable[[Value], bytes]
@@ -143,11 +144,13 @@ def _plain(of: Type) -> bool:
 
 
 def members(of: Type, scope: Scope) -> tuple[Value, ...]:
-    """All values of a scalar type, ascending."""
+    """All values of a scalar type, ascending. Raises MemoryError for a range of too many."""
     match of:
         case Bool():
             return (False, True)
         case Range(lo, hi):
+            if not can_be_listed(lo, hi):
+                raise MemoryError
             return tuple(range(lo, hi + 1))
         case Nat(name):
             return tuple(range(scope.limit(name) + 1))
@@ -159,9 +162,9 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
             raise TypeError(f"the values of {of} cannot be listed")
 
 
-def cardinality(of: Type, scope: Scope) -> int:
-    """How many values a scalar type has."""
-    return of.hi - of.lo + 1 if isinstance(of, Range) else len(members(of, scope))
+def ends(of: Type, scope: Scope) -> tuple[int, int]:
+    """The first and the last value of a scalar type as numbers; the last is below where there is none."""
+    return (of.lo, of.hi) if isinstance(of, Range) else (0, len(members(of, scope)) - 1)
 
 
 def position(key: Type) -> Callable[[Value], int]:
@@ -213,16 +216,11 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
 
 
 def _encode_scalar(of: Type, scope: Scope) -> Encoder:
-    first, count = _first(of), cardinality(of, scope)
-    width = _width(count)
-    if count <= 256:
+    first, last = ends(of, scope)
+    width = _width(last - first + 1)
+    if last - first < 256:
         return {value: (int(value) - first).to_bytes(width) for value in members(of, scope)}.__getitem__
     return lambda value: (value - first).to_bytes(width)
-
-
-def _first(of: Type) -> int:
-    """The number of the first value of a scalar type."""
-    return of.lo if isinstance(of, Range) else 0
 
 
 def _width(count: int) -> int:
@@ -309,7 +307,8 @@ def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a 
 
 
 def _read_scalar(of: Type, scope: Scope) -> Reader:
-    first, width = _first(of), _width(cardinality(of, scope))
+    first, last = ends(of, scope)
+    width = _width(last - first + 1)
     if width == 1:
         known = members(of, scope)
         return lambda data, at: (known[data[at]], at + 1)

@@ -61,8 +61,11 @@ class Reading:
         raise NotImplementedError
 
     def firm(self, of: t.Type, view: View, fuel: int) -> str:
-        """An expression of a type where nothing else says which."""
-        if self.dice.chance(60):
+        """An expression of a type where nothing else says which.
+
+        What is read of an option is not always one: a test before may have told that it is there.
+        """
+        if self.dice.chance(60) and not isinstance(of, t.Option):
             try:
                 return self.path(of, view, fuel)
             except Stuck:
