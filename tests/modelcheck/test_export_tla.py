@@ -13,7 +13,7 @@ from modelcheck.cli import main
 from modelcheck.export.exported import target
 from modelcheck.result import Violated
 from spec.ir import Check, Model
-from spec.load import load
+from spec.load import load, loads
 from tests.oracles import needs_tlc, tlc
 
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
@@ -64,6 +64,39 @@ def test_tlc_shows_as_short_a_run(name: str, tmp_path: Path) -> None:
     (ours,) = [trace for trace in traces if isinstance(trace, Trace)]
 
     assert tlc(tmp_path, exported(model, asked, tmp_path)).shown == len(ours.steps) + 1
+
+
+CONSTANT_SIDES = """protocol sides
+config c: bool = {c}
+state {{ b: bool = false, n: 0..3 = 0 }}
+action go {{ require n < 3  n := n + 1  b := not b }}
+leadsto p: {p}
+check k {{ }}
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_tlc
+@pytest.mark.parametrize("c", ["true", "false"])
+@pytest.mark.parametrize("p", ["c ~> (true implies c)", "b ~> c", "c ~> b", "b ~> true", "b ~> false"])
+def test_tlc_reads_a_constant_side_of_leadsto_as_we_do(p: str, c: str, tmp_path: Path) -> None:
+    (model,) = loads(CONSTANT_SIDES.format(c=c, p=p))
+    ours = check(model, model.checks[0]).verdict("p")
+    shown = tlc(tmp_path, exported(model, model.checks[0], tmp_path)).shown
+
+    assert (shown > 0) == isinstance(ours, Violated)
+
+
+def test_no_control_character_gets_into_a_module() -> None:
+    (model,) = loads(
+        'protocol m\nstate { a: bool = false }\naction go says "one\x07 two\x1b[31m \x7f" { a := not a }\n'
+        "check c { }\n"
+    )
+    text = target("tla")(model, model.checks[0]).files["m.tla"]
+
+    assert all(each.isprintable() or each == "\n" for each in text)
+    assert "one two" in text
 
 
 def test_kisr_in_tla(golden: Callable[[str, str], None]) -> None:
