@@ -89,6 +89,13 @@ def held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _is_letting_go(frame: FrameType | None) -> bool:
+    """Whether a value is let go in a frame or around it: what is raised there gets lost."""
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
+
+
 class _Watch:
     """One watch: a thread that looks, and a handler of its signal in the main thread."""
 
@@ -110,10 +117,11 @@ class _Watch:
         before = signal.getsignal(signal.SIGALRM)
 
         def stop(number: int, frame: FrameType | None) -> None:
-            passed, self._passed = self._passed, None
-            if passed is not None:
+            passed = self._passed
+            if passed is not None and not _is_letting_go(frame):
+                self._passed = None
                 raise Stopped(passed)
-            if callable(before):  # the signal was for the watch around this one
+            if passed is None and callable(before):  # the signal was for the watch around this one
                 before(number, frame)
 
         signal.signal(signal.SIGALRM, stop)
@@ -138,6 +146,7 @@ class _Watch:
         while not self._over.wait(LOOK):
             if not asked and (passed := self._soft.passed(self._started)) is not None:
                 asked, self._passed = True, passed
+            if self._passed is not None:  # until it is heard, and once only
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
             if self._last_word is not None and (passed := self._hard.passed(self._started)) is not None:
                 self._last_word(passed)

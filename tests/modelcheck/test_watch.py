@@ -148,6 +148,20 @@ def test_python_is_stopped_when_the_time_is_up() -> None:
     assert stopped.value.end is End.SECONDS
 
 
+def test_a_stop_does_not_get_lost_where_a_value_is_let_go() -> None:
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.5)
+
+    def work() -> None:
+        with watched(0.1, None):
+            Slow()
+            wait_for_ever()
+
+    with pytest.raises(Stopped):
+        work()
+
+
 def test_a_wait_is_stopped_too() -> None:
     began = time.monotonic()
     with pytest.raises(Stopped), watched(0.1, None):
