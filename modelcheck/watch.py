@@ -44,7 +44,7 @@ class _Bounds:
 
 def _soft(seconds: float | None, memory: int | None) -> _Bounds:
     return _Bounds(
-        None if seconds is None else 1.5 * seconds + 0.25,
+        None if seconds is None else 1.5 * seconds + 1,
         None if memory is None else memory + memory // 20 + 50_000_000,
     )
 
@@ -52,7 +52,7 @@ def _soft(seconds: float | None, memory: int | None) -> _Bounds:
 def _hard(seconds: float | None, memory: int | None) -> _Bounds:
     """Later than a search without ways ends, which may take as long again to show what it has found."""
     return _Bounds(
-        None if seconds is None else 2.5 * seconds + 1,
+        None if seconds is None else 2.5 * seconds + 2,
         None if memory is None else memory + memory // 8 + 100_000_000,
     )
 

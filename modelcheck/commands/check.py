@@ -33,6 +33,8 @@ from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
 
+START_UP = 2.0  # seconds that reading may always take
+
 add_arguments = arguments.add_arguments
 
 
@@ -43,7 +45,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files = arguments.files(args, output)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     timings = Timings(progress)
-    with timings.phase("read"), watched(args.max_time, None, output.give_up):
+    to_read = None if args.max_time is None else max(args.max_time, START_UP)
+    with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
     if args.estimate:
         return _estimate(output, asked)

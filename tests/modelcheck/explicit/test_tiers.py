@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from multiprocessing import current_process
 from pathlib import Path
 from random import Random
 
@@ -183,6 +184,14 @@ def no_process(_serve: Callable[..., object]) -> object:
 def test_where_no_process_can_start_the_search_goes_on(eager: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, asked = large()
     monkeypatch.setattr("modelcheck.children.started", no_process)
+
+    assert check(model, asked, engine="explicit").findings.stats.states == 379_069
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_worker_of_a_sweep_starts_no_process_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, asked = large()
+    monkeypatch.setitem(current_process()._config, "daemon", 1)  # type: ignore[attr-defined]
 
     assert check(model, asked, engine="explicit").findings.stats.states == 379_069
 
