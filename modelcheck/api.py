@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from counterexamples.certify import certify
+from counterexamples.certify import NotReplayable, certify
 from counterexamples.trace import Trace
-from modelcheck.engine import Engine, Family, Keep, Limits, Refusal, Task
+from modelcheck.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
 from modelcheck.expected import mismatches, needs_counts
 from modelcheck.families import looked_at
 from modelcheck.interchangeable import symmetric_sorts
@@ -95,8 +95,13 @@ def check(  # noqa: PLR0913 - each is given by its name
     began = perf_counter()
     findings = chosen.run(task, reporter)
     searched = perf_counter()
-    for trace in traces(findings):
-        certify(trace)
+    try:
+        for trace in traces(findings):
+            certify(trace)
+    except NotReplayable:
+        if keep is None or not keep.resume:
+            raise
+        raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
     reporter.tell(Spent("replay", perf_counter() - searched))
     return Outcome(model, check, findings, mismatches(check, findings))

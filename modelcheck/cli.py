@@ -6,15 +6,15 @@ The one module that prints.  For the exit codes see `modelcheck.exits`.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from modelcheck.exits import Exit
-from modelcheck.output import Output
+from modelcheck.exits import Exit, worst
+from modelcheck.output import Output, own_streams
+from modelcheck.starting import begin
 from modelcheck.version import version
 from spec.diagnostics import SpecError, as_json, suggest
 
@@ -76,12 +76,26 @@ class _Parser(argparse.ArgumentParser):
         return suggest(said.rpartition(": ")[2].split(" ")[0].strip("'"), known) if ": " in said else ""
 
 
+def console() -> int:
+    """The exit code of the command line that this process was given; lost output is a failure.
+
+    That nobody reads it to its end is none.
+    """
+    out = own_streams()
+    code = main()
+    sys.stdout.flush()
+    if out.problem is None or isinstance(out.problem, ConnectionError):
+        return code
+    why = (out.problem.strerror or str(out.problem)).lower()
+    print(f"modelcheck: the output cannot be written: {why}", file=sys.stderr)
+    return worst([code, Exit.WRONG])
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of a command line; nothing that a user types shows a traceback."""
     given = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _run(given, Output(sys.stdout, sys.stderr))
-        sys.stdout.flush()
+        return _run(given, Output(sys.stdout, sys.stderr))
     except _Quit as quit_:
         return quit_.code
     except SpecError as error:
@@ -98,14 +112,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         print("modelcheck: out of memory; no verdict", file=sys.stderr)
         return Exit.UNKNOWN
-    except BrokenPipeError:
-        _forget_output()
-        return Exit.UNKNOWN
     except Exception:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
         traceback.print_exc()
         print("modelcheck: this is a bug of ours, please report it with the text above", file=sys.stderr)
         return Exit.BUG
-    return code
 
 
 def _run(given: list[str], output: Output) -> int:
@@ -122,7 +132,9 @@ def _run(given: list[str], output: Output) -> int:
     module = import_module(module_name)
     parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)
     module.add_arguments(parser)
-    return int(module.run(parser.parse_args(given[1:]), output))
+    args = parser.parse_args(given[1:])
+    begin()
+    return int(module.run(args, output))
 
 
 _Raw = argparse.RawDescriptionHelpFormatter
@@ -144,8 +156,3 @@ def _tell_mistakes(error: SpecError, output: Output, *, as_data: bool) -> None:
         output.json({"errors": [as_json(each) for each in error.diagnostics]})
     else:
         output.mistakes(error)
-
-
-def _forget_output() -> None:
-    """Nobody reads the output any more; keep Python from complaining when it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

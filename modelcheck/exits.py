@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 
@@ -10,9 +11,15 @@ class Exit(IntEnum):
 
     EXPECTED = 0  # everything is as expected
     VIOLATED = 1  # a property is violated, or an expectation is not met
-    WRONG = 2  # the input is wrong
+    WRONG = 2  # the input is wrong, or what is asked for cannot be written
     UNKNOWN = 3  # unknown, out of budget, or interrupted
     BUG = 70  # a bug of ours
 
 
 WORST_FIRST = (Exit.BUG, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN, Exit.EXPECTED)
+
+
+def worst(codes: Iterable[int]) -> Exit:
+    """The worst of some exit codes."""
+    found = set(codes)
+    return next(code for code in WORST_FIRST if code in found)

@@ -54,6 +54,16 @@ def refuse_unwritable(path: Path) -> None:
         _unwritten(path, error)
 
 
+def have_folder(path: Path) -> None:
+    """Have a folder to write to. Raises SpecError when that does not work."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        _unwritten(path, error)
+
+
 def save_text(path: Path, text: str) -> None:
     """Put a text into a file, as a whole or not at all. Raises SpecError when that does not work."""
     save(path, text.encode())

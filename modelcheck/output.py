@@ -2,18 +2,69 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import select
 import shutil
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import TextIO
+from typing import Any, TextIO
 
 from counterexamples.lines import Line, line, plain
 from spec.diagnostics import SpecError, render
 from spec.frozen import frozen
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
+
+
+class Unfailing(io.FileIO):
+    """A stream that takes all that is written; from a first failure on that is lost, and `problem` is why."""
+
+    problem: OSError | None = None
+
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - all that has bytes
+        """Write as much as the stream takes now."""
+        while self.problem is None:
+            try:
+                written = super().write(data)
+            except OSError as error:
+                self.problem = error
+            else:
+                if written is not None:
+                    return written
+                select.select([], [self], [])  # somebody made it one that does not wait
+        return memoryview(data).nbytes
+
+
+def own_streams() -> Unfailing:
+    """Let no writing to `sys.stdout` and `sys.stderr` fail, and nobody miss a stream; the one of the output.
+
+    Of what the process was started without, the input cannot be read and the output not be written.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(_instead(os.O_WRONLY), encoding="utf-8")  # noqa: SIM115 - to the end of the process
+    out = Unfailing(_instead(os.O_RDONLY) if sys.stdout is None else sys.stdout.fileno(), "w", closefd=False)
+    err = Unfailing(_instead(os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno(), "w", closefd=False)
+    sys.stdout = _text(out, sys.stdout, by_lines=out.isatty())
+    sys.stderr = _text(err, sys.stderr, by_lines=True)
+    return out
+
+
+def _instead(mode: int) -> int:
+    """What stands in for a stream that is closed, so that no file that is opened gets its number."""
+    number = os.open(os.devnull, mode)
+    os.set_inheritable(number, True)  # noqa: FBT003 - it has no name for it
+    return number
+
+
+def _text(stream: Unfailing, like: TextIO | None, *, by_lines: bool) -> TextIO:
+    """A stream for text, in the encoding of the one that it replaces."""
+    encoding, errors = ("utf-8", "replace") if like is None else (like.encoding, like.errors)
+    return io.TextIOWrapper(
+        io.BufferedWriter(stream), encoding=encoding, errors=errors, line_buffering=by_lines
+    )
 
 
 @frozen

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
-from modelcheck.exits import WORST_FIRST, Exit
+from modelcheck.exits import Exit, worst
 from modelcheck.files import is_special, refuse_unwritable, save
 from modelcheck.ours import is_ours, marked
 from modelcheck.output import Output
@@ -69,8 +69,7 @@ class Files:
 
     def exit(self, *codes: Exit) -> Exit:
         """The worst of some exit codes, and of whether a file that was asked for is missing."""
-        found = {*codes, Exit.WRONG if self._failed else Exit.EXPECTED}
-        return next(code for code in WORST_FIRST if code in found)
+        return worst([*codes, Exit.WRONG if self._failed else Exit.EXPECTED])
 
     def _unused(self, path: Path) -> Path:
         """The path, or one with a number, if this command has written it already."""

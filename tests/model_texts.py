@@ -19,6 +19,8 @@ from tests.model_phrases import Expressions
 from tests.model_reading import Stored, View
 from tests.model_types import Dice, Stuck, World, declarations
 
+ENOUGH = 2  # steps of a model whose steps are counted
+
 
 def model_text(below: Callable[[int], int], *, whole: bool = False) -> str:
     """The text of a model with one check; `below(n)` decides, by a number from 0 that is less than n.
@@ -47,6 +49,7 @@ class _Writer:
         self.networks: dict[str, int] = {}
         self.faults: list[str] = []
         self.variant = ""
+        self.clock = ""
 
     def text(self) -> str:
         """Everything, the check last."""
@@ -84,7 +87,7 @@ class _Writer:
         dice, world, lines = self.dice, self.world, []
         budget = dice.pick([60, 200, 20, 600] if self.whole else [600, 200, 2000, 6000, 60])
         variables: list[Stored] = []
-        while budget > 1 and len(variables) < 7:
+        while budget > 1 and len(variables) < (4 if self.whole else 7):
             sorts = [name for name in world.sorts if dice.chance(45)]
             owner = dice.pick(sorts) if sorts else None
             copies = 1 if owner is None else world.sorts[owner]
@@ -112,6 +115,10 @@ class _Writer:
                     lines.append(f"process {owner} {{ {storage} {name}: {called} = {first} }}")
             variables.append(stored)
             budget //= max(2, world.values(of) ** copies)
+        if self.whole and dice.chance(25):
+            self.clock = world.fresh("x")
+            lines.append(f"state {{ {self.clock}: 0..{ENOUGH} = 0 }}")
+            variables.append(Stored(self.clock, t.Range(0, ENOUGH)))
         self.view = View(variables=tuple(variables))
         return _merged(lines)
 
@@ -169,7 +176,7 @@ class _Writer:
     def _functions(self) -> list[str]:
         """Functions of values and of the state, for expressions to call."""
         dice, lines = self.dice, list[str]()
-        for _ in range(dice.pick([0, 1, 2]) if self.whole else 0):
+        for _ in range(dice.pick([0, 0, 1, 2]) if self.whole else 0):
             name, view = self.world.fresh("f"), self.view
             types = [self.world.storable(1, 40) for _ in range(dice.number(0, 2))]
             names = [self.world.fresh("v") for _ in types]
@@ -186,8 +193,8 @@ class _Writer:
 
     def _actions(self) -> list[str]:
         lines: list[str] = []
-        moving = self.dice.pick([3, 4, 2, 3, 2, 1])
-        kinds = ["action"] * (moving + self.dice.number(0, 2))
+        moving = self.dice.pick([1, 2, 2, 3] if self.whole else [3, 4, 2, 3, 2, 1])
+        kinds = ["action"] * (moving + self.dice.number(0, 1 if self.whole else 2))
         kinds += ["fault"] * self.dice.pick([0, 1, 0, 1, 2]) + ["repair"] * self.dice.pick([0, 0, 1])
         known: list[tuple[str, tuple[t.Type | None, ...]]] = []
         for at, kind in enumerate(kinds):
@@ -197,7 +204,7 @@ class _Writer:
                     text, types = self.statements.action(kind, name, self.view, moves=at < moving)
                 except Stuck:
                     continue
-                lines.append(text)
+                lines.append(self._timed(text) if self.clock else text)
                 known.append((name, types))
                 if kind == "fault":
                     self.faults.append(name)
@@ -206,12 +213,19 @@ class _Writer:
         self.view = replace(self.view, actions=tuple(known))
         return lines
 
+    def _timed(self, action: str) -> str:
+        """An action that is possible only for some time, so that in the end nothing may be."""
+        head, *rest, end = action.splitlines()
+        guard = [f"require {self.clock} < {ENOUGH}"] if self.dice.chance(90) else []
+        later = [f"{self.clock} := {self.clock} + 1"] if guard and self.dice.chance(60) else []
+        return "\n".join([head, *guard, *rest, *later, end])
+
     def _properties(self) -> list[str]:
         lines: list[str] = []
         view = replace(self.view, ghosts=True, enabled=True)
         kinds = ["invariant", "step", "reachable", "lemma", "recoverable"]
         kinds += ["leadsto", "always eventually"] if self.whole else []
-        for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 4))]:
+        for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 3 if self.whole else 4))]:
             name = self.world.fresh("p")
             seen = replace(view, step=kind == "step", enabled=kind != "step")
             weak = "true or " if self.dice.chance(15) else ""

@@ -361,7 +361,7 @@ def test_a_reader_who_leaves_is_no_error() -> None:
         said = running.stderr.read()
 
     assert said == ""
-    assert running.wait(timeout=60) == 3
+    assert running.wait(timeout=60) == 1
 
 
 def test_a_bug_of_ours_asks_to_be_reported(
@@ -493,10 +493,15 @@ def test_a_certificate_is_of_one_check_as_it_stands(tmp_path: Path) -> None:
 def test_a_library_that_is_missing_is_no_bug_of_ours() -> None:
     program = (
         "import sys\nsys.modules['rich.console'] = None\nfrom modelcheck import cli\n"
-        f"sys.exit(cli.main(['check', '{TINY}']))"
+        f"sys.exit(cli.main(['check', '{TINY}', '--check', 'as_expected']))"
     )
     found = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, "FORCE_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert (found.returncode, found.stdout) == (2, "")

@@ -9,6 +9,7 @@ import modelcheck.commands.amounts as amounts
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import add_overrides
 from modelcheck.engine import Keep
+from modelcheck.files import have_folder
 from modelcheck.output import Output
 from modelcheck.written import Files, add_force
 
@@ -106,6 +107,8 @@ def files(args: argparse.Namespace, output: Output) -> Files:
     made = Files(output, args.files, force=args.force)
     itf = None if args.itf is None or args.itf.is_dir() else args.itf
     made.refuse(*(path for path in (args.certificate, args.html, itf) if path is not None))
+    if args.checkpoint is not None:
+        have_folder(Path(args.checkpoint))
     return made
 
 

@@ -10,7 +10,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import add_overrides, given_by
 from modelcheck.engine import Limits
-from modelcheck.exits import WORST_FIRST, Exit
+from modelcheck.exits import Exit, worst
 from modelcheck.models import pick_checks
 from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             output.lines(table.row(asked[number], all_answers[number], output.width))
         output.write(_summary(all_answers))
     exits = {answer.exit for answer in all_answers}
-    return next((code for code in WORST_FIRST if code in exits), Exit.EXPECTED)
+    return worst([*exits, Exit.EXPECTED])
 
 
 class _Table:

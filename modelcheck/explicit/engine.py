@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from modelcheck.cores import cores
 from modelcheck.engine import Refusal, Task
-from modelcheck.explicit.checkpoint import Checkpoints
+from modelcheck.explicit.checkpoint import Checkpoints, only_runs
 from modelcheck.explicit.compiling import Tier
 from modelcheck.explicit.findings import FullAccount
 from modelcheck.explicit.functions import Codes
 from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
+from modelcheck.explicit.restoring import restore
 from modelcheck.explicit.search import Search
 from modelcheck.explicit.space import Space
 from modelcheck.explicit.tiers import Optimiser
@@ -80,9 +81,12 @@ class ExplicitEngine:
             if task.keep is not None:
                 search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
                 if task.keep.resume:
-                    keeper.load(search)
+                    restore(keeper.newest(), search)
             with closing(FullAccount(search, search.run())) as account:
-                return account.findings(self.name)
+                if task.keep is None or not task.keep.resume:
+                    return account.findings(self.name)
+                with only_runs():
+                    return account.findings(self.name)
 
     def _kernel(self, task: Task) -> Kernel:
         self._codes = self._codes or Codes()

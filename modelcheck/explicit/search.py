@@ -42,6 +42,7 @@ from modelcheck.space import Purse, is_unbounded
 from spec.semantics import Machine
 
 CHUNK = 256  # states
+BEGUN = 1 << 13  # so many successors of a chunk, and no other state of it is begun, whatever code is at work
 ROUND = 64  # chunks, if their successors fit
 LARGEST_ROUND = 1 << 26  # bytes
 SOON = 0.02  # seconds between two looks at the memory in use
@@ -109,13 +110,12 @@ class Search:
         self.optimiser: Optimiser | None = None
         self._interrupts: Sequence[int] = ()
         self._entry = 8 * (kernel.layout.words + 1)
-        self._room = 4096 + 2 * kernel.most  # successors that a chunk can have
+        self._room = BEGUN + kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
         self._spare: list[Worker] = []
-        self._most = max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room)))  # chunks in a round
-        self._out = Region(self._entry * self._room * self._most)
+        self._out = Region(0)
         self._round = (ctypes.c_uint64 * 8)()
-        self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * ROUND))()
+        self.resize_rounds(max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room))))
         self._pool: ThreadPoolExecutor | None = None
         self.entering: dict[int, list[Part]] = {}
         self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
@@ -239,7 +239,7 @@ class Search:
         paid = bool(self.purse.allowed) and at.faults != self.purse.total
         waiting = sum(count for _, _, count in parts)
         while parts:
-            taken = [parts.pop() for _ in range(min(self._most, len(parts)))]
+            taken = [parts.pop() for _ in range(min(self.round_size, len(parts)))]
             self._fill_round(taken)
             self._run_round(len(taken), paid=paid)
             for number, (shard, first, count) in reversed(list(enumerate(taken))):
@@ -286,7 +286,7 @@ class Search:
             list(self._pool.map(lambda shard: self.space.grow(shard, ends[shard.number]), tight))
 
     def _expand_with(self, worker: Worker, address: int) -> None:
-        end = worker.scratch.address + self._entry * self._room
+        end = worker.scratch.address + self._entry * min(BEGUN + self.kernel.most, self._room)
         self.kernel.call["expand_round"](
             worker.context, address, worker.scratch.address, end, worker.marks.address
         )
@@ -403,6 +403,12 @@ class Search:
         if not self._spare:
             self._spare = [Worker(self.kernel, self._room) for _ in self.workers]
         return self._spare
+
+    def resize_rounds(self, chunks: int) -> None:
+        """Let rounds have so many chunks: what is found is the same only where that is the same."""
+        self._out.close()
+        self.round_size, self._out = chunks, Region(self._entry * self._room * chunks)
+        self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * chunks))()
 
     def close(self) -> None:
         """Give its memory back, but for the states."""

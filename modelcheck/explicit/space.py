@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from modelcheck.explicit.arena import Region
@@ -159,6 +159,16 @@ class Space:
                 PENDING: shard.pending[1].address,
             },
         )
+
+    def told(self, shard: Shard) -> list[int]:
+        """What is known of a shard but for where its memory is."""
+        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        return [self.word(shard, place) for place in places]
+
+    def take(self, shard: Shard, told: Sequence[int]) -> None:
+        """From now on, know that of a shard."""
+        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        self._tell(shard, dict(zip(places, told, strict=True)))
 
     # ------------------------------------------------------------------ levels
 

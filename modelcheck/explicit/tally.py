@@ -141,13 +141,23 @@ class Tally:
             cut=free_cut + paid_cut,
         )
 
-    def restore(self, words: list[int], contexts: list[list[int]], worker: Worker) -> None:
+    def finds(self, workers: Sequence[Worker]) -> list[int]:
+        """The first finds of all threads."""
+        return [min(worker.context[place] for worker in workers) for place in self._context.finds]
+
+    def told(self) -> list[int]:
+        """What was counted, and which guards said no: the same for any number of threads."""
+        first = self._context.refused
+        return [*self.words[:first], *(min(word, 1) for word in self.words[first:])]
+
+    def restore(self, words: Sequence[int], finds: Sequence[int], worker: Worker) -> None:
         """Let one thread have counted and found what those of an earlier run have."""
         context = self._context
-        self.words = words
-        for place in range(context.size):
-            each = [own[place] for own in contexts]
-            worker.context[place] = min(each) if place in context.finds else sum(each)
+        self.words = list(words)
+        for place in range(context.taken, context.size):
+            worker.context[place] = words[place]
+        for place, find in zip(context.finds, finds, strict=True):
+            worker.context[place] = find
 
     # -------------------------------------------------------------------- finds
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from modelcheck.engine import Task
 from modelcheck.explicit.assembly import Function
@@ -76,13 +77,16 @@ def write(
         *canonical(task.model, task.scope, layout, task.symmetry),
         *parameters.functions(),
     ]
-    texts = [_private(str(fn), fn.name) for fn in functions]
-    return Written("\n".join([*parameters.declared(), *texts, *_declared(texts)]), most)
+    return Written(text_of(functions, PUBLIC, parameters.declared()), most)
 
 
-def _private(text: str, name: str) -> str:
-    """Functions that nobody outside calls may be inlined and forgotten."""
-    return text if name in PUBLIC else text.replace("define ", "define internal ", 1)
+def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:
+    """Functions as one text; those that nobody outside calls may be inlined and forgotten."""
+    texts = [
+        str(fn) if fn.name in public else str(fn).replace("define ", "define internal ", 1)
+        for fn in functions
+    ]
+    return "\n".join([*declared, *texts, *_declared(texts)])
 
 
 def _declared(texts: list[str]) -> list[str]:

@@ -124,10 +124,11 @@ class Steps:
     # -------------------------------------------------------------- statements
 
     def run(self, statements: Sequence[ir.Stmt], frame: Frame) -> list[Frame]:
-        """All that a branch becomes."""
+        """All that a branch becomes; one that is never taken stays as it is, for the error that ended it."""
         frames = [frame]
         for statement in statements:
-            frames = [after for before in frames for after in self._one(statement, before)]
+            taken = (self._one(statement, each) if each.guard.constant != 0 else [each] for each in frames)
+            frames = [after for some in taken for after in some]
             if len(frames) > MOST_RULES:
                 raise Stop(f"a step with more than {MOST_RULES} ends", statement.span)
         return frames

@@ -86,6 +86,11 @@ class _Bounded:
             name: [n for n, rule in enumerate(self._flat.rules) if rule.action == name]
             for name in (a.name for a in task.model.actions if a.kind is Kind.FAULT)
         }
+        self._errors: dict[str, list[Term]] = {}  # of each fault, and of all else under ""
+        for rule in self._flat.rules:
+            if rule.error.constant != 0:
+                name = rule.action if rule.action in self._faults else ""
+                self._errors.setdefault(name, []).append(rule.error)
         self._open = {prop.name: prop for prop in task.properties}
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
@@ -138,8 +143,14 @@ class _Bounded:
 
     def _look(self, faults: int | None) -> None:
         """Ask about the runs of the present depth: whether the model makes an error, then each property."""
+        if self._errors:
+            erring = self._errs(faults)
+            if self._asks(erring):
+                self._show("", *self._erring_with_fewer_faults(self._runs.found(), faults))
+                return
+            self._runs.refute(erring)
         for name, formula in self._bad():
-            if name and name not in self._open:
+            if name not in self._open:
                 continue
             if not self._asks(formula):
                 self._runs.refute(formula)
@@ -151,12 +162,24 @@ class _Bounded:
             if self._error is not None:
                 return
 
+    def _errs(self, faults: int | None) -> Formula:
+        """That a step from the last state is an error of the model, within the budget and so many faults."""
+        runs = self._runs
+        return runs.either(
+            runs.all([runs.either(map(runs.holds, errors)), self._within(faults, then=name)])
+            for name, errors in self._errors.items()
+        )
+
+    def _erring_with_fewer_faults(self, run: Found, faults: int | None) -> tuple[Found, int | None]:
+        """A run to an error in as many steps, and with as few faults as that takes, that step included."""
+        for fewer in range(self._faulty(run) + 1) if faults is None else ():
+            if self._asks(self._errs(fewer), self._within(fewer)):
+                return self._runs.found(), fewer
+        return run, faults
+
     def _bad(self) -> Iterator[tuple[str, Formula]]:
-        """What is wrong with the last state, or the last step, by property; "" for an error of the model."""
+        """What is wrong with the last state, or the last step, by property."""
         runs, flat = self._runs, self._flat
-        errors = [runs.holds(rule.error) for rule in flat.rules if rule.error.constant != 0]
-        if errors:
-            yield "", runs.either(errors)
         for name, term in flat.invariants:
             if term.constant != 1:
                 yield name, runs.holds(flat.terms.no(term))
@@ -172,24 +195,36 @@ class _Bounded:
 
     def _with_fewer_faults(self, run: Found, formula: Formula) -> Found:
         """The same in as many steps, with as few faults as that takes."""
-        every = [n for numbers in self._faults.values() for n in numbers]
-        faulty = {id(self._flat.rules[n]) for n in every}
-        while fewer := sum(id(rule) in faulty for rule in run.rules):
-            if not self._asks(formula, self._runs.at_most(every, fewer - 1)):
+        while fewer := self._faulty(run):
+            if not self._asks(formula, self._within(fewer - 1)):
                 break
             run = self._runs.found()
         return run
 
-    def _within(self, faults: int | None) -> Formula:
-        """That a run keeps to the budget, and to so many faults."""
-        budget = self._task.budget
+    def _faulty(self, run: Found) -> int:
+        """How many faults a run has."""
+        return sum(rule.action in self._faults for rule in run.rules)
+
+    def _within(self, faults: int | None, then: str = "") -> Formula:
+        """That a run keeps to the budget, and to so many faults, also when a fault of that name follows."""
+        budget, more = self._task.budget, int(then != "")
         every = [n for numbers in self._faults.values() for n in numbers]
         totals = [most for most in (budget.total, faults) if most is not None]
-        limits = [self._runs.at_most(every, most) for most in totals]
+        limits = [self._runs.at_most(every, most - more) for most in totals]
         for name, most in (budget.kinds or {}).items():
             if most is not None:
-                limits.append(self._runs.at_most(self._faults[name], most))
+                limits.append(self._runs.at_most(self._faults[name], most - (name == then)))
         return self._runs.all(limits)
+
+    def _may_follow(self, run: Found, faults: int | None) -> list[str]:
+        """The actions of which a step may follow on a run, within the budget and so many faults."""
+        budget, taken = self._task.budget, [rule.action for rule in run.rules]
+        totals = [most for most in (budget.total, faults) if most is not None]
+        kinds = dict.fromkeys(self._faults) if budget.kinds is None else budget.kinds
+        left = {name for name, most in kinds.items() if most is None or taken.count(name) < most}
+        if any(self._faulty(run) >= most for most in totals):
+            left = set()
+        return [a.name for a in self._task.model.actions if a.kind is not Kind.FAULT or a.name in left]
 
     def _asks(self, *formulas: Formula) -> bool:
         """Whether there is such a run. Raises Over where nobody can tell, or KeyboardInterrupt."""
@@ -202,9 +237,9 @@ class _Bounded:
 
     # ------------------------------------------------------------------------ what is shown
 
-    def _show(self, name: str, run: Found) -> None:
+    def _show(self, name: str, run: Found, faults: int | None = None) -> None:
         """Take a run for what it shows, once the model's own meaning agrees."""
-        trace = self._trace(name, run)
+        trace = self._trace(name, run, faults)
         if isinstance(trace.ending, Erred):
             self._error = trace
             return
@@ -212,11 +247,12 @@ class _Bounded:
         del self._open[name]
         self._reporter.tell(Told(name, trace.faults, len(trace.steps), trace))
 
-    def _trace(self, name: str, run: Found) -> Trace:
+    def _trace(self, name: str, run: Found, faults: int | None) -> Trace:
         """The run as one of the model."""
         states = [state_of(self._task, self._flat.stored, values) for values in run.states]
         wanted = self._open[name] if name else None
-        return retold(self._task, states, [rule.action for rule in run.rules], wanted)
+        last = self._may_follow(run, faults)
+        return retold(self._task, states, [rule.action for rule in run.rules], wanted, last)
 
     def _tell(self, faults: int) -> None:
         seconds = self._clock.seconds

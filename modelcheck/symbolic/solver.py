@@ -190,6 +190,8 @@ class Unrolling:
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
         """That no more than so many steps were one of these rules."""
+        if most < 0:
+            return z3.BoolVal(val=False)
         numbers = list(rules)
         fired = [fires[n] for fires in self._fired for n in numbers]
         return z3.AtMost(*fired, most) if len(fired) > most else z3.BoolVal(val=True)

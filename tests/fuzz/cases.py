@@ -1,4 +1,4 @@
-"""A random model with its question, and what the reference engine finds: what everything else is measured by."""
+"""A random model with its question, and what the reference engine finds, which is the measure."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.agreement import Found, found_by
 from tests.model_texts import model_text
 
 OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+FEW = 4  # states
 MOST = Limits(states=400, seconds=4)  # of the reference engine
 
 
@@ -41,6 +42,11 @@ class Case:
     def findings(self) -> Findings | None:
         """The same, where the model can start."""
         return self.known.findings
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether there is hardly a state. Raises TooLarge."""
+        return self.findings is None or self.findings.stats.states < FEW
 
     @cached_property
     def explicit(self) -> ExplicitEngine:

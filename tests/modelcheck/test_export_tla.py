@@ -11,6 +11,7 @@ from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.export.exported import target
+from modelcheck.refused import NotExportable
 from modelcheck.result import Violated
 from spec.ir import Check, Model
 from spec.load import load, loads
@@ -82,6 +83,13 @@ def test_tlc_does_not_take_a_step_that_asks_for_a_member_for_a_function(tmp_path
     (model,) = loads(MEMBER)
 
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path)).states == 2
+
+
+def test_a_model_without_a_state_is_refused() -> None:
+    (model,) = loads("protocol empty\ninvariant never: false\ncheck it { }")
+
+    with pytest.raises(NotExportable, match="without a state"):
+        target("tla")(model, model.checks[0])
 
 
 def test_kisr_in_tla(golden: Callable[[str, str], None]) -> None:

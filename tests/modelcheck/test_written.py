@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -298,6 +300,43 @@ def test_a_full_disk_leaves_nothing_behind(
     assert main(told("show svg")[0]) == 2
     assert "out: error[R0904]: cannot be written: no space left on device" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize("way", ["check --html", "check --draw", "show itf"])
+def test_a_limit_on_files_leaves_nothing_behind(way: str) -> None:
+    words = " ".join(shlex.quote(word) for word in told(way)[0])
+    before = sorted(Path().iterdir())
+    done = limited(words)
+
+    assert done.returncode == 2
+    assert done.stderr.count("cannot be written: file too large") >= 1
+    assert "Traceback" not in done.stderr
+    assert sorted(Path().iterdir()) == before
+
+
+def test_a_checkpoint_for_which_there_is_no_room_leaves_nothing_behind() -> None:
+    words = "check model.rsm --check large -q --engine explicit --max-states 1000 --checkpoint kept"
+    done = limited(words)
+
+    assert done.returncode == 3
+    assert "no checkpoint: file too large; the search goes on" in done.stderr
+    assert list(Path("kept").iterdir()) == []
+
+
+def limited(words: str) -> subprocess.CompletedProcess[str]:
+    """A command none of whose files may have a byte."""
+    line = f"ulimit -f 0; exec {shlex.quote(sys.executable)} -m modelcheck {words}"
+    return subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("name", ["round", "model.rsm", "model.rsm/kept"])
+def test_a_folder_for_checkpoints_that_cannot_be_is_told_before_the_search(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("round").symlink_to("round")
+
+    assert main(["check", "model.rsm", "--check", "large", "--checkpoint", name]) == 2
+    assert f"{name}: error[R0904]: cannot be written: " in capsys.readouterr().err
 
 
 def to_full(_: Path, data: bytes) -> None:

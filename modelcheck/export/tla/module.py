@@ -34,7 +34,7 @@ from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Values, Vocabulary
 from modelcheck.export.tla.versions import Counts
 from modelcheck.flat.budget import Counted, counted
-from modelcheck.refused import NotExportable
+from modelcheck.refused import NotExportable, Refused
 from modelcheck.wording import budget_words, config_words, scope_words
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
@@ -77,6 +77,8 @@ class _Module:
     def exported(self) -> Exported:
         """The files, how to run them, and what to know of them."""
         model, check = self._model, self._check
+        if not (self._words.variables or self._words.counters):
+            raise NotExportable([Refused("a model without a state, which TLC skips", check.span)])
         looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
         claims = Properties(self._e, self._now, self._step, self._actions.possible).claims(
             looked_at, model.actions

@@ -300,7 +300,7 @@ class _Induction:
         end = self._search()
         stats = self._clock.stats()
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
-        if end is End.DEPTH:  # nothing is left that more patience would look at
+        if end is End.DEPTH and ERROR in self._proved:  # nothing is left that more patience would look at
             end = End.COMPLETE
         return Findings(self._wish.name, end, results, stats, self._error, proof=self._proof())
 

@@ -109,6 +109,8 @@ def read(text: str) -> Certificate:
         )
     except json.JSONDecodeError as error:
         raise Unreadable(f"it is no JSON: {error.msg} in line {error.lineno}") from None
+    except (RecursionError, ValueError):  # brackets within each other, a number of thousands of digits
+        raise Unreadable("something in it is nested too deep, or far too long") from None
     except (KeyError, TypeError) as error:
         raise Unreadable(f"something is missing or not as it should be: {error}") from None
 

@@ -167,6 +167,20 @@ def choices(size: int, count: int) -> int:
     return found
 
 
+def test_a_level_may_have_more_successors_than_there_is_room_for_at_once() -> None:
+    (model,) = loads("""
+        protocol broad
+        state { x: 0..24 = 0, y: 0..24 = 0, z: 0..24 = 0 }
+        action first(n: 0..24) { x := n }
+        action second(n: 0..24) { y := n }
+        action third(n: 0..24) { z := n }
+        check all { expect states 1 }
+    """)
+    stats = check(model, model.checks[0], engine="explicit").findings.stats
+
+    assert (stats.states, stats.transitions, stats.levels) == (25**3, 25**3 * 75, 4)
+
+
 def test_a_state_may_have_hundreds_of_words() -> None:
     (model,) = loads("""
         protocol wide

@@ -151,3 +151,15 @@ def test_the_shipped_certificates_still_stand(path: Path) -> None:
     protocol = PROTOCOLS / f"{path.stem}.rsm"
 
     assert main(["certify", str(path), str(protocol)]) == Exit.EXPECTED
+
+
+@pytest.mark.parametrize("text", ["[" * 3000, "9" * 5000], ids=["nested", "long"])
+def test_what_no_parser_can_read_is_no_certificate(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, found = tmp_path / "counting.rsm", tmp_path / "counting.json"
+    model.write_text(MODEL)
+    found.write_text(text)
+
+    assert main(["certify", str(found), str(model)]) == Exit.WRONG
+    assert "nested too deep" in capsys.readouterr().err

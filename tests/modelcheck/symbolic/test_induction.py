@@ -310,3 +310,9 @@ def reached(model: Model, question: Check) -> int:
         level = after - seen
         seen |= level
     return len(seen)
+
+
+def test_without_properties_nothing_holds_before_it_is_proved_that_there_is_no_error() -> None:
+    found = induct("protocol p\nstate { x: bag[0..0; 2] = {} }\naction a { x.add(0) }\ncheck it { }", 2)
+
+    assert found.end is not End.COMPLETE

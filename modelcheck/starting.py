@@ -1,0 +1,26 @@
+"""Ctrl-C while the program is loaded: it ends at once and says nothing, since nothing was begun."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130  # what shells say of a process that Ctrl-C has ended
+
+
+def leave_at_once() -> None:
+    """Let Ctrl-C end the process from here on, if it is not ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def begin() -> None:
+    """Let Ctrl-C be a KeyboardInterrupt again."""
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    os._exit(INTERRUPTED)

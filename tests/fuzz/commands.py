@@ -1,0 +1,198 @@
+"""Random command lines: a command, its options with values that may be silly, and files that may be wrong."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from tests.fuzz.cases import text_of
+from tests.fuzz.mutate import mutated, mutated_json
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 3  # seconds that a search may take; what knows no limit is measured by the same
+NUMBERS = ("0", "1", "2", "-1", "1000000", "x", "", "1.5", "2^63", "9" * 30, "any", "none", "½")
+NAMES = ("Broker", "Replica", "S0", "N0", "net", "x", "", "it", "two", "jepsen", "Broker.log", "-", "é")
+FORMATS = "text compact svg png storyboard mermaid plantuml html dot itf".split()
+GRAPHS = ("dot", "graphml", "json")
+PLACES = ("o", "m.rsm", ".", "no/such/place", "", "/dev/full", "o.svg", "o.json", "o.html")
+ASKED = "--check@ --of@ --property@ --scope= --config= --faults#"
+OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a place or nothing
+    "check": f"{ASKED} --strict --seconds# --depth# --fewest-faults --optimise --seed# --shrink --threads# "
+    "--symmetry --no-ways --max-states# --max-memory# --checkpoint: --resume: --every# -v --explain "
+    "--timings -q --certificate: --json --itf: --html: --draw? --out: --force --simulate# --estimate",
+    "sweep": f"{ASKED} --vary= --symmetry --max-states# --json",
+    "review": "--kafka# --brokers# --topic@ --faults# --require= --max-states# -v --json --itf: --html:",
+    "show": "--of@ --check@ --scope= --config= --as? --html --out: --steps# --explain --force",
+    "diff": "--steps# --of@ --check@ --scope= --config=",
+    "graph": f"{ASKED} --distance# --max-states# --merge@ --fields@ --as? --out:",
+    "shrink": "--of@ --check@ --scope= --config= --property@ --same-scope --out:",
+    "certify": "--seconds#",
+    "export": f"{ASKED} --to? --out:",
+    "fmt": "--check --stdout",
+    "explain": "--json",
+}
+SHOWN: tuple[list[str], ...] = (["--explain"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
+LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
+WITH_LIMIT = {"check", "sweep", "review", "shrink"}
+
+
+@dataclass(frozen=True)
+class Input:
+    """A command line, and files by the names that it has for them in its folder."""
+
+    kind: str
+    words: tuple[str, ...]
+    files: dict[str, bytes]
+
+    def with_file(self, name: str, data: bytes) -> Input:
+        """The same with another file of that name."""
+        return Input(self.kind, self.words, {**self.files, name: data})
+
+    @property
+    def look(self) -> str:
+        """What it is a look at."""
+        return f"{self.kind}: {self.words[0]}"
+
+    def __str__(self) -> str:
+        shown = [f"--- {name}\n{data.decode(errors='backslashreplace')}" for name, data in self.files.items()]
+        return "\n".join([f"modelcheck {shlex.join(self.words)}", *shown])
+
+
+def input_of(seed: int, traces: Path) -> Input:
+    """The input of a number; `traces` is a folder with traces of shipped models."""
+    chance = Random(f"input {seed}")  # noqa: S311 - no secret
+    kinds = {"model": 10, "trace": 4, "review": 3, "certificate": 1, "arguments": 4}
+    (kind,) = chance.choices(list(kinds), list(kinds.values()))
+    match kind:
+        case "model":
+            return _of_model(chance, seed)
+        case "trace":
+            return _of_trace(chance, traces)
+        case "review":
+            return _of_review(chance)
+        case "certificate":
+            return _of_certificate(chance)
+        case _:
+            return _of_arguments(chance, seed, traces)
+
+
+def _of_model(chance: Random, seed: int) -> Input:
+    shipped = chance.choice(_models()).read_text(encoding="utf-8")
+    text = text_of(seed) if chance.random() < 0.4 else shipped
+    checks = re.findall(r"^check (\w+)", text, re.MULTILINE)
+    files = {"m.rsm": _bytes(mutated(text, chance), chance)}
+    engine = chance.choice(("", "", "", "reference", "bmc", "induction", "ic3", "prove"))
+    words = ["check", "m.rsm", *LIMITS]
+    match chance.choice("check check check check fmt export graph sweep simulate estimate".split()):
+        case "check":
+            words += ["--engine", engine] if engine else []
+            words += ["--depth", "3"] if engine in {"bmc", "induction"} else []
+            words += chance.choice((["--symmetry"], [])) if engine in {"", "reference"} else []
+            words += chance.choice(SHOWN)
+        case "fmt":
+            words = ["fmt", chance.choice(("--stdout", "--check")), "m.rsm"]
+        case "export":
+            words = ["export", "m.rsm", "--to", chance.choice(("tla", "promela", "murphi"))]
+        case "graph":
+            words = ["graph", "m.rsm", "--max-states", "300", "--as", chance.choice(GRAPHS)]
+        case "sweep":
+            words = ["sweep", "m.rsm", *LIMITS]
+        case "simulate":
+            words += ["--simulate", "5", "--depth", "20", "--seed", "1"]
+        case _:
+            words += ["--estimate"]
+    one = ["--check", chance.choice(checks)] if checks and words[0] != "fmt" else []
+    return Input("model", (*words, *one), files)
+
+
+def _of_trace(chance: Random, traces: Path) -> Input:
+    path = chance.choice(sorted(traces.glob("*.itf.json")))
+    model = path.name.partition(".")[0]
+    files = {
+        "t.itf.json": _bytes(mutated_json(path.read_text(encoding="utf-8"), chance), chance),
+        "m.rsm": (ROOT / f"spec/protocols/{model}.rsm").read_bytes(),
+    }
+    words = {
+        "show": ["show", "t.itf.json", "m.rsm", "--as", chance.choice(FORMATS), "--out", "o"],
+        "explain": ["show", "t.itf.json", "m.rsm", "--explain"],
+        "diff": ["diff", "t.itf.json", "t.itf.json", "m.rsm"],
+        "shrink": ["shrink", "t.itf.json", "m.rsm", "--max-time", str(LIMIT)],
+        "graph": ["graph", "m.rsm", "--around", "t.itf.json", "--max-states", "300"],
+    }
+    return Input(
+        "trace", tuple(words[chance.choice(("show", "show", "explain", "diff", "shrink", "graph"))]), files
+    )
+
+
+def _of_review(chance: Random) -> Input:
+    paths = sorted((ROOT / "tests/modelcheck/review/inputs").iterdir())
+    chosen = chance.sample(paths, chance.choice((1, 1, 2)))
+    files = {path.name: _bytes(mutated(path.read_text(encoding="utf-8"), chance), chance) for path in chosen}
+    limits = [*LIMITS, "--faults", chance.choice(("0", "1"))]
+    version = chance.choice(("0.8.1", "1.0", "2.8", "3.7", "4.1"))
+    more = chance.choice(([], ["--brokers", "2"], ["--json"], ["-v"], ["--require", "durable:1"]))
+    return Input("review", ("review", *files, "--kafka", version, *limits, *more), files)
+
+
+def _of_certificate(chance: Random) -> Input:
+    path = ROOT / "tests/modelcheck/symbolic/certificates/quorum.json"  # the others take a minute
+    files = {
+        path.name: _bytes(mutated_json(path.read_text(encoding="utf-8"), chance), chance),
+        f"{path.stem}.rsm": (ROOT / f"spec/protocols/{path.stem}.rsm").read_bytes(),
+    }
+    return Input("certificate", ("certify", path.name, f"{path.stem}.rsm", "--seconds", "1"), files)
+
+
+def _of_arguments(chance: Random, seed: int, traces: Path) -> Input:
+    command = chance.choice(list(OPTIONS))
+    trace = chance.choice(sorted(traces.glob("*.itf.json")))
+    name, _, check, *_ = trace.name.split(".")
+    model = (ROOT / f"spec/protocols/{name}.rsm").read_bytes()
+    if chance.random() < 0.5:
+        model, check = text_of(seed).encode(), "it"
+    files = {"m.rsm": model, "t.itf.json": trace.read_bytes()}
+    words = {"explain": [chance.choice(("R0601", "R", "x"))]}.get(command, ["m.rsm"])
+    if command in {"show", "diff", "shrink"}:
+        words = ["t.itf.json", *words]
+    if command in {"check", "sweep", "graph", "export"}:
+        words += ["--check", check]
+    options = OPTIONS[command].split()
+    for option in chance.sample(options, min(len(options), chance.choice((1, 1, 2, 3)))):
+        words = [*words, *_option(option, chance)]
+    if command in WITH_LIMIT:
+        words += LIMITS[:2]
+    if chance.random() < 0.05:
+        words[chance.randrange(len(words))] = chance.choice(NAMES)
+    return Input("arguments", (command, *words), files)
+
+
+def _option(option: str, chance: Random) -> list[str]:
+    """An option with a value of its kind."""
+    number, name = chance.choice(NUMBERS), chance.choice(NAMES)
+    values = {
+        "#": number,
+        "@": name,
+        "=": chance.choice((f"{name}={number}", f"{name}={name}", name, f"{name}={number},{number}")),
+        "?": chance.choice((*FORMATS, "tla", "promela", "json", "x", "")),
+        ":": chance.choice(PLACES),
+    }
+    return [option[:-1], values[option[-1]]] if option[-1] in values else [option]
+
+
+def _bytes(text: str, chance: Random) -> bytes:
+    """A text as a file, rarely one that is no UTF-8."""
+    data = text.encode(errors="surrogatepass")
+    if chance.random() < 0.02:
+        at = chance.randrange(len(data) + 1)
+        data = data[:at] + bytes([chance.randrange(128, 256)]) + data[at:]
+    return data
+
+
+@cache
+def _models() -> list[Path]:
+    """Model files to begin with; those of the tests are there for one mistake each."""
+    return sorted([*ROOT.glob("spec/protocols/*.rsm"), *(ROOT / "tests").rglob("*.rsm")])

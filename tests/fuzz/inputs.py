@@ -1,0 +1,175 @@
+"""The mode `inputs`: wrong files and silly arguments, each in a process of its own.
+
+Whatever comes in, the command ends in time, by an exit code that says what was wrong,
+with a word on it and without a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from multiprocessing import current_process
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+
+from modelcheck.cli import COMMANDS, main
+from modelcheck.exits import Exit
+from modelcheck.registry import ENGINES
+from spec.load import loads
+from tests.fuzz.cases import text_of
+from tests.fuzz.commands import LIMIT, ROOT, Input, input_of
+from tests.fuzz.findings import Answer, Differences, Finding
+
+TWICE = 2 * LIMIT + 2  # seconds, the start of other processes and what is shown included
+LONGER = {"certify": 30.0}  # seconds, for what has many questions to a solver
+SHRINKING = 60.0  # seconds for one finding
+PATIENCE = 60.0
+CODES = {Exit.EXPECTED, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN}
+TRACES = (("kafka", "jepsen"), ("quorum", "n3_w2_r1"), ("two_phase_commit", "hasty_coordinator"))
+
+
+@dataclass(frozen=True)
+class Job:
+    """An input to be tried; or one that is to be made small."""
+
+    seed: int
+    shrink: str = ""
+
+    @property
+    def patience(self) -> float:
+        """So many seconds it may take."""
+        return PATIENCE + (SHRINKING if self.shrink else 0)
+
+    @property
+    def again(self) -> str:
+        """The command that does it once more."""
+        return f"python -m tests.fuzz --mode inputs --seed {self.seed} --models 1"
+
+    def smaller(self, found: Finding) -> Job | None:
+        """The job that makes the input small; None where it is as small as it gets."""
+        return None if self.shrink else replace(self, shrink=found.look)
+
+
+def serve(pipe: Connection) -> None:
+    """Answer jobs until there are none."""
+    engines = (where.partition(":")[0] for where in ENGINES.values())
+    for module in (*(where for _, where in COMMANDS.values()), *engines):
+        import_module(module)
+    loads(text_of(0))  # all this so that no child has to
+    with TemporaryDirectory() as folder:
+        os.environ["MODELCHECK_CACHE"] = f"{folder}/kernels"
+        traces = Path(folder) / "traces"
+        write_traces(traces)
+        try:
+            while True:
+                pipe.send(run(pipe.recv(), traces))
+        except EOFError:
+            return
+
+
+def write_traces(folder: Path) -> None:
+    """Traces of shipped models, to be made wrong."""
+    for model, name in TRACES:
+        there = folder / model
+        words = ["check", str(ROOT / f"spec/protocols/{model}.rsm"), "--check", name, "--itf", str(there)]
+        _in_child(words, folder, seconds=60)
+        for path in sorted(there.glob("*.itf.json")):
+            path.rename(folder / f"{model}.{path.name}")
+
+
+def run(job: Job, traces: Path) -> Answer:
+    """What a command makes of an input; or an input made small."""
+    given, answer = input_of(job.seed, traces), Answer()
+    wrong = tried(given)
+    if wrong and "seconds" in wrong:
+        wrong = tried(given)  # a machine may have been busy
+    if wrong and job.shrink:
+        given = _smallest(given, lambda less: tried(less).keys() == wrong.keys(), monotonic() + SHRINKING)
+        wrong = tried(given) or wrong
+    if not job.shrink:
+        answer.looks.append(given.look)
+    if wrong:
+        answer.found.append(Finding(given.look, job.seed, wrong, str(given), job.again))
+    return answer
+
+
+def tried(given: Input) -> Differences:
+    """What should not be so when a command has this input; nothing where all is well."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        for name, data in given.files.items():
+            (folder / name).write_bytes(data)
+        most = LONGER.get(given.words[0], TWICE)
+        code, said = _in_child(given.words, folder, most)
+    if code is None:
+        return {"seconds": (f"at most {most}", "more")}
+    if "Traceback (most recent call last)" in said:
+        return {"traceback": (None, said.strip().splitlines()[-2:])}
+    if code not in CODES:
+        return {"exit code": (sorted(CODES), code)}
+    return {"said": ("what is wrong", "nothing")} if code == Exit.WRONG and not said.strip() else {}
+
+
+def _in_child(words: list[str] | tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
+    """The exit code of a command in a folder and what it said; no code where it takes longer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    said = folder / "said"
+    child = os.fork()
+    if child == 0:
+        _become(words, folder, said)
+    until = monotonic() + seconds
+    while monotonic() < until:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), said.read_text(encoding="utf-8", errors="replace")
+        sleep(0.002)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None, ""
+
+
+def _become(words: list[str] | tuple[str, ...], folder: Path, said: Path) -> None:
+    """In the child: do the command, as if it had been typed there."""
+    code = 99
+    try:
+        os.setsid()  # so that what it starts ends with it
+        current_process()._config["daemon"] = False  # type: ignore[attr-defined] # it may start some
+        os.chdir(folder)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        nothing, out = os.open(os.devnull, os.O_RDONLY), os.open(said, os.O_WRONLY | os.O_CREAT)
+        for number, handle in enumerate((nothing, out, out)):
+            os.dup2(handle, number)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as Python has it at its start
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        code = main(list(words))
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
+def _smallest(given: Input, still: Callable[[Input], bool], until: float) -> Input:
+    """The input with shorter files and fewer words, as long as there is time."""
+    for name in given.files:
+        data, size = given.files[name], len(given.files[name]) // 2
+        while size and monotonic() < until:
+            at = 0
+            while at < len(data) and monotonic() < until:
+                less = data[:at] + data[at + size :]
+                if still(given.with_file(name, less)):
+                    data = less
+                    given = given.with_file(name, data)
+                else:
+                    at += size
+            size //= 2
+    for word in given.words[1:]:
+        words = tuple(each for each in given.words if each != word)
+        if monotonic() < until and still(replace(given, words=words)):
+            given = replace(given, words=words)
+    return given

@@ -1,0 +1,223 @@
+"""Wrong changes of our own engines, each with what is to find it: `python -m tests.fuzz.mutants`.
+
+They are the test of the tests: a change that nothing finds says where a test is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from tests.fuzz.__main__ import say
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("spec", "counterexamples", "modelcheck", "spark_explore", "tests", "pyproject.toml")
+MODELS = 400  # that a change may stay hidden in
+SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong change: what is wrong, in which file, which text it replaces by which, and what looks for it.
+
+    `by` is a look of the fuzzer at models, or a test.
+    """
+
+    what: str
+    file: str
+    old: str
+    new: str
+    by: str
+
+
+PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
+SYMMETRIC, OF_REFERENCE = "explicit, symmetry", "symmetry"
+EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/modelcheck/test_agreement.py"
+MUTANTS = (
+    Mutant("one bit too few for a value", f"{EXPLICIT}/packing.py", "return (count - 1).bit_length()",
+           "return max(count - 2, 0).bit_length()", PLAIN),
+    Mutant("a map without room for its last key", f"{EXPLICIT}/packing.py",
+           "return self.of.width * self.count", "return self.of.width * max(self.count - 1, 1)", PLAIN),
+    Mutant("a fault wakes what waits for it", f"{EXPLICIT}/insertion.py",
+           "fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)", "fn.fork(waits, wakes, done)", PLAIN),
+    Mutant("one fault more than the budget leads nowhere new", f"{EXPLICIT}/questions.py",
+           "fn.leave_if(fn.not_(there), yes)", "_ = there", PLAIN),
+    Mutant("ways back: beyond the scope and within it are swapped", f"{EXPLICIT}/questions.py",
+           "if mark == BEYOND:", "if mark == FINE:", PLAIN),
+    Mutant("a mark of the state before: something went on", f"{EXPLICIT}/expansion.py",
+           'fn.write("%ctx", i64(0), WENT)', 'fn.read("%ctx", WENT)', PLAIN),
+    Mutant("the wrong number of a successor", f"{EXPLICIT}/expansion.py",
+           'fn.write("%ctx", fn.add(ordinal, i64(1)), ORDINAL)',
+           'fn.write("%ctx", fn.add(ordinal, i64(2)), ORDINAL)', PLAIN),
+    Mutant("a cut step is not counted", f"{EXPLICIT}/steps.py",
+           "            if not self.probe:\n                self._count(self.context.cut",
+           "            if self.probe:\n                self._count(self.context.cut", PLAIN),
+    Mutant("one fault of a kind too many", f"{EXPLICIT}/steps.py",
+           "fn.leave_if(fn.at_most(most, spent), self.done)",
+           "fn.leave_if(fn.less(most, spent), self.done)", PLAIN),
+    Mutant("a broken assert stays broken", f"{EXPLICIT}/steps.py", "            fn.store(cell, FALSE)",
+           "            fn.store(cell, fn.load(cell))", PLAIN),
+    Mutant("what one choice has changed, the next one finds", f"{EXPLICIT}/steps.py",
+           "            saved.copy_to(self.after)", "            _ = saved", PLAIN),
+    Mutant("the members of two rounds are mixed", f"{EXPLICIT}/steps.py",
+           "self.scene.slots.update(slots)", "_ = slots", f"{AGREEMENT} -k choice_in_rounds"),
+    Mutant("a range ends one later", f"{EXPLICIT}/fitting.py", "inside if most <= hi else",
+           "inside if most <= hi + 1 else", PLAIN),
+    Mutant("a bound is one higher", f"{EXPLICIT}/fitting.py",
+           "self._leave(here, fn.less(i64(limit), live.v), self.cut(name))",
+           "self._leave(here, fn.less(i64(limit + 1), live.v), self.cut(name))", PLAIN),
+    Mutant("a sequence may be one longer", f"{EXPLICIT}/fitting.py",
+           "self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)",
+           "self._leave(here, self.fn.less(i64(most + 1), size(self.fn, live).v), to)", PLAIN),
+    Mutant("one renaming is not tried", f"{EXPLICIT}/canonical.py", "for chosen in others:",
+           "for chosen in others[1:]:", SYMMETRIC),
+    Mutant("the keys of a map keep their names", f"{EXPLICIT}/canonical.py",
+           "place = i64(index) if moves is None else moves[index]", "place = i64(index)", SYMMETRIC),
+    Mutant("the wrong side of a difference", f"{EXPLICIT}/sets.py",
+           "return Live(both, fn.and_(x, fn.not_(y)))", "return Live(both, fn.and_(y, fn.not_(x)))", PLAIN),
+    Mutant("a set has a member twice", f"{EXPLICIT}/members.py",
+           "return more if repeated else Live(packing, fn.select(found, live.v, more.v))",
+           "return more", f"{AGREEMENT} -k wide_members"),
+    Mutant("for all is there is", f"{EXPLICIT}/quantifiers.py",
+           "hit = fn.and_(passes, body if exists else fn.not_(body))", "hit = fn.and_(passes, body)", PLAIN),
+    Mutant("a tie is no error", f"{EXPLICIT}/quantifiers.py",
+           "        wrong = fn.or_(wrong, fn.load(tied))", "        pass", PLAIN),
+    Mutant("a part of a level that is left begins where it began", f"{EXPLICIT}/search.py",
+           "parts.append((shard, first + done, count - done))", "parts.append((shard, first, count - done))",
+           "tests/modelcheck/explicit/test_explicit.py -k room_for"),
+    Mutant("the depth of what a fault leads to", f"{EXPLICIT}/search.py",
+           "self.seeds.append((at.depth + 1, self.space.waiting()))",
+           "self.seeds.append((at.depth, self.space.waiting()))", PLAIN),
+    Mutant("cut steps: free ones and faults are swapped", f"{EXPLICIT}/tally.py",
+           "sum(cut[0::2]), sum(cut[1::2])", "sum(cut[1::2]), sum(cut[0::2])", PLAIN),
+    Mutant("the first run found is taken for the best", f"{EXPLICIT}/tally.py",
+           "if name not in self.best or best.cost[:2] < self.best[name].cost[:2]:",
+           "if name not in self.best:", PLAIN),
+    Mutant("two threads count as one", f"{EXPLICIT}/tally.py",
+           "self.words[place] = sum(worker.context[place] for worker in workers)",
+           "self.words[place] = max(worker.context[place] for worker in workers)", TWO),
+    Mutant("a checkpoint forgets what waits", f"{EXPLICIT}/checkpoint.py",
+           'search.seeds = [(depth, tuple(counts)) for depth, counts in told["seeds"]]',
+           "search.seeds = []", RESUMED),
+    Mutant("a checkpoint swaps two sums", f"{EXPLICIT}/checkpoint.py",
+           "search.sums = (free, paid, free_cut, paid_cut)", "search.sums = (paid, free, free_cut, paid_cut)",
+           RESUMED),
+    Mutant("questions with and without a way back share code", f"{EXPLICIT}/kernel.py",
+           "own = (recoverable(task),)", "own = ()", "family"),
+    Mutant("the last state that leads to another is its parent", "modelcheck/layers.py",
+           "self._seeds.setdefault(key, here.number)", "self._seeds[key] = here.number", PLAIN),
+    Mutant("a fault costs nothing", "modelcheck/layers.py",
+           "place = Place(faults + 1, after, here.number, step.step, step.state)",
+           "place = Place(faults, after, here.number, step.step, step.state)", PLAIN),
+    Mutant("one fault more than the budget breaks nothing", "modelcheck/layers.py",
+           "if probe.best or probe.error:", "if probe.error:", PLAIN),
+    Mutant("a map under a renaming", "modelcheck/symmetry.py", "moved[new] = value[old] if one is None",
+           "moved[old] = value[old] if one is None", OF_REFERENCE),
+    Mutant("members that look alike are taken in one order", "modelcheck/symmetry.py",
+           "for arranged in product(*map(permutations, tied)):", "for arranged in [tuple(map(tuple, tied))]:",
+           "orbits"),
+    Mutant("a signature that knows the name", "modelcheck/symmetry.py",
+           "return lambda value, member: (member in value, len(value))",
+           "return lambda value, member: (member in value, member)", "orbits"),
+    Mutant("a `for` whose order can be seen", "modelcheck/interchangeable.py",
+           "return not written & read and _end_alike(rounds, slot)", "return _end_alike(rounds, slot)",
+           "tests/modelcheck/test_interchangeable.py"),
+    Mutant("a quantifier stops early and hides an error", "spec/evaluate.py",
+           "return some if to_the_end else first", "return first", PLAIN),
+    Mutant("a range without its last number", "spec/evaluate.py",
+           "return lambda frame: range(first(frame), last(frame) + 1)",
+           "return lambda frame: range(first(frame), last(frame))", PLAIN),
+    Mutant("a guard that said no is taken for the next one", "spec/semantics.py",
+           "refused.add((self.action.name, index))", "refused.add((self.action.name, index + 1))", PLAIN),
+    Mutant("what comes after a cut is done", "spec/execute.py",
+           "        if frame[ENDED] is None:\n            try:\n                do(frame)",
+           "        if True:\n            try:\n                do(frame)", PLAIN),
+    Mutant("a solver may have one fault more", "modelcheck/symbolic/bounded.py",
+           "limits.append(self._runs.at_most(self._faults[name], most))",
+           "limits.append(self._runs.at_most(self._faults[name], most + 1))", BMC),
+    Mutant("a solver is not asked about errors", "modelcheck/symbolic/bounded.py",
+           "        if errors:\n            yield", "        if False:\n            yield", BMC),
+    Mutant("names that a step has told apart still change", "modelcheck/symbolic/renaming.py",
+           "self._told[n] = runs.named(runs.either([self._told[n], runs.last_step(swap.rules)]))",
+           "_ = self._told[n]", BMC),
+    Mutant("the sides of a branch are swapped", "modelcheck/flat/steps.py",
+           "state = [shapes.ite(test, x, y)", "state = [shapes.ite(test, y, x)", BMC),
+    Mutant("a proof where a run goes on", "modelcheck/symbolic/finite/induction.py",
+           "if not self._asks(self._base):", "if self._asks(self._base):", "induction"),
+    Mutant("what is at the start is not looked at", "modelcheck/symbolic/finite/ic3.py",
+           "        if frames.starts_in(cube):", "        if False:", "ic3"),
+    Mutant("TLC starts to count at one", "modelcheck/export/tla/module.py",
+           '"{words.sets[nat.name]} == 0..{most}"', '"{words.sets[nat.name]} == 1..{most}"', "tlc"),
+    Mutant("rumur begins in one state alone", "modelcheck/export/murphi.py",
+           "for n, start in enumerate(made.starts):", "for n, start in enumerate(made.starts[:1]):", "rumur"),
+)  # fmt: skip
+
+
+def command(by: str) -> list[str]:
+    """What looks for a change."""
+    if by.startswith("tests/"):
+        return [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *by.split()]
+    words = [sys.executable, "-m", "tests.fuzz", "--models", str(MODELS), "--first", "--only", by]
+    return [*words, "--with", by, f"--{by}-every", "1"] if by in {"tlc", "spin", "rumur"} else words
+
+
+def finds(by: str, mutant: Mutant | None = None) -> tuple[bool, str]:
+    """Whether something is found in a copy of the tree, with a wrong change or without; and what."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "tree"
+        for name in COPIED:
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / name, place / name)
+        if mutant is not None:
+            path = place / mutant.file
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        env = os.environ | {"MODELCHECK_CACHE": f"{folder}/kernels", "PYTHONPATH": str(place)}
+        run = partial(subprocess.run, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS)
+        try:
+            done = run(command(by), check=False)
+        except subprocess.TimeoutExpired:
+            return False, f"nothing in {SECONDS} seconds"
+    if done.returncode not in {0, 1}:
+        return False, f"it did not work: {(done.stderr or done.stdout).strip()[-300:]}"
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("==", "FAILED"))]
+    return done.returncode == 1, lines[0].strip("= ") if lines else ""
+
+
+@cache
+def is_clean(by: str) -> bool:
+    """Whether nothing is found where nothing was changed."""
+    return not finds(by)[0]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code: 0 where all changes are found, and nothing where there is none."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.mutants", description=__doc__)
+    parser.add_argument("numbers", nargs="*", type=int, help="only these (all)")
+    chosen = parser.parse_args(argv).numbers or range(1, len(MUTANTS) + 1)
+    missed = 0
+    for number in chosen:
+        mutant, began = MUTANTS[number - 1], monotonic()
+        found, what = finds(mutant.by, mutant)
+        seconds = monotonic() - began
+        clean = is_clean(mutant.by)
+        missed += not (found and clean)
+        said = "found" if found and clean else "MISSED" if not found else "not clean without it"
+        say(f"{number:>2}  {said:<7} {seconds:>4.0f} s  {mutant.what} ({mutant.file}) by {mutant.by}: {what}")
+    say(f"{len(chosen) - missed} of {len(chosen)} found")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

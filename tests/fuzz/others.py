@@ -1,0 +1,102 @@
+"""Other model checkers, asked about a random model: they are slow to start, so only about some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from modelcheck.export.exported import Exported, target
+from modelcheck.families import looked_at
+from modelcheck.refused import NotExportable
+from modelcheck.result import Holds, Violated
+from spec.ir import Check, PropertyKind
+from spec.values import ModelError
+from tests.agreement import differences
+from tests.fuzz.cases import OF_FAIR_RUNS, Case
+from tests.fuzz.findings import Differences
+from tests.oracles import rumur, spin, tlc
+
+SAID_TO_TLC = {  # in the same words
+    PropertyKind.INVARIANT,
+    PropertyKind.LEMMA,
+    PropertyKind.REACHABLE,
+    PropertyKind.DEADLOCK_FREE,
+    *OF_FAIR_RUNS,
+}
+
+
+def by_tlc(case: Case) -> Differences | None:
+    """As many states in TLC; or, of one property, whether it holds, and if not by how short a run."""
+    chance, model = case.random("tlc"), case.model
+    given = next(each for each in model.checks if each.name == case.asked.name)
+    names = [prop.name for prop in looked_at(model, given) if prop.kind in SAID_TO_TLC]
+    only = (chance.choice(names),) if names and chance.random() < 0.6 else ()
+    asked = replace(given, only=only)
+    known = case.by_reference(asked).findings
+    if known is None or known.error is not None:
+        return None  # TLC evaluates no more than it needs, so it may not see what is wrong
+    with TemporaryDirectory() as folder:
+        made = _written("tla", case, asked, Path(folder))
+        if made is None or any(" is left out" in note for note in made.notes):
+            return None
+        told = tlc(Path(folder), next(iter(made.files)).removesuffix(".tla"), quick=True)
+    if not only:
+        if asked.budget.total is not None:  # a part of the state there
+            return None
+        return differences({"states": known.stats.states}, {"states": told.states})
+    verdict = known.results[0].verdict
+    if model.property(only[0]).kind in OF_FAIR_RUNS:
+        if known.stats.cut:
+            return None  # at the edge of the scope it is not the same there
+        return differences({only[0]: isinstance(verdict, Violated)}, {only[0]: told.shown > 0})
+    run = verdict.trace if isinstance(verdict, Violated) else None
+    run = verdict.example if isinstance(verdict, Holds) else run
+    if run is None or run.faults:  # it goes by the fewest steps alone
+        return differences({only[0]: run is not None}, {only[0]: told.shown > 0})
+    return differences({only[0]: len(run.states)}, {only[0]: told.shown})
+
+
+def by_spin(case: Case) -> Differences | None:
+    """As many states in SPIN, and whether something is wrong."""
+    return _flat(case, "promela", lambda folder, made, _: spin(folder, made.command))
+
+
+def by_rumur(case: Case) -> Differences | None:
+    """The same in rumur."""
+    return _flat(case, "murphi", lambda folder, made, n: rumur(folder, made.command, states=n))
+
+
+def _flat(case: Case, to: str, run: Callable[[Path, Exported, int], tuple[int, int]]) -> Differences | None:
+    chance, model = case.random(to), case.model
+    names = [name for name in case.asked.only or () if model.property(name).kind is PropertyKind.INVARIANT]
+    only = (chance.choice(names),) if names and chance.random() < 0.5 else ()
+    asked = replace(case.asked, only=only)
+    known = case.by_reference(asked).findings
+    if known is None:
+        return None
+    with TemporaryDirectory() as folder:
+        made = _written(to, case, asked, Path(folder))
+        if made is None or any("breaks" in note for note in made.notes):
+            return None
+        states, errors = run(Path(folder), made, known.stats.states)
+    wrong = known.error is not None or any(isinstance(r.verdict, Violated) for r in known.results)
+    found = differences({"wrong": wrong}, {"wrong": errors > 0})
+    if not wrong and asked.budget.total is None:
+        found |= differences({"states": known.stats.states}, {"states": states})
+    return found
+
+
+def _written(to: str, case: Case, asked: Check, folder: Path) -> Exported | None:
+    """The export in a folder; None where it is refused, or the model cannot start."""
+    try:
+        made = target(to)(case.model, asked)
+    except (NotExportable, ModelError):
+        return None
+    for name, text in made.files.items():
+        (folder / name).write_text(text, encoding="ascii")
+    return made
+
+
+OTHERS = {"tlc": by_tlc, "spin": by_spin, "rumur": by_rumur}

@@ -1,0 +1,34 @@
+"""The list of wrong changes stays true: each would change something, in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.comparisons import COMPARISONS
+from tests.fuzz.mutants import MUTANTS, Mutant
+from tests.fuzz.others import OTHERS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+def test_what_a_mutant_replaces_is_there_once(mutant: Mutant) -> None:
+    text = (ROOT / mutant.file).read_text(encoding="utf-8")
+
+    assert text.count(mutant.old) == 1
+    assert mutant.old != mutant.new
+    if mutant.file.endswith(".py"):
+        compile(text.replace(mutant.old, mutant.new), mutant.file, "exec")
+
+
+def test_what_looks_for_a_mutant_is_there() -> None:
+    looks = {comparison.name for comparison in COMPARISONS} | OTHERS.keys()
+
+    for mutant in MUTANTS:
+        assert mutant.by in looks or (ROOT / mutant.by.split()[0]).exists(), mutant.what
+
+
+def test_there_are_enough_mutants() -> None:
+    assert len(MUTANTS) >= 30
