@@ -24,7 +24,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "lark": ("spec.parser", "spec.tables"),
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
-    "yaml": ("modelcheck.review.strimzi",),
+    "yaml": ("modelcheck.review.readers.tree",),
     "z3": ("modelcheck.symbolic.solver",),
     "llvmlite": ("modelcheck.explicit.compiling",),
     "jinja2": ("counterexamples",),

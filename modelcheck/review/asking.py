@@ -47,8 +47,8 @@ class Asking:
     found by then can be told; the second one is a KeyboardInterrupt as usual.
     """
 
-    def __init__(self, effort: Effort, watch: Watch, timings: Timings | None = None) -> None:
-        self.ended = ""
+    def __init__(self, effort: Effort, watch: Watch, timings: Timings | None = None, ended: str = "") -> None:
+        self.ended = ended
         self.states = self.known = 0
         self._answers = Answers()
         self._searches = 0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from modelcheck.review.catalogue import NAME_LIFETIMES, find
 from modelcheck.review.found import About, Fact, Given, Layer, Reading, Topic
+from modelcheck.review.placement import homes
 from modelcheck.review.stated import Findings, Stated
 from modelcheck.review.versions import (
     NEWEST,
@@ -16,9 +17,10 @@ from modelcheck.review.versions import (
     protocol,
     version,
 )
-from spec.diagnostics import Diagnostic, suggest
+from spec.diagnostics import Diagnostic, Note, suggest
 from spec.source import Source, Span
 
+_COUNTED = 3  # places in a reason; more are counted
 _SHOWN = 12  # names in a message; more are counted
 
 
@@ -61,10 +63,17 @@ def _parsed(text: str, source: Source, span: Span, findings: Findings) -> Versio
 
 
 def _shown_version(readings: Sequence[Reading], findings: Findings) -> Stated[Version] | None:
-    for fact in facts_about(readings, About.VERSION):
-        found = _parsed(fact.value, fact.source, fact.span, findings)
-        if found is not None:
-            return Stated(found, f"{fact.words} at {fact.place}")
+    said = [
+        (fact, found)
+        for fact in facts_about(readings, About.VERSION)
+        if (found := _parsed(fact.value, fact.source, fact.span, findings)) is not None
+    ]
+    if said:
+        fact, found = said[0]
+        other = next((other for other, release in said if release.line != found.line), None)
+        if other is not None:
+            _contradiction(fact, f"Kafka {found}", other, findings)
+        return Stated(found, f"{fact.words} at {fact.place}")
     for name in ("metadata.version", "inter.broker.protocol.version"):
         for given in (g for reading in readings for g in reading.given if g.key == name):
             try:
@@ -92,6 +101,13 @@ def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
 
 def _has_roles(readings: Sequence[Reading]) -> bool:
     return any(g.key == "process.roles" for reading in readings for g in reading.given)
+
+
+def _contradiction(fact: Fact, reviewed: str, other: Fact, findings: Findings) -> None:
+    """Two places that say different things of the same matter; the first is taken."""
+    message = f"the files do not agree on the {fact.about}; it is reviewed as {reviewed}"
+    note = Note(other.source, other.span, f"here it is {other.value} ({other.words})")
+    findings.warnings.append(Diagnostic("R0736", fact.source, fact.span, message, notes=(note,)))
 
 
 # --- the topic
@@ -137,7 +153,7 @@ def chosen_topic(readings: Sequence[Reading], asked: str | None, findings: Findi
     if len(topics) > 1:
         at = topics[1]
         message = f"there are {len(topics)} topics, and a review is of one"
-        advice = f"choose one with --topic: {_list(names)}"
+        advice = f"choose one with --topic, or --all-topics: {_list(names)}"
         findings.errors.append(Diagnostic("R0721", at.source, at.span, message, help=advice))
     return topics[0] if topics else None
 
@@ -174,7 +190,7 @@ def stated_brokers(
             span = Span(0, len(source.text))
             findings.errors.append(Diagnostic("R0726", source, span, "a cluster has at least one broker"))
         return Stated(max(asked, 1), "as asked for")
-    stated = _brokers_of_facts(readings)
+    stated = _brokers_of_facts(readings, findings)
     if stated is not None:
         return stated
     shown = _brokers_of_ids(readings) or _brokers_of_topics(readings) or _brokers_of_voters(readings)
@@ -190,23 +206,27 @@ def facts_about(readings: Iterable[Reading], about: About) -> tuple[Fact, ...]:
     return tuple(f for reading in readings for f in reading.facts if f.about is about)
 
 
-def _brokers_of_facts(readings: Sequence[Reading]) -> Stated[int] | None:
-    facts = facts_about(readings, About.BROKERS)
-    total = sum(int(fact.value) for fact in facts)
-    if not total:
+def _brokers_of_facts(readings: Sequence[Reading], findings: Findings) -> Stated[int] | None:
+    """The brokers of the first file that counts them: its facts add up, those of another do not."""
+    counted = [facts for reading in readings if (facts := facts_about([reading], About.BROKERS))]
+    totals = [(sum(int(fact.value) for fact in facts), facts) for facts in counted]
+    known = [(total, facts) for total, facts in totals if total]
+    if not known:
         return None
-    return Stated(total, " and ".join(f"{fact.words} at {fact.place}" for fact in facts))
+    total, facts = known[0]
+    for other, theirs in known[1:]:
+        if other != total:
+            _contradiction(facts[0], str(total), theirs[0], findings)
+            break
+    shown = facts if len(facts) <= _COUNTED else facts[:_COUNTED]
+    more = f" and {len(facts) - _COUNTED} more" if len(facts) > _COUNTED else ""
+    return Stated(total, " and ".join(f"{fact.words} at {fact.place}" for fact in shown) + more)
 
 
 def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
-    """Several brokers' own files, told apart by their ids; a controller of its own is no broker."""
-    ids: set[str] = set()
-    for reading in readings:
-        static = {g.key: g.value.strip() for g in reading.given if g.layer is Layer.BROKER_STATIC}
-        number = static.get("node.id", static.get("broker.id"))
-        if number is not None and number != "-1" and "broker" in static.get("process.roles", "broker"):
-            ids.add(number)
-    return Stated(len(ids), "files of brokers with as many ids") if len(ids) > 1 else None
+    """Several brokers' own files, told apart by their ids."""
+    known = homes(readings)
+    return Stated(len(known), "files of brokers with as many ids") if len(known) > 1 else None
 
 
 def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
@@ -14,8 +15,10 @@ from modelcheck.output import Output
 from modelcheck.progress import ProgressLine
 from modelcheck.review.answers import ask_all
 from modelcheck.review.asking import Asking, Effort, Watch
+from modelcheck.review.circumstances import topics_in
 from modelcheck.review.data import as_json
-from modelcheck.review.partition import partition
+from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
+from modelcheck.review.partition import Partition, partition
 from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.review.read import read_files
 from modelcheck.review.remedies import Circumstances, remedies
@@ -34,15 +37,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="server, producer or topic properties, what kafka-configs or kafka-topics --describe print, "
-        "Strimzi YAML; - for stdin",
+        help="server, producer or topic properties; environment variables; what kafka-configs, kafka-topics, "
+        "kafka-features or kafka-metadata-quorum describe; the logs in which brokers and clients print their "
+        "configuration; resources of Strimzi, of Confluent for Kubernetes and of Kubernetes itself, in YAML "
+        "or JSON; Docker Compose; Helm values; Terraform; Ansible; Spring; - for stdin",
     )
     parser.add_argument(
         "--kafka", metavar="VERSION", help="the release, 0.8.0 to 4.x: defaults and behaviour differ"
     )
     parser.add_argument("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
-    parser.add_argument(
-        "--topic", metavar="NAME", help="the topic to review, where the files tell of several"
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--topic", metavar="NAME", help="the topic to review, where the files tell of several")
+    which.add_argument(
+        "--all-topics",
+        action="store_true",
+        help="review every topic that the files tell of: one table, those that survive least on top",
     )
     parser.add_argument(
         "--faults",
@@ -88,42 +97,79 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files.refuse(*map(Path, filter(None, (args.itf, args.html))))
     timings = Timings()
     with timings.phase("read"):
-        settings = resolve(read_files(args.files), kafka=args.kafka, brokers=args.brokers, topic=args.topic)
+        settings = _settings(args)
     faults = max([args.faults, *(each.faults for each in required)])
     progress = ProgressLine(output.err, "", columns=output.width)
+    effort = Effort(args.max_states, args.max_time)
     try:
-        review = _review(
-            settings, faults, required, Effort(args.max_states, args.max_time), progress, timings
-        )
+        rows = _reviews(settings, faults, required, effort, progress, timings)
     finally:
         progress.clear()
     with timings.phase("tell"):
-        if args.json:
-            output.json(as_json(review))
-        else:
-            output.lines(lines(review, output.width, verbose=args.verbose))
+        _tell(rows, args, output)
     if args.itf:
-        _save_trace(review, Path(args.itf), files, output)
+        _save_trace(rows[0].review, Path(args.itf), files, output)
     if args.html:
-        _save_page(review, args, files)
+        _save_page(rows, args, files)
     if args.timings:
         output.tell(timings.words())
-    return files.exit(_exit(review))
+    return files.exit(max((_exit(row.review) for row in rows), key=_SEVERITY.index))
 
 
-def _review(
-    settings: Settings,
+def _settings(args: argparse.Namespace) -> list[Settings]:
+    """The settings of the topic that is asked for, or of each."""
+    readings = read_files(args.files)
+    names = [args.topic]
+    if args.all_topics:
+        names = [topic.name for topic in topics_in(readings)] or [None]
+    return [resolve(readings, kafka=args.kafka, brokers=args.brokers, topic=name) for name in names]
+
+
+def _tell(rows: Sequence[Row], args: argparse.Namespace, output: Output) -> None:
+    if args.json:
+        output.json(overview_json(rows) if args.all_topics else as_json(rows[0].review))
+    elif args.all_topics:
+        output.lines(overview(rows, output.width, verbose=args.verbose))
+    else:
+        output.lines(lines(rows[0].review, output.width, verbose=args.verbose))
+
+
+def _reviews(
+    settings: Sequence[Settings],
     faults: int,
     required: tuple[Requirement, ...],
     effort: Effort,
     watch: Watch,
     timings: Timings,
+) -> tuple[Row, ...]:
+    """A row for each topic, worst first; each has the states of a review of its own, all share the time."""
+    until = None if effort.seconds is None else time.monotonic() + effort.seconds
+    found: dict[tuple[object, ...], Review] = {}
+    rows = []
+    ended = ""
+    for each in settings:
+        with timings.phase("read"):
+            subject = partition(each)
+        question = same_question(each, subject)
+        if question not in found:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            spend = Effort(effort.states, left)
+            found[question] = _review(each, subject, faults, required, Asking(spend, watch, timings, ended))
+            ended = found[question].ended
+        rows.append(Row(each.topic.name if each.topic else "", for_topic(found[question], each, subject)))
+    return worst_first(rows)
+
+
+def _review(
+    settings: Settings,
+    subject: Partition,
+    faults: int,
+    required: tuple[Requirement, ...],
+    asking: Asking,
 ) -> Review:
     began = time.monotonic()
-    with timings.phase("read"):
-        subject = partition(settings)
     found = None
-    with Asking(effort, watch, timings) as asking:
+    with asking:
         answers = ask_all(asking, subject, faults)
         loss = first_loss(answers)
         if loss is not None:
@@ -133,6 +179,9 @@ def _review(
     return Review(
         settings, subject, faults, answers, found, required, asking.ended, asking.states, asking.known, took
     )
+
+
+_SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic
 
 
 def _exit(review: Review) -> Exit:
@@ -163,17 +212,20 @@ def _save_trace(review: Review, path: Path, files: Files, output: Output) -> Non
         files.put(path, "itf", write(trace))
 
 
-def _save_page(review: Review, args: argparse.Namespace, files: Files) -> None:
+def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> None:
     """Write the page, with the command that makes it again."""
-    from modelcheck.review.page import review_page  # noqa: PLC0415 - jinja2 is loaded only for pages
+    from modelcheck.review.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
 
-    words = ["modelcheck", "review", *args.files]
+    words = ["modelcheck", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     for option, values in (
         ("--kafka", [args.kafka]),
         ("--brokers", [args.brokers]),
         ("--topic", [args.topic]),
         ("--faults", [args.faults]),
         ("--require", args.require),
+        ("--max-states", [None if args.max_states == STATES else args.max_states]),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
-    files.put(Path(args.html), "html", review_page(review, shlex.join(words)))
+    command = shlex.join(words)
+    text = overview_page(rows, command) if args.all_topics else review_page(rows[0].review, command)
+    files.put(Path(args.html), "html", text)

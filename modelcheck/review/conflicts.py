@@ -27,6 +27,7 @@ def find_conflicts(
     _two_controllers(release.value, values, findings)
     _protocol_ahead(release, values, findings)
     _min_insync_with_elr(values, chosen, findings)
+    _elr_of_an_old_level(values, findings)
     _acks_of_several(values, chosen, findings)
     _min_insync_unused(values, chosen, findings)
 
@@ -142,6 +143,22 @@ def _min_insync_with_elr(values: Mapping[str, Effective], chosen: Switches, find
     if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
         message = "with eligible leader replicas Kafka takes no `min.insync.replicas` for a single broker"
         findings.warn("R0730", origin, message, advice="set it for the cluster or for the topic")
+
+
+def _elr_of_an_old_level(values: Mapping[str, Effective], findings: Findings) -> None:
+    """Eligible leader replicas asked for, at a level that does not have them."""
+    level, wanted = values["metadata.version"], values["eligible.leader.replicas.version"]
+    if wanted.origin is None or not isinstance(wanted.value, int) or wanted.value < 1:
+        return
+    if level.origin is None or not isinstance(level.value, str):
+        return
+    if protocol(level.value) < protocol("4.0-IV1"):
+        message = f"eligible leader replicas need metadata.version 4.0-IV1, and it is {level.value}"
+        note = Note(level.origin.source, level.origin.span, "the level is given here")
+        advice = "they are reviewed as off, as they are in such a cluster"
+        one = wanted.origin
+        found = Diagnostic("R0739", one.source, one.span, message, help=advice, notes=(note,))
+        findings.warnings.append(found)
 
 
 def _acks_of_several(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
 from modelcheck.review.found import PRECEDENCE, Given, Layer
 from modelcheck.review.keys import BadValueError, Key, Reader, Standing, Value, parse
-from modelcheck.review.stated import Findings, Remark
+from modelcheck.review.stated import FILLED_IN, Findings, Remark
 from modelcheck.review.versions import Version
 from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 
+_TEMPLATES = ("${", "{{", "{%", "<%", "##")  # of shells and Terraform, of Helm and Ansible, of others
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
 
@@ -129,7 +130,8 @@ def _value(key: Key, one: Given, release: Version, findings: Findings) -> Value 
         return parse(key, one.value, release)
     except BadValueError as error:
         code = "R0720" if key.name == "acks" else "R0713"
-        findings.error(code, one, error.message, advice=error.advice)
+        advice = FILLED_IN if any(sign in one.value for sign in _TEMPLATES) else error.advice
+        findings.error(code, one, error.message, advice=advice)
         return None
 
 

@@ -37,7 +37,16 @@ class Kind(StrEnum):
     CONFIGS = "kafka-configs output"
     TOPICS = "kafka-topics output"
     FEATURES = "kafka-features output"
-    KUBERNETES = "Kubernetes YAML"
+    QUORUM = "kafka-metadata-quorum output"
+    LOG = "a log"
+    KUBERNETES = "Kubernetes resources"
+    COMPOSE = "Docker Compose"
+    SPRING = "a Spring application"
+    ANSIBLE = "Ansible"
+    HELM = "Helm values"
+    TERRAFORM = "Terraform"
+    ENVIRONMENT = "environment variables"
+    UNKNOWN = "no configuration of Kafka"
 
 
 @frozen
@@ -89,6 +98,7 @@ class Partition:
     isr: tuple[int, ...]
     elr: tuple[int, ...] | None = None
     last_known_elr: tuple[int, ...] | None = None
+    span: Span | None = field(default=None, compare=False)  # of its replicas
 
     def as_json(self) -> dict[str, object]:
         """The partition in plain values."""
@@ -153,7 +163,8 @@ class Reading:
     """All that one file says.
 
     `notes` are plain remarks on what was passed over; `problems` make the file
-    unusable, `warnings` do not.
+    unusable, `warnings` do not.  `passed` are stretches that were read, or that are
+    known to decide nothing, beside what is given.
     """
 
     source: Source
@@ -164,6 +175,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     problems: tuple[Diagnostic, ...] = field(default=())
     warnings: tuple[Diagnostic, ...] = field(default=())
+    passed: tuple[Span, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The reading in plain values."""

@@ -218,6 +218,11 @@ def is_near(name: str, known: str) -> bool:
     return _may_be_within(left, right, allowed) and _distance(left, right) <= allowed
 
 
+def spelled(name: str) -> str:
+    """The name with dots for capitals, `_` and `-`: `minInsyncReplicas` → `min.insync.replicas`."""
+    return ".".join(_words(name))
+
+
 def _words(name: str) -> list[str]:
     spaced = "".join("." + char.lower() if char.isupper() and name != name.upper() else char for char in name)
     return [word for word in spaced.lower().replace("_", ".").replace("-", ".").split(".") if word]

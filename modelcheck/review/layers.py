@@ -16,6 +16,7 @@ from modelcheck.review.irrelevant import (
 )
 from modelcheck.review.keys import Reader
 from modelcheck.review.properties import Entry, read_properties
+from modelcheck.review.readers.spring import client_setting, is_spring_properties
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 
@@ -48,6 +49,8 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
     `bom` says that the file began with a byte order mark.
     """
     found = read_properties(source)
+    if is_spring_properties([entry.key for entry in found.entries]):
+        return _spring(source, found.entries)
     kind = _kind(source, found.entries)
     if kind is None:
         raise SpecError([_unknown(source, found.entries)])
@@ -112,6 +115,16 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
     return Reading(source, Kind.CONNECT, tuple(given), notes=(note,))
 
 
+def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
+    """What a Spring application says of its clients; the rest is about the application."""
+    given = [
+        Given(told[1], entry.value.strip(), told[0], source, entry.key_span, entry.value_span)
+        for entry in entries
+        if (told := client_setting(entry.key)) is not None
+    ]
+    return Reading(source, Kind.SPRING, tuple(given))
+
+
 def _misplaced(source: Source, kind: Kind, owner: Reader, entry: Entry) -> Diagnostic:
     return Diagnostic(
         "R0723",
@@ -143,6 +156,6 @@ def _unknown(source: Source, entries: tuple[Entry, ...]) -> Diagnostic:
         message = "nothing in this file is a setting of Kafka"
     advice = (
         "give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, "
-        "or Strimzi YAML"
+        "or one of the other forms that `modelcheck review --help` lists"
     )
     return Diagnostic("R0706", source, None, message, help=advice)

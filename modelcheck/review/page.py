@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
 
 from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
 from counterexamples.lines import Role, count
@@ -10,6 +12,7 @@ from counterexamples.trace import Trace
 from modelcheck.html_report import item
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
+from modelcheck.review.overview import FACTS, Row, title
 from modelcheck.review.questions import ANY, GUARANTEES
 from modelcheck.review.report import limits, remedies, subject
 from modelcheck.review.review import Review
@@ -26,6 +29,30 @@ def review_page(review: Review, command: str) -> str:
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
     return page(items, title=subject(review), cards=[_card(review, places, _about(lost), command)])
+
+
+def overview_page(rows: Sequence[Row], command: str) -> str:
+    """The page on every topic of a cluster: the table, then the card and the runs of the first."""
+    lost = _lost(rows[0].review)
+    shown = lost[:MOST_RUNS]
+    places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
+    items = [_item(rows[0].review, group[0], command) for group in shown]
+    names = [guarantee.name for guarantee in GUARANTEES]
+    lines_ = tuple(
+        (row.topic, (*map(Cell, row.facts, repeat(Role.PLAIN)), *_cells(row, names))) for row in rows
+    )
+    heads = (*FACTS, *names)
+    listed = Table("Faults that are survived, of any mixture", heads, lines_, "")
+    words, role = _first_words(rows[0].review)
+    card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
+    first = _card(rows[0].review, places, _about(lost), command)
+    return page(items, title=title(rows), cards=[card, replace(first, title=subject(rows[0].review))])
+
+
+def _cells(row: Row, names: Sequence[str]) -> Iterator[Cell]:
+    for name in names:
+        text, role = cell(row.review.answer(name))
+        yield Cell(text, role)
 
 
 def _about(lost: list[list[Answer]]) -> str:
@@ -63,8 +90,7 @@ def _loss(answer: Answer) -> Trace:
 
 def _card(review: Review, places: Mapping[int, int], runs: str, command: str) -> Card:
     settings = review.settings
-    first = review.answer(GUARANTEES[0].name)
-    words, role = ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
+    words, role = _first_words(review)
     rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
     return Card(
         "What can be lost, and how many things must go wrong first",
@@ -86,6 +112,12 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
     )
 
 
+def _first_words(review: Review) -> tuple[str, Role]:
+    """What is found of the guarantee that matters most."""
+    first = review.answer(GUARANTEES[0].name)
+    return ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
+
+
 def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
     for guarantee in GUARANTEES:
         answer = review.answer(guarantee.name)
@@ -97,7 +129,7 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> Table:
     names = [guarantee.name for guarantee in GUARANTEES]
     rows = []
     used: set[str] = set()
-    for kind, title in review.rows.items():
+    for kind, words in review.rows.items():
         answers = [review.answer(name, kind) for name in names]
         told = [cell(answer) for answer in answers]
         used |= {text for text, _ in told}
@@ -105,7 +137,7 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> Table:
             Cell(text, role, None if answer is None else places.get(id(answer.loss)))
             for answer, (text, role) in zip(answers, told, strict=True)
         )
-        rows.append((f"{kind}: {title}", cells))
+        rows.append((f"{kind}: {words}", cells))
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
     note = "; ".join(filter(None, (*signs, runs)))
     return Table("How many faults of each kind are survived", tuple(names), tuple(rows), note)

@@ -5,21 +5,42 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from modelcheck.review.describe import kind_of_output, read_configs, read_features, read_topics
 from modelcheck.review.found import Kind, Reading
 from modelcheck.review.layers import read_settings
-from modelcheck.review.strimzi import read_kubernetes
+from modelcheck.review.readers.ansible import is_ansible, read_ansible
+from modelcheck.review.readers.compose import is_compose, read_compose
+from modelcheck.review.readers.describe import kind_of_output, read_configs, read_features, read_topics
+from modelcheck.review.readers.environment import is_environment, read_environment
+from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.hcl import is_hcl
+from modelcheck.review.readers.helm import read_values
+from modelcheck.review.readers.kubernetes import is_resource, read_kubernetes
+from modelcheck.review.readers.logs import is_log, read_log
+from modelcheck.review.readers.products import another_product
+from modelcheck.review.readers.quorum import is_quorum, read_quorum
+from modelcheck.review.readers.spring import is_spring, read_spring
+from modelcheck.review.readers.terraform import read_terraform
+from modelcheck.review.readers.tree import Mapping, Node, documents
+from modelcheck.review.unread import unread
 from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
 from spec.source import Source, Span
 
 STDIN = "-"
 LARGEST = 32 * 1024 * 1024  # bytes; a describe of ten thousand topics stays well below
 LARGEST_YAML = 1024 * 1024  # characters; YAML is slow to read, and no cluster's resources come near
 
-_YAML = re.compile(r"^(?:apiVersion|kind)[ \t]*:", re.MULTILINE)
+_YAML = re.compile(
+    r"^(?:apiVersion|kind|services|spring|version)[ \t]*:(?:[ \t\r]|$)"  # what begins a document of its kind
+    r"|^---[ \t]*\r?$"
+    r"|^[A-Za-z][\w.-]*:[ \t]*\r?\n(?:[ \t]+[\w\"'-][^\n=]*:|[ \t]*- )"  # a key, below it more
+    r"|\A[ \t]*(?:[{\[]|- \w)",
+    re.MULTILINE,
+)
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -64,20 +85,30 @@ def read_bytes(name: str, data: bytes) -> Reading:
 
 
 def read_text(source: Source, *, bom: bool = False) -> Reading:
-    """The reading of a text, by the kind its content shows; SpecError when it shows none (R0706)."""
-    printed = kind_of_output(source.text)
-    match printed:
-        case Kind.CONFIGS:
-            return read_configs(source)
-        case Kind.TOPICS:
-            return read_topics(source)
-        case Kind.FEATURES:
-            return read_features(source)
-        case _:
-            pass
-    if _YAML.search(source.text) or source.name.endswith((".yaml", ".yml")):
-        return _yaml(source)
+    """The reading of a text, by the kind its content shows; SpecError when it shows none (R0706).
+
+    What stands in it, decides the answer and was not read is a problem (R0734).
+    """
+    if (other := another_product(source)) is not None:
+        raise SpecError([other])
+    try:
+        reading = _reading(source, bom=bom)
+    except SpecError as error:
+        raise SpecError(tuple(unread(Reading(source, Kind.UNKNOWN))) or error.diagnostics) from None
+    return reading if reading.problems else replace(reading, problems=tuple(unread(reading)))
+
+
+def _reading(source: Source, *, bom: bool) -> Reading:
+    """By the first form that the text shows."""
+    for fits, read in FORMS:
+        if fits(source):
+            return read(source)
     return read_settings(source, bom=bom)
+
+
+def _is_tree(source: Source) -> bool:
+    """Whether the text is YAML or JSON, by its first lines or by the name of its file."""
+    return _YAML.search(source.text) is not None or source.name.endswith((".yaml", ".yml", ".json"))
 
 
 def decoded(name: str, data: bytes) -> str:
@@ -102,17 +133,58 @@ def _is_binary(data: bytes) -> bool:
     return b"\x00" in head or controls * 100 > len(head)
 
 
-def _yaml(source: Source) -> Reading:
+def _read_tree(source: Source) -> Reading:
+    """The documents of a text, each by the first form that it shows."""
     if len(source.text) > LARGEST_YAML:
         message = f"{len(source.text) // 1024} KB of YAML are too much for a review"
         advice = "give the Kafka, KafkaNodePool and KafkaTopic resources in question"
         raise SpecError([_whole(source.name, "R0708", message, advice)])
-    reading = read_kubernetes(source)
+    found, problems = documents(source)
+    sorted_: dict[int, list[Node]] = {}
+    for document in found:
+        form = next((at for at, form in enumerate(TREES) if form.fits(document)), None)
+        if form is not None:
+            sorted_.setdefault(form, []).append(document)
+    kinds = [TREES[form].kind for form in sorted_] or [Kind.HELM]
+    gathered = Gathered(source, kinds[0], problems=list(problems))
+    for form, same in sorted_.items():
+        TREES[form].read(gathered, same)
+    reading = gathered.reading()
     if not (reading.given or reading.topics or reading.facts or reading.problems):
-        advice = "a review needs a Kafka, KafkaNodePool or KafkaTopic resource"
+        advice = "a review needs brokers, topics or producers: see `modelcheck review --help`"
         message = "there is no Kafka resource in this YAML"
         raise SpecError([Diagnostic("R0706", source, Span(0, 1), message, help=advice)])
     return reading
+
+
+@frozen
+class Tree:
+    """A form that a document of YAML or JSON may have, and its reader."""
+
+    kind: Kind
+    fits: Callable[[Node], bool]
+    read: Callable[[Gathered, Sequence[Node]], None]
+
+
+TREES = (
+    Tree(Kind.KUBERNETES, is_resource, read_kubernetes),
+    Tree(Kind.COMPOSE, is_compose, read_compose),
+    Tree(Kind.SPRING, is_spring, read_spring),
+    Tree(Kind.ANSIBLE, is_ansible, read_ansible),
+    Tree(Kind.HELM, lambda node: isinstance(node, Mapping), read_values),
+)
+
+# How each form is recognised and read, the most telling first; what is none of them is taken for properties.
+FORMS: tuple[tuple[Callable[[Source], bool], Callable[[Source], Reading]], ...] = (
+    (lambda source: is_log(source.text), read_log),
+    (lambda source: is_quorum(source.text), read_quorum),
+    (lambda source: kind_of_output(source.text) is Kind.CONFIGS, read_configs),
+    (lambda source: kind_of_output(source.text) is Kind.TOPICS, read_topics),
+    (lambda source: kind_of_output(source.text) is Kind.FEATURES, read_features),
+    (lambda source: is_hcl(source.text), read_terraform),
+    (_is_tree, _read_tree),
+    (is_environment, read_environment),
+)
 
 
 def _load(name: str, stdin: Callable[[], bytes]) -> bytes:

@@ -9,6 +9,7 @@ from modelcheck.review.circumstances import chosen_topic, stated_brokers, stated
 from modelcheck.review.conflicts import find_conflicts
 from modelcheck.review.effective import Effective, effective, sorted_out
 from modelcheck.review.found import Given, Layer, Reading, Topic
+from modelcheck.review.placement import find_misplaced
 from modelcheck.review.stated import Findings, Remark, Stated
 from modelcheck.review.switches import Known, Switches, switches
 from modelcheck.review.versions import Version
@@ -92,6 +93,7 @@ def resolve(
     count = stated_brokers(readings, brokers, factor.value, findings)
     made = switches(Known(version.value, values, readings, factor))
     find_conflicts(version, count, chosen, values, made, findings)
+    find_misplaced(readings, count, chosen, findings)
     problems = [problem for reading in readings for problem in reading.problems]
     if problems or findings.errors:
         raise SpecError([*problems, *findings.errors])

@@ -11,6 +11,8 @@ from spec.frozen import frozen
 
 T = TypeVar("T")
 
+FILLED_IN = "another tool fills this in: give what it makes of it"
+
 
 @frozen
 class Stated(Generic[T]):

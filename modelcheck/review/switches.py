@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from modelcheck.review.circumstances import facts_about
 from modelcheck.review.effective import Effective
-from modelcheck.review.found import About, Reading
+from modelcheck.review.found import About, Layer, Reading
 from modelcheck.review.keys import NEVER
 from modelcheck.review.stated import Stated
 from modelcheck.review.versions import Protocol, Version, of, protocol
@@ -162,6 +162,10 @@ def _controller(known: Known) -> Stated[Controller]:
         return Stated(Controller.ZOOKEEPER, known.said("zookeeper.connect"))
     for fact in facts_about(known.readings, About.CONTROLLER):
         return Stated(Controller(fact.value), f"{fact.words} at {fact.place}")
+    for one in (one for reading in known.readings for one in reading.given):
+        if one.key.startswith("zookeeper.") and one.layer is not Layer.DEFAULT:
+            reason = f"{one.key} at {one.place}, which only brokers with ZooKeeper read"
+            return Stated(Controller.ZOOKEEPER, reason, assumed=True)
     for key in ("metadata.version", "eligible.leader.replicas.enable"):
         if known.given(key):
             return Stated(Controller.KRAFT, f"{known.said(key)}, which only KRaft has")

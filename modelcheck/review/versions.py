@@ -142,11 +142,34 @@ def _reject_unreleased(text: str, found: Version) -> None:
 
 def _confluent(major: int, minor: int) -> str:
     """What Kafka a Confluent Platform of that number carries, when there is one."""
-    carried: dict[int, tuple[int, ...]] = {5: (2, minor), 6: (2, minor + 6), 7: (3, minor), 8: (4, minor)}
-    line = carried.get(major, ())
-    if line not in LINES:
+    line = _carried(major, minor)
+    if line is None:
         return ""
     return f"Confluent Platform {major}.{minor} carries Kafka {'.'.join(map(str, line))}"
+
+
+def _carried(major: int, minor: int) -> tuple[int, ...] | None:
+    older: dict[tuple[int, int], tuple[int, ...]] = {
+        (3, 0): (0, 10, 0),
+        (3, 1): (0, 10, 1),
+        (3, 2): (0, 10, 2),
+        (3, 3): (0, 11, 0),
+        (4, 0): (1, 0),
+        (4, 1): (1, 1),
+    }
+    later: dict[int, tuple[int, ...]] = {5: (2, minor), 6: (2, minor + 6), 7: (3, minor), 8: (4, minor)}
+    line = older.get((major, minor), later.get(major, ()))
+    return line if line in LINES else None
+
+
+def platform_release(text: str) -> str | None:
+    """The release of Kafka in the Confluent Platform of this number, where it is known."""
+    numbers = re.match(r"(\d{1,4})\.(\d{1,4})", text)
+    if numbers is None:
+        return None
+    major, minor = int(numbers[1]), int(numbers[2])
+    line = _carried(major, minor)
+    return None if line is None else ".".join(map(str, line))
 
 
 def _around(found: Version) -> str:

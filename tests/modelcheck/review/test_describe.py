@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.review.describe import read_configs, read_topics
 from modelcheck.review.found import Kind, Layer, Partition
 from modelcheck.review.read import read_files
+from modelcheck.review.readers.describe import read_configs, read_topics
 from spec.source import Source
 
 INPUTS = Path(__file__).parent / "inputs"

@@ -185,7 +185,7 @@ topics.txt:1:47: error[R0727]: `…` is not a number that kafka-topics prints he
 configs.txt:2:20: error[R0721]: there are 2 topics, and a review is of one
     2 | Configs for topic 'b' are min.insync.replicas=1
       |                    ^
-  help: choose one with --topic: a, b""",
+  help: choose one with --topic, or --all-topics: a, b""",
     ),
     "prose": (
         "notes.txt",
@@ -193,7 +193,7 @@ configs.txt:2:20: error[R0721]: there are 2 topics, and a review is of one
         None,
         """\
 notes.txt: error[R0706]: nothing in this file is a setting of Kafka
-  help: give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, or Strimzi YAML""",
+  help: give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, or one of the other forms that `modelcheck review --help` lists""",
     ),
     "protocol ahead": (
         "server.properties",
@@ -229,7 +229,7 @@ def test_more_replicas_than_brokers_reads_like_this() -> None:
 def codes_in(folder: Path) -> set[str]:
     return {
         node.value
-        for path in folder.glob("*.py")
+        for path in folder.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)

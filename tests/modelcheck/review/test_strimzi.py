@@ -8,7 +8,6 @@ import pytest
 
 from modelcheck.review.found import About
 from modelcheck.review.read import read_files, read_text
-from modelcheck.review.strimzi import read_kubernetes
 from spec.source import Source
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -50,7 +49,7 @@ def test_a_cluster_without_pools_counts_its_own_replicas() -> None:
         "  zookeeper:\n    replicas: 3\n"
     )
 
-    facts = {fact.about: fact.value for fact in read_kubernetes(Source("t", text)).facts}
+    facts = {fact.about: fact.value for fact in read_text(Source("t", text)).facts}
 
     assert facts == {About.BROKERS: "5", About.STORAGE: "ephemeral", About.CONTROLLER: "zookeeper"}
 
@@ -85,6 +84,6 @@ def test_a_list_is_read_item_by_item() -> None:
     ],
 )
 def test_a_malformed_resource_is_a_problem_with_its_place(text: str, code: str) -> None:
-    (problem,) = read_kubernetes(Source("t", text)).problems
+    (problem,) = read_text(Source("t", text)).problems
 
     assert problem.code == code

@@ -97,9 +97,11 @@ def read_configs(source: Source) -> Reading:
     given: list[Given] = []
     topics: dict[str, Topic] = {}
     notes: list[str] = []
+    passed: list[Span] = []
     for line in _LINE.finditer(source.text):
         indent = len(line[0]) - len(line[0].lstrip())
         if head := _CONFIGS_HEAD.match(line[0], indent):
+            passed.append(Span(*line.span()))
             entity = _entity(head, notes)
             if entity.layer is Layer.TOPIC:
                 span = Span(line.start() + head.start("name"), line.start() + head.end("name"))
@@ -108,8 +110,10 @@ def read_configs(source: Source) -> Reading:
                 start = line.start() + head.start("inline")
                 given += _pairs(source, Span(start, line.end()), entity)
         elif entry := _CONFIG_ENTRY.fullmatch(line[0]):
+            passed.append(Span(*line.span()))
             given += _synonyms(source, line.start(), entry, entity)
-    return Reading(source, Kind.CONFIGS, tuple(given), tuple(topics.values()), notes=tuple(notes))
+    shown = tuple(topics.values())
+    return Reading(source, Kind.CONFIGS, tuple(given), shown, notes=tuple(notes), passed=tuple(passed))
 
 
 def _entity(head: re.Match[str], notes: list[str]) -> _Entity:
@@ -169,6 +173,7 @@ def read_topics(source: Source) -> Reading:
     given: list[Given] = []
     topics: dict[str, Topic] = {}
     problems: list[Diagnostic] = []
+    passed: list[Span] = []
     for line in _LINE.finditer(source.text):
         fields = _fields(line[0], line.start())
         name = fields.get("topic")
@@ -186,8 +191,9 @@ def read_topics(source: Source) -> Reading:
         if "configs" in fields:
             given += _pairs(source, fields["configs"].span, _Entity(Layer.TOPIC, name.text))
         topics[name.text] = topic
+        passed.append(Span(*line.span()))
     whole = tuple(_with_factor(topic) for topic in topics.values())
-    return Reading(source, Kind.TOPICS, tuple(given), whole, problems=tuple(problems))
+    return Reading(source, Kind.TOPICS, tuple(given), whole, problems=tuple(problems), passed=tuple(passed))
 
 
 def _with_factor(topic: Topic) -> Topic:
@@ -223,6 +229,7 @@ def _partition(source: Source, fields: dict[str, _Field], problems: list[Diagnos
         _ids(source, fields.get("isr"), problems) or (),
         _ids(source, fields.get("elr"), problems),
         _ids(source, fields.get("lastknownelr"), problems),
+        fields["replicas"].span if "replicas" in fields else None,
     )
 
 

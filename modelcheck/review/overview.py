@@ -1,0 +1,127 @@
+"""Every topic of a cluster in one table, the one that survives least on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.trace import Trace
+from modelcheck.review.answers import Answer
+from modelcheck.review.data import FORMAT, as_json
+from modelcheck.review.partition import Partition
+from modelcheck.review.questions import GUARANTEES
+from modelcheck.review.report import lines
+from modelcheck.review.review import Review
+from modelcheck.review.settings import Settings
+from modelcheck.review.told import cell, legend
+from spec.frozen import frozen
+
+
+@frozen
+class Row:
+    """A topic, and what its review found."""
+
+    topic: str
+    review: Review
+
+    @property
+    def survived(self) -> tuple[float, ...]:
+        """How many faults each guarantee survives, the one that matters most first."""
+        return tuple(_survived(self.review.answer(guarantee.name)) for guarantee in GUARANTEES)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What sets topics apart, under the words of `FACTS`."""
+        made = self.review.settings.switches
+        unclean = "yes" if made.unclean_election.value else "no"
+        numbers = (made.replication_factor.value, made.min_insync_replicas.value)
+        return (*map(str, numbers), made.acks.value, unclean)
+
+
+FACTS = ("replicas", "min ISR", "acks", "unclean")
+
+
+def worst_first(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The rows, those that survive least first, and by their names where that is the same."""
+    return tuple(sorted(rows, key=lambda row: (row.survived, row.topic)))
+
+
+def _survived(answer: Answer | None) -> float:
+    """A number to compare by; what is not known stands behind what is lost for certain."""
+    if answer is None or answer.survived is None:
+        return float("inf")
+    return answer.lost_with - 1 if answer.lost_with is not None else answer.survived + 0.5
+
+
+def same_question(settings: Settings, partition: Partition) -> tuple[object, ...]:
+    """What the answers hang on: topics for which it is equal are asked about once."""
+    release, brokers = settings.version.value, settings.brokers.value
+    return (release, brokers, partition.replicas, partition.ephemeral, tuple(partition.config.items()))
+
+
+def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
+    """The review of one topic as that of another with the same question: its runs name its own brokers."""
+    answers = tuple(
+        answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, subject.names))
+        for answer in review.answers
+    )
+    return replace(review, settings=settings, partition=subject, answers=answers)
+
+
+def _renamed(trace: Trace, names: tuple[str, ...]) -> Trace:
+    return replace(trace, scope=replace(trace.scope, sorts={**trace.scope.sorts, "Broker": names}))
+
+
+# ------------------------------------------------------------------ for people
+
+
+def table(rows: Sequence[Row], width: int) -> Iterator[Line]:
+    """A line for each topic, then the report on the first, which survives least."""
+    names = [guarantee.name for guarantee in GUARANTEES]
+    first = max(len("topic"), *(len(_short(row.topic)) for row in rows))
+    yield line(Piece(title(rows), Role.STRONG))
+    yield ()
+    heads = [f"{head}  " for head in (*FACTS, *names)]
+    yield line(" " * (first + 4), *(Piece(head, Role.STRONG) for head in heads))
+    for row in rows:
+        facts = (f"{fact:<{len(head) + 2}}" for fact, head in zip(row.facts, FACTS, strict=True))
+        answers = [cell(row.review.answer(name)) for name in names]
+        cells = (
+            Piece(f"{text:<{len(name) + 2}}", role) for (text, role), name in zip(answers, names, strict=True)
+        )
+        yield line(f"  {_short(row.topic):<{first}}  ", *facts, *cells)
+    used = (cell(row.review.answer(name))[0] for row in rows for name in names)
+    told = ["faults that are survived, of any mixture", *legend(used)]
+    yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
+    yield ()
+
+
+def title(rows: Sequence[Row]) -> str:
+    """What the table is of: "Kafka 3.7: 12 topics of 3 brokers, those that survive least first"."""
+    settings = rows[0].review.settings
+    brokers = count(settings.brokers.value, "broker")
+    number = count(len(rows), "topic")
+    return f"Kafka {settings.version.value}: {number} of {brokers}, those that survive least first"
+
+
+def overview(rows: Sequence[Row], width: int, *, verbose: bool = False) -> Iterator[Line]:
+    """The table, and the whole report on the topic that stands on top of it."""
+    yield from table(rows, width)
+    yield from lines(rows[0].review, width, verbose=verbose)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+# ------------------------------------------------------------------ for programs
+
+
+def overview_json(rows: Sequence[Row]) -> dict[str, object]:
+    """Each topic's review as `--topic` gives it, in the order of the table."""
+    return {
+        "format": FORMAT,
+        "complete": all(row.review.complete for row in rows),
+        "topics": [{"name": row.topic, "review": as_json(row.review)} for row in rows],
+    }

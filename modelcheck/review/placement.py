@@ -1,0 +1,95 @@
+"""Where replicas stand: on brokers that nothing tells of, or all in one rack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from modelcheck.review.found import Given, Layer, Partition, Reading, Topic
+from modelcheck.review.stated import Findings, Stated
+from spec.diagnostics import Diagnostic, Note
+from spec.frozen import frozen
+from spec.source import Span
+
+
+@frozen
+class Home:
+    """A broker that files tell of: its id, and its rack where that is said."""
+
+    id: str
+    rack: Given | None
+
+
+def homes(readings: Sequence[Reading]) -> tuple[Home, ...]:
+    """The brokers whose own settings are given, told apart by their ids; a controller alone is none."""
+    found: dict[str, Home] = {}
+    for reading in readings:
+        own: dict[str, dict[str, Given]] = {}
+        for one in reading.given:
+            if one.layer is Layer.BROKER_STATIC:
+                own.setdefault(one.entity, {})[one.key] = one
+        for settings in own.values():
+            number = settings.get("node.id", settings.get("broker.id"))
+            roles = settings.get("process.roles")
+            if number is not None and number.value.strip() != "-1" and _is_broker(roles):
+                id_ = number.value.strip()
+                found[id_] = Home(id_, settings.get("broker.rack"))
+    return tuple(found.values())
+
+
+def _is_broker(roles: Given | None) -> bool:
+    return roles is None or "broker" in roles.value
+
+
+def find_misplaced(
+    readings: Sequence[Reading], brokers: Stated[int], topic: Topic | None, findings: Findings
+) -> None:
+    """Add a warning where replicas of the topic stand on unknown brokers (R0737) or in one rack (R0738)."""
+    known = {home.id: home for home in homes(readings)}
+    if topic is not None:
+        _on_unknown_brokers(topic, known, brokers, findings)
+        _in_one_rack(topic, known, findings)
+
+
+def _on_unknown_brokers(
+    topic: Topic, known: Mapping[str, Home], brokers: Stated[int], findings: Findings
+) -> None:
+    ids = sorted({id_ for partition in topic.partitions for id_ in partition.replicas})
+    if len(ids) > brokers.value:
+        shown = ", ".join(map(str, ids))
+        message = f"replicas stand on brokers {shown}, and there are {brokers.value} ({brokers.reason})"
+        advice = "some of them may be gone for good; the review takes every replica for one that can live"
+        findings.warnings.append(
+            Diagnostic("R0737", topic.source, _at(topic, topic.partitions[0]), message, help=advice)
+        )
+        return
+    for partition in topic.partitions:
+        strangers = [id_ for id_ in partition.replicas if str(id_) not in known]
+        if strangers and len(known) > 1:
+            message = f"broker {strangers[0]} holds a replica, and no file tells of it"
+            advice = f"files tell of {', '.join(known)}; the review takes it for a broker like these"
+            findings.warnings.append(
+                Diagnostic("R0737", topic.source, _at(topic, partition), message, help=advice)
+            )
+            return
+
+
+def _in_one_rack(topic: Topic, known: Mapping[str, Home], findings: Findings) -> None:
+    for partition in topic.partitions:
+        racks = [home.rack for id_ in partition.replicas if (home := known.get(str(id_))) is not None]
+        told = [rack for rack in racks if rack is not None]
+        names = {rack.value.strip() for rack in told}
+        if len(told) < len(partition.replicas) or len(told) < 2 or len(names) > 1:
+            continue
+        message = f"all replicas of partition {partition.number} stand in rack `{names.pop()}`"
+        advice = (
+            "what takes the rack takes all of them at once; "
+            "the review has faults of one broker at a time, and so says too much"
+        )
+        notes = (Note(told[0].source, told[0].span, "this broker's rack"),)
+        where = _at(topic, partition)
+        findings.warnings.append(Diagnostic("R0738", topic.source, where, message, help=advice, notes=notes))
+        return
+
+
+def _at(topic: Topic, partition: Partition) -> Span:
+    return partition.span or topic.span

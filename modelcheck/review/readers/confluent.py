@@ -1,0 +1,53 @@
+"""Confluent for Kubernetes: Kafka and KafkaTopic, with the fields of platform.confluent.io."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.review.found import About, Layer
+from modelcheck.review.readers.environment import read_image, variables_of
+from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.tree import Node, Scalar, entry, get, text_of
+
+GROUP = "platform.confluent.io"
+
+
+def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
+    """Add what the resources of one text say; those that are not of brokers or topics are passed over."""
+    for node in resources:
+        match text_of(get(node, "kind")):
+            case "Kafka":
+                _cluster(gathered, node)
+            case "KafkaTopic":
+                _topic(gathered, node)
+            case "Zookeeper" | "KRaftController" as kind:
+                word = "kraft" if kind == "KRaftController" else "zookeeper"
+                gathered.fact(About.CONTROLLER, get(node, "kind"), f"a {kind} resource", word)
+                gathered.passed.append(node.span)
+            case kind:
+                name = text_of(get(node, "metadata", "name"))
+                gathered.notes.append(f"{kind} `{name}` is no broker and no topic, and was passed over")
+                gathered.passed.append(node.span)
+
+
+def _cluster(gathered: Gathered, node: Node) -> None:
+    spec, name = get(node, "spec"), text_of(get(node, "metadata", "name")) or ""
+    image = get(spec, "image", "application")
+    if isinstance(image, Scalar):
+        read_image(gathered, image)
+    for one in variables_of(get(spec, "configOverrides", "server")):
+        at = (one.name.span, one.value.span)
+        gathered.add(one.name.text.strip(), one.value.text.strip(), Layer.BROKER_STATIC, at, name)
+    gathered.fact(About.BROKERS, get(spec, "replicas"), f"spec.replicas of `{name}`")
+    for field, kind in (("kRaftController", "kraft"), ("zookeeper", "zookeeper")):
+        found = entry(get(spec, "dependencies"), field)
+        if found is not None:
+            gathered.fact(About.CONTROLLER, found[0], f"spec.dependencies.{field}", kind)
+
+
+def _topic(gathered: Gathered, node: Node) -> None:
+    named = get(node, "spec", "name") or get(node, "metadata", "name")
+    if isinstance(named, Scalar):
+        words = ("spec.replicas", "spec.partitionCount")
+        gathered.topic(named, get(node, "spec", "replicas"), get(node, "spec", "partitionCount"), words)
+        gathered.settings(get(node, "spec", "configs"), Layer.TOPIC, named.text, "configs")

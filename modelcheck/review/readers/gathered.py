@@ -1,0 +1,137 @@
+"""What a reader gathers on its way through a text, and the ways in which all readers add to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from modelcheck.review.found import About, Fact, Given, Kind, Layer, Reading, Topic
+from modelcheck.review.properties import read_properties
+from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries
+from modelcheck.review.stated import FILLED_IN
+from spec.diagnostics import Diagnostic
+from spec.source import Source, Span
+
+_NOTHING = ("", "null", "~")
+_BLANK = re.compile(r"[^\r\n]")
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What one reading has so far; `reading` makes it one.
+
+    `passed` are stretches that were read, or that are known to say nothing of
+    replication: nothing is looked for in them again.
+    """
+
+    source: Source
+    kind: Kind
+    given: list[Given] = field(default_factory=list)
+    topics: list[Topic] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
+    passed: list[Span] = field(default_factory=list)
+
+    def reading(self) -> Reading:
+        """All of it as a reading."""
+        return Reading(
+            self.source,
+            self.kind,
+            tuple(self.given),
+            tuple(self.topics),
+            tuple(self.facts),
+            tuple(dict.fromkeys(self.notes)),
+            tuple(self.problems),
+            tuple(self.warnings),
+            tuple(self.passed),
+        )
+
+    def add(self, key: str, value: str, layer: Layer, at: tuple[Span, Span], entity: str = "") -> None:
+        """A setting, with the places of its key and its value."""
+        self.given.append(Given(key, value, layer, self.source, *at, entity))
+
+    def settings(self, node: Node | None, layer: Layer, entity: str = "", what: str = "config") -> None:
+        """The settings of a mapping of keys to plain values."""
+        if node is None or (isinstance(node, Scalar) and node.text in _NOTHING):
+            return
+        if not isinstance(node, Mapping):
+            self.wrong(node, f"`{what}` must be a mapping of keys to values")
+        for key, value in entries(node):
+            self.setting(key, value, layer, entity)
+
+    def setting(self, key: Scalar, value: Node, layer: Layer, entity: str = "", name: str = "") -> None:
+        """One setting of a mapping; `name` where Kafka knows it by another."""
+        if isinstance(value, Scalar):
+            self.add(name or key.text, value.text, layer, (key.span, value.span), entity)
+        else:
+            self.wrong(value, f"`{key.text}` must have one plain value")
+
+    def properties(self, node: Scalar, layer: Layer, entity: str = "") -> None:
+        """The settings of a text in the form of .properties, within another text."""
+        if not node.verbatim:
+            for entry in read_properties(Source(self.source.name, node.text)).entries:
+                at = self._within(node, entry.key)
+                self.add(entry.key, entry.value.strip(), layer, (at, at), entity)
+            return
+        start, end = node.span.start, node.span.end
+        blank = _BLANK.sub(" ", self.source.text[:start])
+        body = self.source.text[start:end]
+        head, newline, rest = body.partition("\n")  # the sign that opens the block stands on its first line
+        found = read_properties(Source(self.source.name, blank + " " * len(head) + newline + rest))
+        self.problems += found.problems
+        for entry in found.entries:
+            self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
+
+    def _within(self, node: Scalar, key: str) -> Span:
+        """Where a key stands in a value that is quoted, as far as it can be told."""
+        at = self.source.text.find(key, node.span.start, node.span.end) if key else -1
+        return node.span if at < 0 else Span(at, at + len(key))
+
+    def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
+        """A fact that a plain value tells; `value` where it has to be said in another way."""
+        if node is None:
+            return
+        if about is About.BROKERS and value is None and self.count(node, words) is None:
+            return
+        if value is None and not isinstance(node, Scalar):
+            self.wrong(node, f"{words} must have one plain value")
+            return
+        told = value if value is not None else node.text if isinstance(node, Scalar) else ""
+        self.facts.append(Fact(about, told, self.source, node.span, words))
+
+    def count(self, node: Node | None, words: str) -> int | None:
+        """The whole number that a plain value is."""
+        if node is None:
+            return None
+        text = node.text if isinstance(node, Scalar) else ""
+        if text.isascii() and text.isdigit() and len(text) < 6:
+            return int(text)
+        advice = FILLED_IN if is_filled_in(node) else ""
+        self.wrong(node, f"{words} must be a whole number", advice)
+        return None
+
+    def topic(
+        self,
+        name: Scalar,
+        factor: Node | None,
+        partitions: Node | None = None,
+        words: tuple[str, str] = ("spec.replicas", "spec.partitions"),
+    ) -> None:
+        """A topic with its replicas and partitions, where they are said; `words` are the fields' names."""
+        replicas, parts = self.count(factor, words[0]), self.count(partitions, words[1])
+        self.topics.append(Topic(name.text, self.source, name.span, replicas, parts))
+
+    def wrong(self, node: Node, message: str, advice: str = "") -> None:
+        """A field that is not what it must be."""
+        self.problems.append(Diagnostic("R0728", self.source, node.span, message, help=advice))
+
+    def line(self, node: Node) -> int:
+        """The line on which a value begins."""
+        return self.source.position(node.span.start)[0]
+
+
+def is_filled_in(node: Node) -> bool:
+    """Whether a value is a template or an expression, of which only another tool knows the value."""
+    return isinstance(node, Scalar) and (node.computed or "${" in node.text or "{{" in node.text)

@@ -1,0 +1,95 @@
+"""Kubernetes' own resources: what pods are started with, and the texts in a ConfigMap."""
+
+from __future__ import annotations
+
+from modelcheck.review.catalogue import find
+from modelcheck.review.found import About, Fact, Layer
+from modelcheck.review.keys import Reader
+from modelcheck.review.properties import read_properties
+from modelcheck.review.readers.commands import read_commands, starts_a_broker
+from modelcheck.review.readers.environment import (
+    Variable,
+    client_key,
+    is_a_controller,
+    read_image,
+    read_variables,
+    runs_a_broker,
+    variables_of,
+)
+from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.tree import Node, Scalar, entries, get, items, text_of
+from spec.source import Source
+
+WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Pod", "Job", "CronJob"})
+
+
+def read_workload(gathered: Gathered, node: Node) -> None:
+    """Add what the containers of pods say, each that runs a broker as often as there are pods."""
+    known = len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes)
+    spec = get(node, "spec")
+    pod = get(spec, "jobTemplate", "spec", "template", "spec") or get(spec, "template", "spec") or spec
+    name = text_of(get(node, "metadata", "name")) or ""
+    for container in (*items(get(pod, "initContainers")), *items(get(pod, "containers"))):
+        _container(gathered, container, get(spec, "replicas"), name)
+    if known == len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes):
+        kind = text_of(get(node, "kind"))
+        gathered.notes.append(f"{kind} `{name}` says nothing about replication and was passed over")
+
+
+def _container(gathered: Gathered, node: Node, replicas: Node | None, name: str) -> None:
+    image, variables = get(node, "image"), variables_of(get(node, "env"))
+    read_commands(gathered, node, name)
+    if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(node)):
+        read_variables(gathered, [one for one in variables if client_key(one.name.text)])
+        return
+    if isinstance(image, Scalar):
+        read_image(gathered, image)
+    if is_a_controller(variables):
+        gathered.notes.append(f"{name} is a controller of its own; it keeps no topics")
+        gathered.passed.append(node.span)
+        return
+    read_variables(gathered, variables, name)
+    copies = gathered.count(replicas, "spec.replicas")
+    at = node if replicas is None else replicas
+    words = f"spec.replicas of `{name}`" if replicas is not None else f"the broker `{name}`"
+    number = str(1 if copies is None else copies)
+    gathered.facts.append(Fact(About.BROKERS, number, gathered.source, at.span, words))
+
+
+def read_config_map(gathered: Gathered, node: Node) -> None:
+    """Add the settings in a ConfigMap: as variables, as keys, and in texts that are properties of Kafka."""
+    name = text_of(get(node, "metadata", "name")) or ""
+    read_data(gathered, get(node, "data"), name)
+
+
+def read_data(gathered: Gathered, data: Node | None, name: str) -> None:
+    """Add the settings in names with texts: a text by what it is, a name by what it stands for."""
+    variables = [Variable(key, value) for key, value in entries(data) if isinstance(value, Scalar)]
+    read_variables(gathered, variables, name)
+    for one in variables:
+        if (found := find(one.name.text)) is not None:
+            layer = LAYER_OF[found.readers_of(one.name.text)[-1]]
+            gathered.setting(one.name, one.value, layer, name if layer is Layer.BROKER_STATIC else "")
+        elif "\n" in one.value.text or "=" in one.value.text:
+            read_text_of_properties(gathered, one.value, one.name.text, name)
+
+
+LAYER_OF = {
+    Reader.PRODUCER: Layer.PRODUCER,
+    Reader.CONSUMER: Layer.CONSUMER,
+    Reader.TOPIC: Layer.TOPIC,
+    Reader.BROKER: Layer.BROKER_STATIC,
+}
+
+
+def read_text_of_properties(gathered: Gathered, node: Scalar, title: str, entity: str) -> None:
+    """Add the settings of a text within a text, where most of its lines are settings of Kafka."""
+    found = read_properties(Source(title, node.text)).entries
+    readers = [key.readers_of(entry.key) for entry in found if (key := find(entry.key)) is not None]
+    if not readers:
+        read_commands(gathered, node, entity)
+        return
+    votes = [reader for each in readers if len(each) == 1 for reader in each]
+    reader = max(set(votes), key=votes.count) if votes else Reader.BROKER
+    layer = LAYER_OF[reader]
+    gathered.properties(node, layer, entity if layer is Layer.BROKER_STATIC else "")

@@ -1,0 +1,32 @@
+"""What speaks Kafka's protocol and is not Kafka: none of what is known of Kafka holds of it."""
+
+from __future__ import annotations
+
+import re
+
+from spec.diagnostics import Diagnostic
+from spec.source import Source, Span
+
+_PRODUCTS = {
+    "Redpanda": re.compile(
+        r"^(?![ \t]*#)[^\n]*?\b(?P<name>(?:redpandadata|vectorized)/redpanda(?:-nightly)?(?![\w-])"
+        r"|cluster\.redpanda\.com|redpanda\.vectorized\.io|redpanda_(?:cluster|topic)\b)"
+        r"|^(?P<key>redpanda):[ \t]*\r?\n"
+        r"(?=(?:[ \t]+[^\n]*\n)*?[ \t]+(?:kafka_api|seed_servers|rpc_server)\b)",
+        re.MULTILINE,
+    ),
+}
+
+
+def another_product(source: Source) -> Diagnostic | None:
+    """The place (R0735) where a text shows that it configures another product than Kafka."""
+    for product, sign in _PRODUCTS.items():
+        if product.lower() not in source.text and "vectorized" not in source.text:
+            continue
+        found = sign.search(source.text)
+        if found is not None:
+            group = "name" if found["name"] else "key"
+            message = f"this configures {product}, which replicates by a protocol of its own"
+            advice = f"a review is of Apache Kafka; nothing that it says would be true of {product}"
+            return Diagnostic("R0735", source, Span(*found.span(group)), message, help=advice)
+    return None

@@ -1,0 +1,93 @@
+"""Spring's application.yml: what its clients of Kafka are configured with, under `spring.kafka`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from modelcheck.review.catalogue import find, is_irrelevant
+from modelcheck.review.found import Layer
+from modelcheck.review.keys import Reader, spelled
+from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries
+
+_CLIENTS = {
+    "producer": (Layer.PRODUCER, Reader.PRODUCER),
+    "consumer": (Layer.CONSUMER, Reader.CONSUMER),
+}
+_BINDER = ("spring.cloud.stream.kafka.binder.", "spring.cloud.stream.kafka.bindings.")
+
+
+def is_spring(node: Node) -> bool:
+    """Whether a document configures Spring."""
+    return any(key.text == "spring" or key.text.startswith("spring.") for key, _ in entries(node))
+
+
+def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
+    """Add the settings of producers and consumers; each profile's document stands for itself."""
+    for document in documents:
+        for path, key, value in paths(document):
+            told = client_setting(path)
+            if told is not None:
+                gathered.setting(key, value, told[0], name=told[1])
+
+
+def paths(node: Node, above: str = "") -> Iterator[tuple[str, Scalar, Scalar]]:
+    """Every plain value with its keys, joined by dots."""
+    for key, value in entries(node):
+        path = f"{above}{key.text}"
+        if isinstance(value, Mapping):
+            yield from paths(value, f"{path}.")
+        elif isinstance(value, Scalar):
+            yield path, key, value
+
+
+def client_setting(path: str) -> tuple[Layer, str] | None:
+    """Whose setting a path of Spring is, and its name in Kafka; None for what is none."""
+    if path.startswith("spring.kafka."):
+        return _of_kafka(path.removeprefix("spring.kafka."))
+    if path.startswith(_BINDER):
+        return _of_binder(path)
+    return None
+
+
+def _of_kafka(path: str) -> tuple[Layer, str] | None:
+    """`producer.acks`, `producer.properties.enable.idempotence`, `properties.acks` and the like."""
+    first, _, rest = path.partition(".")
+    if first == "properties":
+        return _client(rest)
+    if first not in _CLIENTS or not rest:
+        return None
+    layer, reader = _CLIENTS[first]
+    name = rest.removeprefix("properties.") if rest.startswith("properties.") else spelled(rest)
+    if name == "transaction.id.prefix":
+        return layer, "transactional.id"
+    key = find(name)
+    return (layer, name) if is_irrelevant(name) or (key and reader in key.readers_of(name)) else None
+
+
+def _of_binder(path: str) -> tuple[Layer, str] | None:
+    """The binder of Spring Cloud Stream: `required-acks`, and properties of its producers."""
+    last = path.rsplit(".binder.", maxsplit=1)[-1].rsplit(".producer.", maxsplit=1)[-1]
+    if spelled(last) == "required.acks":
+        return Layer.PRODUCER, "acks"
+    if spelled(last) == "replication.factor":  # of the topics that the binder creates
+        return Layer.BROKER_STATIC, "default.replication.factor"
+    for prefix in ("configuration.", "producer-properties.", "producerProperties."):
+        if last.startswith(prefix):
+            return _client(last.removeprefix(prefix))
+    return None
+
+
+def _client(name: str) -> tuple[Layer, str] | None:
+    """A setting that any client may read: the producer's where a producer reads it."""
+    key = find(name)
+    readers = key.readers_of(name) if key is not None else ()
+    for layer, reader in _CLIENTS.values():
+        if reader in readers:
+            return layer, name
+    return None
+
+
+def is_spring_properties(names: Sequence[str]) -> bool:
+    """Whether keys of .properties are Spring's."""
+    return any(name.startswith(("spring.kafka.", *_BINDER)) for name in names)

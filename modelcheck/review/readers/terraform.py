@@ -1,0 +1,110 @@
+"""Terraform: Amazon MSK's clusters and configurations, and the topics of several providers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from modelcheck.review.found import About, Kind, Layer, Reading
+from modelcheck.review.readers.commands import read_commands
+from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.hcl import Block, HclError, read_hcl
+from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries, entry, get, items, text_of
+from modelcheck.review.stated import FILLED_IN
+from spec.diagnostics import Diagnostic
+from spec.source import Source, Span
+
+_CONFIGS = ("config", "configs", "configuration", "topic_config")
+_NOT_VERSION = (".x", ".kraft", ".tiered")
+
+
+def read_terraform(source: Source) -> Reading:
+    """The settings, topics and facts of the resources that are known here; malformed HCL is R0707."""
+    gathered = Gathered(source, Kind.TERRAFORM)
+    try:
+        blocks = read_hcl(source)
+    except HclError as error:
+        span = Span(error.at, min(error.at + 1, len(source.text)))
+        gathered.problems.append(Diagnostic("R0707", source, span, f"this is not HCL: {error.message}"))
+        return gathered.reading()
+    for block in blocks:
+        reader = RESOURCES.get(block.labels[0].text) if block.type == "resource" and block.labels else None
+        if reader is not None:
+            reader(gathered, block)
+        read_commands(gathered, block.body)
+    return gathered.reading()
+
+
+def _msk_cluster(gathered: Gathered, block: Block) -> None:
+    _version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
+    gathered.fact(About.BROKERS, get(block.body, "number_of_broker_nodes"), "number_of_broker_nodes")
+    if entry(block.body, "configuration_info") is None:
+        gathered.notes.append(
+            "the MSK cluster names no configuration: Amazon's defaults, not Kafka's, are in force there "
+            "(default.replication.factor 3 in three zones, 2 in two)"
+        )
+
+
+def _msk_configuration(gathered: Gathered, block: Block) -> None:
+    for version in items(get(block.body, "kafka_versions"))[:1]:
+        _version(gathered, version, "kafka_versions of MSK")
+    found = get(block.body, "server_properties")
+    if isinstance(found, Scalar) and not found.computed:
+        gathered.properties(found, Layer.BROKER_STATIC)
+    elif found is not None:
+        gathered.wrong(found, "`server_properties` is worked out by Terraform", FILLED_IN)
+
+
+def _version(gathered: Gathered, node: Node | None, words: str) -> None:
+    """The release, without what Amazon puts behind it: `3.7.x`, `2.8.2.tiered`."""
+    text = text_of(node)
+    if text is None:
+        return
+    for end in reversed(_NOT_VERSION):
+        text = text.removesuffix(end)
+    kraft = "kraft" in (text_of(node) or "")
+    gathered.fact(About.VERSION, node, words, text)
+    if kraft:
+        gathered.fact(About.CONTROLLER, node, words, "kraft")
+
+
+def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block], None]:
+    """A reader of a topic's resource with fields of these names."""
+
+    def read(gathered: Gathered, block: Block) -> None:
+        named = get(block.body, name)
+        if not isinstance(named, Scalar):
+            return
+        number = entry(block.body, factor)
+        gathered.topic(
+            named, number[1] if number else None, get(block.body, partitions), (factor, partitions)
+        )
+        if number is not None:
+            gathered.passed.append(number[0].span)
+        pair = entry(block.body, *_CONFIGS)
+        found = pair[1] if pair else None
+        for key, value in entries(found):
+            gathered.setting(key, value, Layer.TOPIC, named.text, key.text.replace("_", "."))
+        if pair is not None and not isinstance(found, Mapping):
+            gathered.wrong(pair[1], f"`{pair[0].text}` is worked out by Terraform", FILLED_IN)
+
+    return read
+
+
+def _aiven_cluster(gathered: Gathered, block: Block) -> None:
+    user = get(block.body, "kafka_user_config")
+    _version(gathered, get(user, "kafka_version"), "kafka_version of Aiven")
+    for key, value in entries(get(user, "kafka")):
+        gathered.setting(key, value, Layer.BROKER_STATIC, name=key.text.replace("_", "."))
+
+
+RESOURCES: dict[str, Callable[[Gathered, Block], None]] = {
+    "aws_msk_cluster": _msk_cluster,
+    "aws_msk_configuration": _msk_configuration,
+    "kafka_topic": _topic("name", "replication_factor", "partitions"),
+    "confluent_kafka_topic": _topic("topic_name", "replication_factor", "partitions_count"),
+    "aiven_kafka": _aiven_cluster,
+    "aiven_kafka_topic": _topic("topic_name", "replication", "partitions"),
+    "digitalocean_database_kafka_topic": _topic("name", "replication_factor", "partition_count"),
+    "yandex_mdb_kafka_topic": _topic("name", "replication_factor", "partitions"),
+    "google_managed_kafka_topic": _topic("topic_id", "replication_factor", "partition_count"),
+}

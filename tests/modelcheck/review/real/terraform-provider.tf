@@ -1,0 +1,9 @@
+resource "kafka_topic" "one" {
+  name               = "syslog"
+  partitions         = 3
+  replication_factor = 1
+
+  config = {
+    "retention.ms" = "86400000"
+  }
+}
