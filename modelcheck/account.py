@@ -43,6 +43,13 @@ class Counts:
     refused: frozenset[tuple[str, int]]
 
 
+def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
+    """The findings where so many seconds were spent and nothing is known of any property."""
+    results = tuple(Result(prop.name, prop.kind, Unknown(end.value)) for prop in task.properties)
+    stats = Stats(0, 0, 0, (), {}, {}, (), (), seconds, resident())
+    return Findings(engine, end, results, stats, symmetry=task.symmetry)
+
+
 class Searched(Protocol):
     """A fault-layered search that has ended."""
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from time import perf_counter
+from time import monotonic, perf_counter
 
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.trace import Trace
+from modelcheck.account import unsearched
 from modelcheck.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
 from modelcheck.expected import mismatches, needs_counts
 from modelcheck.families import looked_at
 from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.memory import available, resident
+from modelcheck.memory import careful
 from modelcheck.portfolio import Portfolio
 from modelcheck.registry import engine as engine_of
-from modelcheck.report import Reporter, Silent, Spent
-from modelcheck.result import Findings, Holds, Outcome, Violated
+from modelcheck.report import Reporter, Silent, Spent, Stopped
+from modelcheck.result import End, Findings, Holds, Outcome, Violated
+from modelcheck.watch import LastWord, watched
 from spec.ir import Assume, Check, Model
 from spec.semantics import Machine
 
 PREFERRED = ("explicit", "reference")  # the fastest first
-SHARE = 0.8  # of the memory that is free, to leave room for the answer
 
 
 @dataclass
@@ -59,6 +60,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     ways: bool = True,
     family: Family | None = None,
     beside_after: float | None = None,
+    last_word: LastWord | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
@@ -68,16 +70,18 @@ def check(  # noqa: PLR0913 - each is given by its name
     less memory, and is repeated where there is a run to show.  `family` tells of
     questions that follow, so that less is made anew for each.  With `beside_after`
     and no engine given, a second one starts beside it after so many seconds (see
-    NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C.
+    NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C; where
+    nothing else stops it, `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
+    limits = limits or Limits()
     task = Task(
         model,
         check.scope,
         check.budget,
         looked_at(model, check),
-        _careful(limits or Limits()),
+        replace(limits, memory=careful(limits.memory)),
         check.name,
         stop_early=not needs_counts(check),
         symmetry=symmetric_sorts(model) if symmetry else (),
@@ -86,12 +90,27 @@ def check(  # noqa: PLR0913 - each is given by its name
         ways=ways,
         family=family,
     )
-    if assumes := Machine(model, check.scope).assumption_failures():
-        raise Unmet(model, assumes)
-    chosen = _able(PREFERRED if engine is None else (engine,), task)
-    if engine is None and beside_after is not None:
+    last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
+    engines, began = PREFERRED if engine is None else (engine,), monotonic()
+    try:
+        with watched(task.limits.seconds, task.limits.memory, last_word):
+            findings = _answered(engines, task, reporter or Silent(), beside_after)
+    except Stopped as stopped:
+        findings = unsearched(_name(engines[0]), task, stopped.end, monotonic() - began)
+    except MemoryError:
+        findings = unsearched(_name(engines[0]), task, End.MEMORY, monotonic() - began)
+    return Outcome(model, check, findings, mismatches(check, findings))
+
+
+def _answered(
+    engines: tuple[str | Engine, ...], task: Task, reporter: Reporter, beside_after: float | None
+) -> Findings:
+    """What the first engine that can finds; every run in it has been replayed."""
+    if assumes := Machine(task.model, task.scope).assumption_failures():
+        raise Unmet(task.model, assumes)
+    chosen = _able(engines, task)
+    if engines is PREFERRED and beside_after is not None:
         chosen = Portfolio(chosen, beside_after)
-    reporter = reporter or Silent()
     began = perf_counter()
     findings = chosen.run(task, reporter)
     searched = perf_counter()
@@ -99,12 +118,16 @@ def check(  # noqa: PLR0913 - each is given by its name
         for trace in traces(findings):
             certify(trace)
     except NotReplayable:
-        if keep is None or not keep.resume:
+        if task.keep is None or not task.keep.resume:
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
     reporter.tell(Spent("replay", perf_counter() - searched))
-    return Outcome(model, check, findings, mismatches(check, findings))
+    return findings
+
+
+def _name(engine: str | Engine) -> str:
+    return engine if isinstance(engine, str) else engine.name
 
 
 def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
@@ -128,11 +151,3 @@ def traces(findings: Findings) -> tuple[Trace, ...]:
             case _:
                 pass
     return tuple(trace for trace in shown if trace is not None)
-
-
-def _careful(limits: Limits) -> Limits:
-    """The limits, with one for memory where none is given and the machine says how much is free."""
-    free = available()
-    if limits.memory is not None or free is None:
-        return limits
-    return replace(limits, memory=resident() + int(SHARE * free))

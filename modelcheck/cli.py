@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -134,7 +134,23 @@ def _run(given: list[str], output: Output) -> int:
     module.add_arguments(parser)
     args = parser.parse_args(given[1:])
     begin()
-    return int(module.run(args, output))
+    return _limited(module.run, args, output)
+
+
+def _limited(
+    run: Callable[[argparse.Namespace, Output], int], args: argparse.Namespace, output: Output
+) -> int:
+    """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
+    from modelcheck.memory import careful  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.report import Stopped  # noqa: PLC0415 - as above
+    from modelcheck.watch import watched  # noqa: PLC0415 - as above
+
+    try:
+        with watched(None, careful(getattr(args, "max_memory", None)), output.give_up):
+            return int(run(args, output))
+    except Stopped as stopped:
+        output.tell(f"modelcheck: {stopped}; no verdict")
+        return Exit.UNKNOWN
 
 
 _Raw = argparse.RawDescriptionHelpFormatter

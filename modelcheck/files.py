@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.reading import bytes_of
 from spec.source import Source
 
 LARGEST = 5_000_000  # bytes of a model file; more is some other file
@@ -23,7 +24,7 @@ STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")  # wherever they 
 def read_text(name: str, *, largest: int = LARGEST) -> str:
     """The text of a file; `-` is the standard input. Raises SpecError when it cannot be read as text."""
     try:
-        data = sys.stdin.buffer.read(largest + 1) if name == "-" else _bytes(Path(name), largest)
+        data = sys.stdin.buffer.read(largest + 1) if name == "-" else bytes_of(Path(name), largest + 1)
     except OSError as error:
         _refuse("R0904", name, f"cannot be read: {(error.strerror or str(error)).lower()}", _near(name))
     if len(data) > largest:
@@ -120,11 +121,6 @@ def is_special(path: Path) -> bool:
 
 def _unwritten(path: Path, error: OSError) -> NoReturn:
     _refuse("R0904", str(path), f"cannot be written: {(error.strerror or str(error)).lower()}")
-
-
-def _bytes(path: Path, largest: int) -> bytes:
-    with path.open("rb") as file:
-        return file.read(largest + 1)
 
 
 def _near(name: str) -> str:

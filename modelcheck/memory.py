@@ -7,6 +7,8 @@ import resource
 import sys
 from pathlib import Path
 
+SHARE = 0.8  # of the memory that is free, to leave room for the answer
+
 
 def resident() -> int:
     """The bytes of memory this process has in use; the most it ever had where the system does not tell."""
@@ -16,6 +18,12 @@ def resident() -> int:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def careful(most: int | None) -> int | None:
+    """The bytes that this process may have in use: as many as given, or what leaves the machine some room."""
+    free = available() if most is None else None
+    return most if free is None else resident() + int(SHARE * free)
 
 
 def available() -> int | None:

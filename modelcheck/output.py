@@ -10,11 +10,15 @@ import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from counterexamples.lines import Line, line, plain
+from modelcheck.exits import Exit
 from spec.diagnostics import SpecError, render
 from spec.frozen import frozen
+
+if TYPE_CHECKING:
+    from modelcheck.result import End
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
 
@@ -120,6 +124,12 @@ class Output:
     def tell(self, text: str) -> None:
         """Say something to the person at the terminal, beside the output."""
         self.err.write(text + "\n")
+
+    def give_up(self, end: End) -> NoReturn:
+        """End the program at once, from any thread, because of a limit that nothing else has heard of."""
+        self.tell(f"modelcheck: {end.value}, in the midst of one computation; no verdict")
+        self.err.flush()
+        os._exit(Exit.UNKNOWN)  # what runs in the main thread cannot be stopped
 
     @property
     def width(self) -> int:

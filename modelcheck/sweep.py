@@ -11,12 +11,12 @@ from dataclasses import field, replace
 from itertools import product
 from typing import Protocol
 
-from modelcheck.api import SHARE, Unmet, Unsupported, check
+from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.cores import cores
 from modelcheck.engine import Engine, Family, Limits
 from modelcheck.exits import Exit
 from modelcheck.families import families
-from modelcheck.memory import available, resident
+from modelcheck.memory import SHARE, available, resident
 from modelcheck.models import pick_model
 from modelcheck.overrides import Overrides, free_check, only, put
 from modelcheck.registry import engine

@@ -15,6 +15,7 @@ from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
 from modelcheck.report import Reporter
 from modelcheck.result import Findings
+from modelcheck.watch import held
 from spark_explore.here import Hands, Here
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.pieces import Damaged
@@ -90,7 +91,7 @@ class SparkEngine:
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search. Raises CannotStart, CannotResume."""
-        with self._place() as place:
+        with self._place() as place, held():  # what is in files and in Java is to be left in order
             try:
                 return self._findings(task, reporter, place)
             except (Damaged, OSError) as error:

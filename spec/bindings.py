@@ -46,6 +46,8 @@ def _domain(e: Elaborator, binder: s.Binder, env: Env) -> tuple[ir.Expr, t.Type,
         assert binder.type is not None
         if not t.is_scalar(of) and of != t.UNKNOWN:
             help_ = f"say where they come from: `{binder.name.text}: {of} in …`"
+            if isinstance(of, t.Range):
+                help_ = f"a range of no more than {t.LARGEST_LISTED:,} numbers can"
             return (
                 e.fail("R0320", binder.type.span, f"all values of {of} cannot be listed", help=help_),
                 of,

@@ -71,14 +71,18 @@ class Checks:
                 self.problems.add(
                     "R0502", item.name.span, f"`{name}` is bounded twice", help="keep one of the two"
                 )
-            elif isinstance(self.declared.types.get(name), t.Sort):
+            elif self.declared.types.get(name) == t.Sort(name):
                 sorts[name] = self._members(item)
-            elif isinstance(self.declared.types.get(name), t.Nat):
+            elif self.declared.types.get(name) == t.Nat(name):
                 nats[name] = self._number(item, LARGEST_NAT)
             elif name in self.declared.networks:
                 networks[name] = self._number(item, LARGEST_NAT)
             else:
-                help_ = suggest(name, self._bounded()) or "a scope bounds sorts, nats and networks"
+                of = self.declared.types.get(name)
+                if isinstance(of, t.Sort | t.Nat):
+                    help_ = f"`{name}` is another name of {of}: bound that"
+                else:
+                    help_ = suggest(name, self._bounded()) or "a scope bounds sorts, nats and networks"
                 self.problems.add(
                     "R0501", item.name.span, f"there is nothing called `{name}` to bound", help=help_
                 )
@@ -94,8 +98,8 @@ class Checks:
         return sorts, nats, networks
 
     def _bounded(self) -> list[str]:
-        sorts_and_nats = [name for name, of in self.declared.types.items() if isinstance(of, t.Sort | t.Nat)]
-        return [*sorts_and_nats, *self.declared.networks]
+        types = [name for name, of in self.declared.types.items() if of in {t.Sort(name), t.Nat(name)}]
+        return [*types, *self.declared.networks]
 
     def _members(self, item: s.ScopeItem) -> tuple[str, ...]:
         if not isinstance(item.value, int):

@@ -49,7 +49,7 @@ class _Protocol:
         init, init_slots = self._init()
         actions = (*(self._action(a) for a in declared.actions.values()), *network_faults(declared))
         properties = (*(self._property(p) for p in declared.properties.values()), *_asserts(actions))
-        types = declared.types.values()
+        types = dict.fromkeys(declared.types.values())  # a type may have several names
         model = ir.Model(
             name=self.protocol.name.text,
             source=self.source,

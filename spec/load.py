@@ -13,6 +13,7 @@ from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaborate import elaborate
 from spec.parser import LARGEST, parse
 from spec.problems import Problems
+from spec.reading import bytes_of
 from spec.source import Source
 from spec.variants import expand
 
@@ -60,14 +61,14 @@ def read(path: str | Path) -> str:
     try:
         if Path(path).is_dir():
             raise refuse("this is a folder, not a file", _inside(Path(path)))
-        if Path(path).stat().st_size > 4 * LARGEST:
-            raise refuse("the file is far larger than any model", "is this a model file?")
-        data = Path(path).read_bytes()
+        data = bytes_of(Path(path), 4 * LARGEST + 1)
     except FileNotFoundError:
         near = suggest(Path(path).name, [p.name for p in Path(path).parent.glob("*.rsm")])
         raise refuse("there is no such file", near) from None
     except OSError as error:
         raise refuse(f"the file cannot be read: {error.strerror}") from None
+    if len(data) > 4 * LARGEST:
+        raise refuse("the file is far larger than any model", "is this a model file?")
     if b"\0" in data:
         raise refuse("the file is binary, not text", "a model file is text in UTF-8")
     try:

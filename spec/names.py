@@ -372,9 +372,11 @@ def _variable(found: Declarations, var: s.VarDecl, *, ghost: bool, owner: str | 
 
 
 def _process(found: Declarations, sort: s.Ident, fields: tuple[s.VarDecl, ...]) -> None:
-    if not isinstance(found.types.get(sort.text), t.Sort):
+    if (of := found.types.get(sort.text)) != t.Sort(sort.text):
         sorts = [name for name, of in found.types.items() if isinstance(of, t.Sort)]
         help_ = suggest(sort.text, sorts) or f"declare it: `sort {sort.text}`"
+        if isinstance(of, t.Sort):
+            help_ = f"`{sort.text}` is another name of {of}: write `process {of} {{ … }}`"
         found.problems.add("R0202", sort.span, f"there is no sort `{sort.text}`", help=help_)
     own = found.fields.setdefault(sort.text, {})
     for var in fields:

@@ -36,6 +36,10 @@ def binary(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.E
             of = typing.arithmetic(ends[0].type, ends[1].type)
             if of is None:
                 return mixed(e, node, ends[0].type, ends[1].type)
+            first, last = map(_number, ends)
+            if first is not None and last is not None and not t.can_be_listed(first, last):
+                help_ = "compare with both ends: `a <= x and x <= b`"
+                return e.fail("R0320", node.span, "these are more numbers than can be listed", help=help_)
             return ir.Apply(
                 ir.Op.RANGE, ends, type=t.Set(of if isinstance(of, t.Nat) else t.INT), span=node.span
             )
@@ -45,6 +49,17 @@ def binary(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.E
             return _sets(e, node, env, hint)
         case _:
             return _sum(e, node, env, hint)
+
+
+def _number(end: ir.Expr) -> int | None:
+    """The number that is written out; None where it is computed."""
+    match end:
+        case ir.Const(int(value)):
+            return value
+        case ir.Apply(ir.Op.NEG, (ir.Const(int(value)),)):
+            return -value
+        case _:
+            return None
 
 
 def _logic(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:

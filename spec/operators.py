@@ -1,4 +1,9 @@
-"""The strict operations of the language, each as a function from the values of its arguments to its value."""
+"""The strict operations of the language, each as a function from the values of its arguments to its value.
+
+NOTE(enormous): some operations make much of little: all numbers between two, all subsets,
+products, sequences twice as long.  What would surely be too much for a memory is not begun:
+nothing could interrupt it.  That is a MemoryError, so there is no verdict and no error of the model.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,8 @@ from spec.types import Bag, Map, Option, Seq, Set, Type
 from spec.values import position
 
 Operation = Callable[..., Value]
+MOST_MEMBERS = 1 << 23  # of what one operation makes
+MOST_BITS = 1 << 20  # of a product
 
 
 class Refusal(Exception):  # noqa: N818 - becomes a ModelError where the place in the text is known
@@ -28,7 +35,6 @@ _ALIKE: dict[Op, Operation] = {  # those that do the same for every type they ta
     Op.NOT: operator.not_,
     Op.ADD: operator.add,
     Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
     Op.NEG: operator.neg,
     Op.EQ: operator.eq,
     Op.NE: operator.ne,
@@ -38,13 +44,11 @@ _ALIKE: dict[Op, Operation] = {  # those that do the same for every type they ta
     Op.MAX2: max,
     Op.SUBSET: operator.le,
     Op.INTERSECT: operator.and_,
-    Op.CONCAT: operator.add,
     Op.TAKE: lambda entries, n: entries[: max(n, 0)],
     Op.DROP: lambda entries, n: entries[max(n, 0) :],
     Op.AT: lambda entries, i: entries[i] if 0 <= i < len(entries) else None,
     Op.STARTS: lambda entries, start: entries[: len(start)] == start,
     Op.COUNT: lambda value, bag: dict(bag).get(value, 0),
-    Op.RANGE: lambda lo, hi: frozenset(range(lo, hi + 1)),
 }
 
 
@@ -55,6 +59,12 @@ def operation(op: Op, args: Sequence[Type]) -> Operation:
 
 def _special(op: Op, args: Sequence[Type]) -> Operation:  # noqa: C901 - a dispatch, one line each
     match op:
+        case Op.MUL:
+            return _multiply
+        case Op.CONCAT:
+            return _concatenate
+        case Op.RANGE:
+            return _range
         case Op.DIV:
             return _divide(operator.floordiv)
         case Op.MOD:
@@ -87,6 +97,27 @@ def _special(op: Op, args: Sequence[Type]) -> Operation:  # noqa: C901 - a dispa
             return _subsets
         case _:
             raise TypeError(f"{op} has no meaning")
+
+
+def _affordable(size: int, most: int) -> None:
+    """See NOTE(enormous)."""
+    if size > most:
+        raise MemoryError
+
+
+def _multiply(a: int, b: int) -> int:
+    _affordable(a.bit_length() + b.bit_length(), MOST_BITS)
+    return a * b
+
+
+def _concatenate(a: Value, b: Value) -> Value:
+    _affordable(len(a) + len(b), MOST_MEMBERS)
+    return a + b
+
+
+def _range(lo: int, hi: int) -> Value:
+    _affordable(hi - lo, MOST_MEMBERS)
+    return frozenset(range(lo, hi + 1))
 
 
 def _divide(by: Operation) -> Operation:
@@ -196,4 +227,5 @@ def _extreme(of: Callable[[Value], Value]) -> Operation:
 
 
 def _subsets(values: Value) -> Value:
+    _affordable(len(values), MOST_MEMBERS.bit_length())
     return frozenset(frozenset(chosen) for n in range(len(values) + 1) for chosen in combinations(values, n))

@@ -17,6 +17,8 @@ from spec.tables import parser
 if TYPE_CHECKING:
     from lark.tree import Meta
 
+DEEPEST = 1_000  # symbols that wait for the end of what they are part of
+LONGEST = 1_000  # digits of a number
 LARGEST = 2_000_000  # characters; a hundred times the longest protocol, and parsed in under a minute
 
 
@@ -44,16 +46,31 @@ def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the 
     if not text.strip():
         raise SpecError([_empty(source, offset)])
     try:
-        tree = _lark().parse(text, start=start)
+        tree = _tree(source, text, start)
     except (UnexpectedToken, UnexpectedCharacters, UnexpectedEOF) as error:
         raise SpecError([_diagnose(source, error)]) from None
     try:
         return _Build().transform(tree)
     except VisitError as error:  # how lark passes on what a rule met
         if isinstance(error.orig_exc, ValueError) and isinstance(error.obj, Token):
-            what, help_ = "this number has thousands of digits", "no model needs numbers of that size"
+            what = f"this number has more than {LONGEST:,} digits"
+            help_ = "no model needs numbers of that size"
             raise SpecError([Diagnostic("R0101", source, _at(error.obj), what, help=help_)]) from None
         raise error.orig_exc from None
+
+
+def _tree(source: Source, text: str, start: str) -> Any:  # noqa: ANN401 - lark's, of any start rule
+    """What lark makes of a text; refuses what is nested too deep where it gets there, and not at the end."""
+    steps, token = _lark().parse_interactive(text, start=start), None
+    try:
+        for token in steps.iter_parse():
+            if len(steps.parser_state.state_stack) > DEEPEST:
+                what, help_ = "this is nested too deep", "give names to parts of it"
+                raise SpecError([Diagnostic("R0104", source, _at(token), what, help=help_)])
+        return steps.feed_eof(token)  # type: ignore[no-untyped-call]
+    except UnexpectedToken as error:
+        error.interactive_parser = steps  # which knows what could stand there
+        raise
 
 
 @cache
@@ -189,6 +206,8 @@ class _Build(Transformer[Token, Any]):
 
     @v_args(meta=False)
     def INT(self, token: Token) -> int:  # noqa: N802
+        if len(token) > LONGEST:
+            raise ValueError
         return int(token)
 
     start = _headed(s.Protocol)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from spec.frozen import frozen
 
+LARGEST_LISTED = 1_000_000  # as the scope of a nat
+
 
 @frozen
 class Bool:
@@ -231,7 +233,14 @@ def is_number(of: Type) -> bool:
 
 def is_scalar(of: Type) -> bool:
     """Whether the type's values can be listed in order at once: what may index a map."""
-    return isinstance(of, Bool | Range | Nat | Enum | Sort)
+    if isinstance(of, Range):
+        return can_be_listed(of.lo, of.hi)
+    return isinstance(of, Bool | Nat | Enum | Sort)
+
+
+def can_be_listed(lo: int, hi: int) -> bool:
+    """Whether there are few enough numbers from one to another that something may be done with each."""
+    return hi - lo <= LARGEST_LISTED
 
 
 def is_ordered(of: Type) -> bool:

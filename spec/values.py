@@ -41,6 +41,7 @@ from spec.types import (
     Type,
     Union,
     Unknown,
+    can_be_listed,
 )
 
 Encoder = Callable[[Value], bytes]
@@ -143,11 +144,13 @@ def _plain(of: Type) -> bool:
 
 
 def members(of: Type, scope: Scope) -> tuple[Value, ...]:
-    """All values of a scalar type, ascending."""
+    """All values of a scalar type, ascending. Raises MemoryError for a range of too many."""
     match of:
         case Bool():
             return (False, True)
         case Range(lo, hi):
+            if not can_be_listed(lo, hi):
+                raise MemoryError
             return tuple(range(lo, hi + 1))
         case Nat(name):
             return tuple(range(scope.limit(name) + 1))
@@ -157,6 +160,11 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
             return tuple(range(len(scope.sorts[name])))
         case _:
             raise TypeError(f"the values of {of} cannot be listed")
+
+
+def ends(of: Type, scope: Scope) -> tuple[int, int]:
+    """The first and the last value of a scalar type as numbers; the last is below where there is none."""
+    return (of.lo, of.hi) if isinstance(of, Range) else (0, len(members(of, scope)) - 1)
 
 
 def position(key: Type) -> Callable[[Value], int]:
@@ -208,11 +216,10 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
 
 
 def _encode_scalar(of: Type, scope: Scope) -> Encoder:
-    known = members(of, scope)
-    first, width = int(known[0]) if known else 0, _width(len(known))
-    table = {value: (int(value) - first).to_bytes(width) for value in known[:256]}
-    if len(known) <= 256:
-        return table.__getitem__
+    first, last = ends(of, scope)
+    width = _width(last - first + 1)
+    if last - first < 256:
+        return {value: (int(value) - first).to_bytes(width) for value in members(of, scope)}.__getitem__
     return lambda value: (value - first).to_bytes(width)
 
 
@@ -300,11 +307,12 @@ def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a 
 
 
 def _read_scalar(of: Type, scope: Scope) -> Reader:
-    known = members(of, scope)
-    width = _width(len(known))
+    first, last = ends(of, scope)
+    width = _width(last - first + 1)
     if width == 1:
+        known = members(of, scope)
         return lambda data, at: (known[data[at]], at + 1)
-    return lambda data, at: (known[int.from_bytes(data[at : at + width])], at + width)
+    return lambda data, at: (first + int.from_bytes(data[at : at + width]), at + width)
 
 
 def _read_int(data: bytes, at: int) -> tuple[int, int]:

@@ -118,7 +118,8 @@ class Conditions(Reading):
         match dice.weighted([(6, "type"), (4, "in"), (1, "range"), (2, "case"), (1, "made")]):
             case "in":
                 of, inner = self.collection(view)
-                domain = self.path(of, view, fuel - 1) if dice.chance(70) else self.firm(of, view, fuel - 1)
+                plain = dice.chance(70) and not isinstance(of, t.Option)
+                domain = self.path(of, view, fuel - 1) if plain else self.firm(of, view, fuel - 1)
                 return f"{name} in {self.whole(of, domain)}", view.knowing(name, inner)
             case "range":
                 lo, hi = (self.firm(t.Range(-1, 3), view, fuel - 1) for _ in range(2))

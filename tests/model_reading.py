@@ -39,8 +39,10 @@ class View:
     enabled: bool = False
 
     def knowing(self, name: str, of: t.Type) -> View:
-        """The same with one more bound name."""
-        return replace(self, names=(*self.names, (name, of)))
+        """The same with one more bound name, or with what a test has told of one instead of what it was."""
+        names = (pair for pair in self.names if pair[0] != name)
+        variables = tuple(each for each in self.variables if each.name != name or each.owner is not None)
+        return replace(self, names=(*names, (name, of)), variables=variables)
 
     def sees(self, stored: Stored) -> bool:
         """Whether a variable may be read."""
@@ -59,8 +61,11 @@ class Reading:
         raise NotImplementedError
 
     def firm(self, of: t.Type, view: View, fuel: int) -> str:
-        """An expression of a type where nothing else says which."""
-        if self.dice.chance(60):
+        """An expression of a type where nothing else says which.
+
+        What is read of an option is not always one: a test before may have told that it is there.
+        """
+        if self.dice.chance(60) and not isinstance(of, t.Option):
             try:
                 return self.whole(of, self.path(of, view, fuel))
             except Stuck:

@@ -205,7 +205,20 @@ def same(actual: t.Type, wanted: t.Type) -> bool:
 
 
 def _same_shape(actual: t.Type, wanted: t.Type) -> bool:
-    return isinstance(actual, t.Option) or not isinstance(wanted, t.Option)
+    """Whether what is optional in the one is so in the other; a value where it may be none is no option."""
+    match actual, wanted:
+        case (
+            (t.Option(a), t.Option(b))
+            | (t.Set(a), t.Set(b))
+            | (t.Bag(a), t.Bag(b))
+            | (t.Seq(a), t.Seq(b))
+            | (t.Map(_, a), t.Map(_, b))
+        ):
+            return _same_shape(a, b)
+        case t.Tuple(xs), t.Tuple(ys):
+            return all(map(_same_shape, xs, ys))
+        case _:
+            return not isinstance(wanted, t.Option)
 
 
 def _nats(of: t.Type) -> list[str]:

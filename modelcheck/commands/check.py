@@ -22,12 +22,13 @@ from modelcheck.outcome_json import as_json
 from modelcheck.output import Output
 from modelcheck.portfolio import PATIENCE, Disagreement
 from modelcheck.progress import ProgressLine
-from modelcheck.report import Reporter
+from modelcheck.report import Reporter, Stopped
 from modelcheck.result import End, Outcome
 from modelcheck.shrinking.outcome import smaller
 from modelcheck.shrinking.shrink import Shrunk, shrink
 from modelcheck.standing import standing
 from modelcheck.timings import Timings
+from modelcheck.watch import watched
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files = arguments.files(args, output)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     timings = Timings(progress)
-    with timings.phase("read"):
+    with timings.phase("read"), watched(args.max_time, None, output.give_up):
         asked = questions(args)
     if args.estimate:
         return _estimate(output, asked)
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         try:
             progress.begin(f"{model.name} · {check.name}")
             try:
-                found = _ask(args, (model, check), engine, family, timings)
+                found = _ask(args, output, (model, check), engine, family, timings)
             finally:
                 progress.clear()
         except Unsupported as unsupported:
@@ -66,14 +67,20 @@ def run(args: argparse.Namespace, output: Output) -> int:
         outcome, shrunk = _smaller(args, output, found)
         outcomes.append(outcome)
         if not args.json:
-            with timings.phase("tell"):
-                tell_answer(args, output, found, outcome, shrunk, first=len(outcomes) == 1)
+            try:
+                with timings.phase("tell"):
+                    tell_answer(args, output, found, outcome, shrunk, first=len(outcomes) == 1)
+            except Stopped as stopped:
+                output.tell(f"modelcheck: not everything is told: {stopped}")
+                exits.add(Exit.UNKNOWN)
         if outcome.findings.end is End.INTERRUPTED:
             break
     if args.timings:
         output.tell(timings.words())
     if args.json:
-        output.json([as_json(each, strict=args.strict, explained=args.explain) for each in outcomes])
+        with watched(args.max_time, None, output.give_up):
+            told = [as_json(each, strict=args.strict, explained=args.explain) for each in outcomes]
+        output.json(told)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
@@ -95,6 +102,7 @@ def _estimate(output: Output, asked: list[Question]) -> int:
 
 def _ask(
     args: argparse.Namespace,
+    output: Output,
     asked: Question,
     engine: Engine | None,
     family: Family | None,
@@ -116,6 +124,7 @@ def _ask(
             ways=not args.no_ways,
             family=family,
             beside_after=PATIENCE,
+            last_word=output.give_up,
         )
     except CannotResume as reason:
         raise SpecError([Diagnostic("R0910", model.source, None, str(reason))]) from None

@@ -19,6 +19,7 @@ from modelcheck.result import Holds, Outcome, Violated
 from modelcheck.shrinking.shrink import Shrunk
 from modelcheck.shrinking.told import told
 from modelcheck.standing import standing, surprises
+from modelcheck.watch import watched
 
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 
@@ -32,7 +33,7 @@ def tell_answer(
     *,
     first: bool,
 ) -> None:
-    """The card of what was found, and the stories, of what it was made into."""
+    """The card of what was found, and the stories, of what it was made into. Raises Stopped."""
     if args.quiet:
         output.lines([brief(found, strict=args.strict)])
         _tell_again(args, output, found)
@@ -51,8 +52,12 @@ def tell_answer(
             if each.trace is trace:
                 output.lines(told(each, output.width))
                 output.write("\n")
-        output.lines(story(trace, width=output.width, bounds_told=not shrunk))
-        output.lines(why(trace, output.width, in_full=args.explain))
+        with watched(args.max_time, None, output.give_up):  # not while somebody reads what is written
+            told_of_it = [*story(trace, width=output.width, bounds_told=not shrunk)]
+        output.lines(told_of_it)
+        with watched(args.max_time, None, output.give_up):
+            reasons = [*why(trace, output.width, in_full=args.explain)]
+        output.lines(reasons)
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:

@@ -11,7 +11,9 @@ from modelcheck.engine import Task
 from modelcheck.matrix import shown_steps
 from modelcheck.output import Output
 from modelcheck.proof import Proof
+from modelcheck.report import Stopped
 from modelcheck.result import Holds, Outcome
+from modelcheck.watch import watched
 from modelcheck.written import Files
 
 
@@ -22,7 +24,7 @@ def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome],
     if args.certificate is not None:
         _save_proof(args.certificate, files, outcomes, output)
     if args.html is not None:
-        _save_page(args, files, outcomes)
+        _save_page(args, files, outcomes, output)
     if args.draw:
         _draw(args, files, outcomes, output)
 
@@ -60,12 +62,18 @@ def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> 
         files.put(target, "itf", write(trace))
 
 
-def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome]) -> None:
+def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
     """Write a page about all the checks."""
     from modelcheck.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
     commands = [command_again(args, outcome) for outcome in outcomes]
-    files.put(args.html, "html", outcomes_page(outcomes, commands, strict=args.strict))
+    try:
+        with watched(args.max_time, None, output.give_up):
+            page = outcomes_page(outcomes, commands, strict=args.strict)
+    except Stopped as stopped:
+        files.fail(args.html, stopped)
+        return
+    files.put(args.html, "html", page)
 
 
 def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
@@ -74,4 +82,5 @@ def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], outpu
 
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
-    draw(traces, args.draw, args.out or Path(), files, output, is_explained=args.explain)
+    folder, seconds = args.out or Path(), args.max_time
+    draw(traces, args.draw, folder, files, output, is_explained=args.explain, seconds=seconds)

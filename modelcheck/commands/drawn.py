@@ -10,6 +10,8 @@ from counterexamples.pictures.png import NoRenderer
 from counterexamples.trace import Trace
 from modelcheck.formats import FORMATS, Asked, as_file, remarks
 from modelcheck.output import Output
+from modelcheck.report import Stopped
+from modelcheck.watch import watched
 from modelcheck.written import Files
 
 
@@ -30,8 +32,9 @@ def draw(
     output: Output,
     *,
     is_explained: bool,
+    seconds: float | None = None,
 ) -> None:
-    """Write the files, named by model, check, property and format."""
+    """Write the files, named by model, check, property and format; each is drawn within so many seconds."""
     found = tuple(traces)
     if not found:
         output.tell("modelcheck: there is no run to draw")
@@ -40,7 +43,7 @@ def draw(
         folder.mkdir(parents=True, exist_ok=True)
     for trace in found:
         for form in forms:
-            _draw(Asked(trace, is_explained=is_explained), form, folder, files, output)
+            _draw(Asked(trace, is_explained=is_explained), form, folder, files, output, seconds)
 
 
 def _name(trace: Trace) -> str:
@@ -51,12 +54,13 @@ def _name(trace: Trace) -> str:
     return f"{trace.model.name}.no_run.{shows}.after_{trace.steps[-1].action}"
 
 
-def _draw(asked: Asked, form: str, folder: Path, files: Files, output: Output) -> None:
+def _draw(asked: Asked, form: str, folder: Path, files: Files, output: Output, seconds: float | None) -> None:
     """Write one file; a picture that cannot be drawn is no reason to lose the others."""
     target = folder / f"{_name(asked.trace)}{FORMATS[form].suffixes[0]}"
     try:
-        content = FORMATS[form].draw(asked)
-    except (NoRenderer, OSError) as refusal:
+        with watched(seconds, None, output.give_up):
+            content = FORMATS[form].draw(asked)
+    except (NoRenderer, OSError, Stopped) as refusal:
         files.fail(target, refusal)
         return
     files.put(target, form, as_file(content))

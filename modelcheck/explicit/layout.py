@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from modelcheck.explicit.codes import decode, encode
-from modelcheck.explicit.packing import WIDEST, Array, Number, Packing, TooWide, packing
+from modelcheck.explicit.packing import WIDEST, Array, Packing, TooWide, number, packing
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 from spec.semantics import State
@@ -92,6 +92,6 @@ def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 
         at += packed.width
     counters = []
     for name in [action.name for action in model.actions if action.name in counted]:
-        counters.append(Field(name, Number(0, counted[name]), at))
+        counters.append(Field(name, number(0, counted[name]), at))
         at += counters[-1].packing.width
     return Layout(tuple(variables), tuple(counters), at, marks)

@@ -238,7 +238,7 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
         case t.Bool():
             return Truth()
         case t.Range(lo, hi):
-            return Number(lo, hi)
+            return number(lo, hi)
         case t.Nat(name):
             return Number(0, scope.limit(name))
         case t.Enum(_, names):
@@ -271,6 +271,13 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
             raise TooWide("a number of any size cannot be stored")
         case _:
             assert_never(of)
+
+
+def number(lo: int, hi: int) -> Number:
+    """The packing of numbers from one to another. Raises TooWide."""
+    if lo <= -MOST or hi >= MOST:
+        raise TooWide("a number that may be beyond 62 bits")
+    return Number(lo, hi)
 
 
 def array(key: t.Type, value: Packing, scope: Scope) -> Array:
@@ -325,7 +332,7 @@ def of_value(  # noqa: C901 - a dispatch over a union
         case t.Bool():
             return Truth()
         case t.Int() | t.Range() | t.Nat():
-            return Number(value, value)
+            return number(value, value)
         case t.Option(inner):
             return Optional(Never() if value is None else of_value(inner, value, scope, unions))
         case t.Record(_, fields):

@@ -17,6 +17,7 @@ from modelcheck.engine import Task
 from modelcheck.explicit.arena import Region
 from modelcheck.explicit.interrupts import interrupts
 from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.layout import Words
 from modelcheck.explicit.runs import Runs
 from modelcheck.explicit.runtime import (
     CHUNK_SIZE,
@@ -39,7 +40,8 @@ from modelcheck.memory import resident
 from modelcheck.report import Kept, LayerDone, Progress, Reporter, Stopped
 from modelcheck.result import End, Layer
 from modelcheck.space import Purse, is_unbounded
-from spec.semantics import Machine
+from modelcheck.watch import held
+from spec.semantics import Machine, State
 
 CHUNK = 256  # states
 BEGUN = 1 << 13  # so many successors of a chunk, and no other state of it is begun, whatever code is at work
@@ -127,8 +129,9 @@ class Search:
     def run(self) -> End:
         """Search, until everything is seen or something ends the search."""
         try:
+            starts = [] if self.resumed else [self._packed(state) for state in self.machine.initial()]
             with self.at_work():
-                self._explore()
+                self._explore(starts)
         except Stopped as stopped:
             if stopped.end.partial:
                 self._keep()
@@ -143,8 +146,8 @@ class Search:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """With all threads; Ctrl-C only ends what looks at the limits."""
-        with self._threads(), interrupts() as self._interrupts:
+        """With all threads; Ctrl-C, like a watch, only ends what looks at the limits."""
+        with held(), self._threads(), interrupts() as self._interrupts:
             yield
 
     @contextmanager
@@ -156,11 +159,13 @@ class Search:
         with ThreadPoolExecutor(len(self.workers)) as self._pool:
             yield
 
-    def _explore(self) -> None:
+    def _packed(self, state: State) -> Words:
+        return self.kernel.represent(self.kernel.layout.pack(state))
+
+    def _explore(self, starts: list[Words]) -> None:
         if not self.resumed:
             self.space.begin(0, 0)
-            layout = self.kernel.layout
-            self.space.start(self.kernel.represent(layout.pack(state)) for state in self.machine.initial())
+            self.space.start(starts)
         while self.position.faults == 0 or self.entering or self.resumed:
             self._layer(self.position.faults)
             self.position = Position(self.position.faults + 1, 0)
@@ -354,7 +359,8 @@ class Search:
             return
         self.tally.take(self.workers)
         try:
-            self.keeper.save(self)
+            with held():
+                self.keeper.save(self)
         except OSError as error:
             self.reporter.tell(Kept(len(self.space), (error.strerror or str(error)).lower()))
         else:

@@ -9,7 +9,7 @@ from modelcheck.flat.listed import in_places
 from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
 from modelcheck.flat.terms import Sign, Term
 from spec.frozen import frozen
-from spec.values import members
+from spec.values import ends, members
 
 MOST_MEMBERS = 256  # of one set that is stored
 MOST_PLACES = 8  # of a set that is stored in places
@@ -87,11 +87,11 @@ class Layout:
 
     def _ends(self, of: t.Type) -> tuple[int, int]:
         """The least number that is stored, 0 or below, and the greatest."""
-        known = members(of, self._shapes.scope)
-        least = min(0, int(known[0])) if known else 0
+        first, last = ends(of, self._shapes.scope)
+        least = min(0, first)
         if least < 0 and not self._signed:
             raise Unsayable(f"a variable that holds numbers below 0, of type {of}")
-        return least, max(0, int(known[-1])) if known else 0
+        return least, max(0, last)
 
     def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
         size = self._shapes.size(inner)

@@ -17,7 +17,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.flat.terms import Term, Terms
 from spec.frozen import frozen
-from spec.values import members
+from spec.values import ends, members
 
 MOST_VALUES = 4096  # that a shape may have, before it is refused
 
@@ -207,7 +207,8 @@ class Shapes:
             case t.Seq(inner, limit) if limit is not None:
                 return int(sum(self.size(inner) ** n for n in range(self.limit(limit) + 1)))
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
-                return len(members(of, self.scope))
+                first, last = ends(of, self.scope)
+                return last - first + 1
             case _:
                 raise Unsayable(f"a set whose members hold {of}")
 

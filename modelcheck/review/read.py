@@ -28,6 +28,7 @@ from modelcheck.review.readers.tree import Mapping, Node, documents
 from modelcheck.review.unread import unread
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
+from spec.reading import bytes_of
 from spec.source import Source, Span
 
 STDIN = "-"
@@ -59,7 +60,7 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
             continue
         seen.add(name)
         try:
-            readings.append(read_bytes(name, _load(name, stdin or sys.stdin.buffer.read)))
+            readings.append(read_bytes(name, _load(name, stdin or _input)))
         except SpecError as error:
             problems += error.diagnostics
     problems += [problem for reading in readings for problem in reading.problems]
@@ -187,6 +188,10 @@ FORMS: tuple[tuple[Callable[[Source], bool], Callable[[Source], Reading]], ...] 
 )
 
 
+def _input() -> bytes:
+    return sys.stdin.buffer.read(LARGEST + 1)
+
+
 def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
     if name == STDIN:
         return stdin()
@@ -195,8 +200,7 @@ def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
         if path.is_dir():
             advice = "give the files in it, for instance its server.properties"
             raise SpecError([_whole(name, "R0702", "this is a directory", advice)])
-        with path.open("rb") as file:
-            return file.read(LARGEST + 1)
+        return bytes_of(path, LARGEST + 1)
     except FileNotFoundError:
         raise SpecError([_whole(name, "R0701", "there is no such file", _nearest(path))]) from None
     except (OSError, ValueError) as error:

@@ -26,6 +26,7 @@ _COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", r
 _BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
+_NEAR = 80  # characters round a word that tell whether it stands where a key does
 _SHOWN = 12  # places in one file; whoever mends these will see the others
 
 
@@ -36,10 +37,10 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
     reader knows to say nothing of replication, are left out.  Costs time linear in the text.
     """
     source = reading.source
-    taken = _taken(reading)
     names = {token: name for token in set(_TOKEN.findall(source.text)) if (name := _deciding(token))}
     if not names:
         return
+    taken = _taken(reading)
     comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
     shown = 0
     for found in _TOKEN.finditer(source.text):
@@ -75,9 +76,12 @@ def _is_another(name: str) -> bool:
 
 def _taken(reading: Reading) -> list[Span]:
     """What was read, or is known to decide nothing."""
-    spans = [
-        one.key_span for one in reading.given if find(one.key) or is_irrelevant(one.key) or meant(one.key)
-    ]
+    known: dict[str, bool] = {}
+    for one in reading.given:
+        if one.key not in known:
+            plain = find(one.key) is not None or is_irrelevant(one.key)
+            known[one.key] = plain or (_deciding(one.key) is not None and bool(meant(one.key)))
+    spans = [one.key_span for one in reading.given if known[one.key]]
     spans += [fact.span for fact in reading.facts]
     spans += [topic.span for topic in reading.topics]
     return _merged([*spans, *reading.passed])
@@ -101,9 +105,8 @@ def _covers(spans: list[Span], span: Span) -> bool:
 
 def _is_set(source: Source, span: Span) -> bool:
     """Whether the word stands where a key does, and not in a sentence."""
-    line, column = source.position(span.start)
-    text = source.line(line)
-    before, after = text[: column - 1], text[column - 1 + span.end - span.start :]
+    before = source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
+    after = source.text[span.end : span.end + _NEAR].partition("\n")[0]
     if _KEY_SIGN.match(after) or source.at(span).startswith("--"):
         return True
     return _BEFORE.search(before) is not None and _AFTER.match(after) is not None

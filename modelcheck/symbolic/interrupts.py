@@ -1,4 +1,4 @@
-"""Ctrl-C while a solver is asked, which must not get lost."""
+"""Ctrl-C, or a limit, while a solver is asked, which must not get lost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from ctypes import ArgumentError
 from types import FrameType
 
+from modelcheck.report import Stopped
+from modelcheck.result import End
+
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
     """What this gives raises the KeyboardInterrupt of a Ctrl-C that got lost.
 
-    In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing.
+    In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing;
+    the first is so of the Stopped of a watch too.
     Where Ctrl-C is nothing to this process, and in any other thread than the main one, it raises nothing.
     """
     pressed: list[int] = []
@@ -38,8 +42,11 @@ def interruptible() -> Iterator[Callable[[], None]]:
     try:
         yield look
     except ArgumentError as error:
-        if KeyboardInterrupt.__name__ in str(error):
+        said = str(error)
+        if KeyboardInterrupt.__name__ in said:
             raise KeyboardInterrupt from None
+        if Stopped.__name__ in said:
+            raise Stopped(next(end for end in End if end.value in said)) from None
         raise
     finally:
         if is_ours:

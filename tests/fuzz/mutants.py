@@ -101,7 +101,7 @@ MUTANTS = (
            "sum(cut[0::2]), sum(cut[1::2])", "sum(cut[1::2]), sum(cut[0::2])", PLAIN),
     Mutant("the first run found is taken for the best", f"{EXPLICIT}/tally.py",
            "if name not in self.best or best.cost[:2] < self.best[name].cost[:2]:",
-           "if name not in self.best:", PLAIN),
+           "if name not in self.best:", f"{AGREEMENT} -k cheaper_later"),
     Mutant("two threads count as one", f"{EXPLICIT}/tally.py",
            "self.words[place] = sum(worker.context[place] for worker in workers)",
            "self.words[place] = max(worker.context[place] for worker in workers)", TWO),

@@ -92,6 +92,39 @@ def test_a_model_without_a_state_is_refused() -> None:
         target("tla")(model, model.checks[0])
 
 
+CONSTANT_SIDES = """protocol sides
+config c: bool = {c}
+state {{ b: bool = false, n: 0..3 = 0 }}
+action go {{ require n < 3  n := n + 1  b := not b }}
+leadsto p: {p}
+check k {{ }}
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@needs_tlc
+@pytest.mark.parametrize("c", ["true", "false"])
+@pytest.mark.parametrize("p", ["c ~> (true implies c)", "b ~> c", "c ~> b", "b ~> true", "b ~> false"])
+def test_tlc_reads_a_constant_side_of_leadsto_as_we_do(p: str, c: str, tmp_path: Path) -> None:
+    (model,) = loads(CONSTANT_SIDES.format(c=c, p=p))
+    ours = check(model, model.checks[0]).verdict("p")
+    shown = tlc(tmp_path, exported(model, model.checks[0], tmp_path)).shown
+
+    assert (shown > 0) == isinstance(ours, Violated)
+
+
+def test_no_control_character_gets_into_a_module() -> None:
+    (model,) = loads(
+        'protocol m\nstate { a: bool = false }\naction go says "one\x07 two\x1b[31m \x7f" { a := not a }\n'
+        "check c { }\n"
+    )
+    text = target("tla")(model, model.checks[0]).files["m.tla"]
+
+    assert all(each.isprintable() or each == "\n" for each in text)
+    assert "one two" in text
+
+
 def test_kisr_in_tla(golden: Callable[[str, str], None]) -> None:
     files = target("tla")(*question("kisr.xs")).files
 

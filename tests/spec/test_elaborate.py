@@ -585,3 +585,11 @@ def test_nothing_but_ghosts_changes_under_a_ghost(statement: str) -> None:
     text = f"ghost {{ most: Epoch = 0 }}\naction a {{ if most == 0 {{ {statement} }} }}"
 
     assert set(codes(CACHED + text)) == {"R0404"}
+
+
+def test_another_name_of_a_sort_is_the_sort() -> None:
+    text = "protocol m\nsort S\nnat N\ntype A = S\ntype M = N\nstate { x: A? = none, n: M = 0 }\n"
+    model = only(text + "check c { scope S = 2, N = 3 }")
+
+    assert [str(of) for of in (*model.sorts, *model.nats)] == ["S", "N"]
+    assert (list(model.checks[0].scope.sorts), list(model.checks[0].scope.nats)) == (["S"], ["N"])

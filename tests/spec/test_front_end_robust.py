@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -114,6 +115,17 @@ def test_what_is_nested_too_deep_is_refused_once_and_soon(what: str) -> None:
     assert time.process_time() - start < 10
 
 
+@pytest.mark.parametrize("what", ["not ", "(", "if x == 0 then x == 1 else ", "forall r in R. "])
+def test_what_is_nested_too_deep_is_shown_without_reading_on(what: str) -> None:
+    start = time.process_time()
+    with pytest.raises(SpecError) as found:
+        loads(BASE + "invariant a: " + what * 20_000)
+    (told_of,) = found.value.diagnostics
+
+    assert (told_of.code, told_of.span is not None) == ("R0104", True)
+    assert time.process_time() - start < 2
+
+
 def test_a_hundred_conditions_in_a_row_are_not_deep() -> None:
     assert told(BASE + "invariant a: " + " and ".join(["x == 0"] * 100)) == []
 
@@ -161,6 +173,25 @@ def test_a_file_that_is_no_text_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as found:
         load(path)
     assert [d.code for d in found.value.diagnostics] == ["R0103"]
+
+
+@pytest.mark.parametrize("what", ["/dev/zero", "/dev/random", "pipe"])
+def test_what_has_no_end_or_no_beginning_is_refused_at_once(what: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(SpecError) as found:
+        load(pipe if what == "pipe" else what)
+    assert [d.code for d in found.value.diagnostics] == ["R0103"]
+
+
+def test_what_the_shell_opens_is_read(tmp_path: Path) -> None:
+    reads, writes = os.pipe()
+    os.write(writes, BASE.encode())
+    os.close(writes)
+
+    assert [model.name for model in load(f"/dev/fd/{reads}")] == ["m"]
+    os.close(reads)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_model(tmp_path: Path) -> None:

@@ -69,4 +69,5 @@ def field_name(name: str) -> str:
 def remark(text: str) -> str:
     """A text for a comment or a message, in ASCII and without quotes."""
     plain = text.replace("…", "...").replace("–", "-").replace('"', "'")
-    return " ".join(plain.encode("ascii", "replace").decode().replace("\\", "/").split())
+    printed = "".join(each if each.isprintable() else " " for each in plain)
+    return " ".join(printed.encode("ascii", "replace").decode().replace("\\", "/").split())

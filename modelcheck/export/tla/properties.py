@@ -13,6 +13,7 @@ from modelcheck.export.tla.expressions import Env, Expressions
 from modelcheck.export.tla.names import remark
 from modelcheck.export.tla.terms import Term
 from spec.pretty import LINE, Doc, Nest, cat
+from spec.walk import walk
 
 Possible = Callable[[ir.Action], Term | None]  # whether an action is, where that can be said of a state
 
@@ -77,7 +78,7 @@ class Properties:
             case ir.PropertyKind.LEADSTO:
                 claims.temporal.append(name)
                 claims.is_fair = True
-                ends = [tla.within(self._term(x, self._now), tla.ATOM) for x in (prop.expr, prop.goal)]
+                ends = [tla.within(self._side(x), tla.ATOM) for x in (prop.expr, prop.goal)]
                 self._define(claims, prop, name, Term(cat(ends[0], Nest(2, cat(LINE, "~> ")), ends[1])))
             case ir.PropertyKind.ALWAYS_EVENTUALLY:
                 claims.temporal.append(name)
@@ -96,6 +97,13 @@ class Properties:
     def _term(self, expr: ir.Expr | None, env: Env) -> Term:
         assert expr is not None, "such a property has an expression"
         return self._e.term(expr, env)
+
+    def _side(self, expr: ir.Expr | None) -> Term:
+        """One side of `~>`, of the state in any case: TLC calls a property with a constant side violated."""
+        found = self._term(expr, self._now)
+        if expr is None or any(isinstance(part, ir.Var) for part in walk(expr)):
+            return found
+        return tla.both([found, tla.equal(tla.atom("vars"), tla.atom("vars"))])
 
     def _define(self, claims: Claims, prop: ir.Property, name: str, body: Term) -> None:
         says = "".join(part if isinstance(part, str) else "..." for part in prop.says or ())

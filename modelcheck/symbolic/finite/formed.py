@@ -12,7 +12,7 @@ from modelcheck.flat.layout import Layout
 from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
 from modelcheck.flat.terms import Term, Terms
 from spec.ir import Model, Scope
-from spec.values import members
+from spec.values import ends
 
 
 def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) -> Term:
@@ -26,7 +26,7 @@ class _Formed:
         self._shapes, self._terms = shapes, shapes.terms
         self._layout = Layout(shapes, str)
 
-    def of(self, of: t.Type, shape: Shape) -> Term:  # noqa: C901 - by type
+    def of(self, of: t.Type, shape: Shape) -> Term:
         """That a shape is a value of a type."""
         terms = self._terms
         match of, shape:
@@ -60,10 +60,7 @@ class _Formed:
                     return terms.true
                 return terms.le(self._shapes.count(shape), terms.number(self._shapes.limit(limit)))
             case _, Term():
-                known = members(of, self._shapes.scope)
-                if not known:
-                    return terms.true
-                least, most = terms.number(int(known[0])), terms.number(int(known[-1]))
+                least, most = map(terms.number, ends(of, self._shapes.scope))
                 return terms.both(terms.le(least, shape), terms.le(shape, most))
             case _:
                 raise AssertionError(f"a {of} in another shape")

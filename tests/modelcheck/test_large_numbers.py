@@ -1,0 +1,52 @@
+"""Numbers of any size: an answer, or a word that they are too large, and never a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HUGE = 10**20  # beyond 64 bits
+MODELS = {
+    "a range": f"state {{ x: 0..{HUGE} = 0 }}\naction go {{ require x < 5  x := x + {HUGE} }}\n"
+    "invariant i: x < 5\n",
+    "below zero": f"state {{ x: -{HUGE}..{HUGE} = 0 }}\naction go {{ x := -{HUGE} }}\ninvariant i: x > -5\n",
+    "an option": f"state {{ x: 0..{HUGE}? = none }}\naction go {{ x := {HUGE} }}\ninvariant i: x == none\n",
+    "a set": f"state {{ x: set[0..{HUGE}; 2] = {{}} }}\naction go {{ x := {{{HUGE}}} }}\n"
+    "invariant i: x == {}\n",
+    "a misfit": f"state {{ x: 0..9 = 1 }}\naction go {{ x := x * {'9' * 900} * {'9' * 900} }}\n"
+    "invariant i: x < 5\n",
+    "digits": "state { x: 0..9 = 7 }\nfun p(n: int): int = n * n\n"
+    + "".join(f"fun p{k}(n: int): int = {'p' if k == 1 else f'p{k - 1}'}(p(n))\n" for k in range(1, 15))
+    + "action go { x := p14(x) }\ninvariant i: x < 5\n",
+}
+ENGINES = ["explicit", "reference", "bmc", "induction", "ic3", "prove"]
+
+
+def answered(what: str, engine: str, folder: Path) -> int:
+    """The exit code of a check, which has shown no traceback."""
+    path = folder / "m.rsm"
+    path.write_text(f"protocol m\n{MODELS[what]}check c {{ }}\n", encoding="utf-8")
+    command = ["check", str(path), "--engine", engine, "--max-time", "2", "-v", "--itf", str(folder)]
+    found = subprocess.run(
+        [sys.executable, "-m", "modelcheck", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "Traceback" not in found.stderr
+    return found.returncode
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("what", MODELS)
+def test_a_large_number_is_no_bug_of_ours(what: str, engine: str, tmp_path: Path) -> None:
+    assert answered(what, engine, tmp_path) in {0, 1, 3}
+
+
+@pytest.mark.parametrize("what", ["a range", "below zero", "an option", "a set", "a misfit"])
+def test_the_reference_engine_knows_numbers_of_any_size(what: str, tmp_path: Path) -> None:
+    assert answered(what, "reference", tmp_path) == 1
