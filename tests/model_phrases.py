@@ -35,6 +35,9 @@ class Expressions(Conditions):
                 return self.leaf(of, view)
             case "if":
                 then, other = self.expr(of, view, less), self.expr(of, view, less)
+                # `none` in one part and a value in the other have no type in common
+                if isinstance(of, t.Tuple):
+                    other = self.world.cast(of, other)
                 return f"(if {self.expr(t.BOOL, view, less)} then {then} else {other})"
             case "let":
                 name, inner = self.world.fresh("l"), self.some_type(view)

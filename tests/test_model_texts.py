@@ -10,7 +10,24 @@ from spec.load import loads
 from tests.model_texts import model_text
 
 QUICK, MANY = 150, 3_000
-ILL_TYPED_ONCE = (470, 556, 962, 1157, 1190, 1847, 2206, 2360, 2530, 2963, 3882, 3963, 12880, 13634, 13807)
+ILL_TYPED_ONCE = (
+    470,
+    556,
+    962,
+    1157,
+    1190,
+    1847,
+    2206,
+    2360,
+    2530,
+    2963,
+    3882,
+    3963,
+    12880,
+    13634,
+    13807,
+    14685,
+)
 
 
 def load_each(*seeds: int) -> None:

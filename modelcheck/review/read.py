@@ -101,10 +101,8 @@ def read_text(source: Source, *, bom: bool = False) -> Reading:
 
 def _reading(source: Source, *, bom: bool) -> Reading:
     """By the first form that the text shows."""
-    for fits, read in FORMS:
-        if fits(source):
-            return read(source)
-    return read_settings(source, bom=bom)
+    found = (read(source) for read in FORMS)
+    return next((one for one in found if one is not None), None) or read_settings(source, bom=bom)
 
 
 def _is_tree(source: Source) -> bool:
@@ -175,16 +173,30 @@ TREES = (
     Tree(Kind.HELM, lambda node: isinstance(node, Mapping), read_values),
 )
 
-# How each form is recognised and read, the most telling first; what is none of them is taken for properties.
-FORMS: tuple[tuple[Callable[[Source], bool], Callable[[Source], Reading]], ...] = (
-    (lambda source: is_log(source.text), read_log),
-    (lambda source: is_quorum(source.text), read_quorum),
-    (lambda source: kind_of_output(source.text) is Kind.CONFIGS, read_configs),
-    (lambda source: kind_of_output(source.text) is Kind.TOPICS, read_topics),
-    (lambda source: kind_of_output(source.text) is Kind.FEATURES, read_features),
-    (lambda source: is_hcl(source.text), read_terraform),
-    (_is_tree, _read_tree),
-    (is_environment, read_environment),
+PRINTED = {Kind.CONFIGS: read_configs, Kind.TOPICS: read_topics, Kind.FEATURES: read_features}
+
+
+def _printed(source: Source) -> Reading | None:
+    """What one of Kafka's tools printed."""
+    kind = kind_of_output(source.text)
+    return None if kind is None else PRINTED[kind](source)
+
+
+def _where(
+    fits: Callable[[Source], bool], read: Callable[[Source], Reading]
+) -> Callable[[Source], Reading | None]:
+    """A reader of what fits."""
+    return lambda source: read(source) if fits(source) else None
+
+
+# The readers of each form, the most telling first; what is none of them is taken for properties.
+FORMS: tuple[Callable[[Source], Reading | None], ...] = (
+    _where(lambda source: is_log(source.text), read_log),
+    _where(lambda source: is_quorum(source.text), read_quorum),
+    _printed,
+    _where(lambda source: is_hcl(source.text), read_terraform),
+    _where(_is_tree, _read_tree),
+    _where(is_environment, read_environment),
 )
 
 

@@ -56,6 +56,7 @@ def test_rounds_that_end_alike_may_change_places(body: str) -> None:
         "total := total + 1",
         "a.n := total total := 0",
         "own.n := a.n",
+        "a.small := 2 - own.small",  # one round writes what the others read
         "if a.n == 0 { a.n := 1 }",
         "a.n := a.n + 1 a.small := a.small + 1",  # cut in one round, an error in another
         "a.n := a.n + 1 a.log := [last(a.log)]",

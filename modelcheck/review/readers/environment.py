@@ -134,6 +134,8 @@ def _created(gathered: Gathered, one: Variable) -> None:
 
 def is_environment(source: Source) -> bool:
     """Whether each line that says something gives a variable, and one of them is a setting of Kafka."""
+    if not any(sign in source.text for sign in ("KAFKA_", "PRODUCER_", "CONSUMER_")):
+        return False  # soon said of ten megabytes of something else
     names = [found["name"] for found in _LINE.finditer(source.text)]
     mine = [name for name in names if broker_key(name) or client_key(name) or name.startswith("KAFKA_")]
     said = sum(1 for line in source.text.splitlines() if line.strip() and line.strip()[0] not in "#!")

@@ -38,10 +38,21 @@ def _msk_cluster(gathered: Gathered, block: Block) -> None:
     _version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
     gathered.fact(About.BROKERS, get(block.body, "number_of_broker_nodes"), "number_of_broker_nodes")
     if entry(block.body, "configuration_info") is None:
-        gathered.notes.append(
-            "the MSK cluster names no configuration: Amazon's defaults, not Kafka's, are in force there "
-            "(default.replication.factor 3 in three zones, 2 in two)"
-        )
+        message = "the cluster names no configuration, and Amazon's defaults are not Kafka's"
+        _refuse(gathered, block, message)
+    else:
+        gathered.notes.append("of MSK's configuration only what aws_msk_configuration says here is read")
+
+
+def _confluent_cloud(gathered: Gathered, block: Block) -> None:
+    _refuse(gathered, block, "Confluent Cloud decides by itself how its topics are replicated")
+
+
+def _refuse(gathered: Gathered, block: Block, message: str) -> None:
+    """A resource whose replication no file tells (R0733)."""
+    at = block.labels[0].span
+    advice = "give what kafka-topics and kafka-configs --describe print of it"
+    gathered.problems.append(Diagnostic("R0733", gathered.source, at, message, help=advice))
 
 
 def _msk_configuration(gathered: Gathered, block: Block) -> None:
@@ -101,7 +112,7 @@ RESOURCES: dict[str, Callable[[Gathered, Block], None]] = {
     "aws_msk_cluster": _msk_cluster,
     "aws_msk_configuration": _msk_configuration,
     "kafka_topic": _topic("name", "replication_factor", "partitions"),
-    "confluent_kafka_topic": _topic("topic_name", "replication_factor", "partitions_count"),
+    "confluent_kafka_topic": _confluent_cloud,
     "aiven_kafka": _aiven_cluster,
     "aiven_kafka_topic": _topic("topic_name", "replication", "partitions"),
     "digitalocean_database_kafka_topic": _topic("name", "replication_factor", "partition_count"),

@@ -328,6 +328,23 @@ def test_topics_of_terraform_providers() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'resource "aws_msk_cluster" "a" {\n  kafka_version = "3.6.0"\n  number_of_broker_nodes = 3\n}\n',
+        'resource "confluent_kafka_topic" "a" {\n  topic_name = "a"\n  partitions_count = 4\n}\n',
+    ],
+)
+def test_what_a_provider_decides_by_itself_is_not_taken_for_kafkas_default(text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read(text)
+
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "R0733"
+    assert problem.span is not None
+    assert problem.source.position(problem.span.start)[0] == 1
+
+
+@pytest.mark.parametrize(
     ("text", "place"),
     [
         ('resource "a" "b" {\n  x = \n}\n', 2),
