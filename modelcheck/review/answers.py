@@ -24,6 +24,7 @@ from modelcheck.review.questions import (
     severity,
     under_any,
     under_kinds,
+    under_moves,
 )
 from spec.frozen import frozen
 
@@ -111,9 +112,10 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
     mixed = [ask(asking, partition, under_any(partition, group, faults)) for group in groups()]
     found: list[Answer] = []
     for group, any_ in zip(groups(), mixed, strict=True):
+        moved = [under_moves(partition, group)] if partition.moves else []
         rows = [
             answer
-            for question in under_kinds(partition, group, faults)
+            for question in (*moved, *under_kinds(partition, group, faults))
             for answer in ask(asking, partition, question)
         ]
         mild = _mildest(asking, partition, any_, rows)

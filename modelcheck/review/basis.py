@@ -10,6 +10,7 @@ from modelcheck.review.keys import NEVER
 from modelcheck.review.review import Review
 from modelcheck.review.settings import Settings
 from modelcheck.review.stated import Remark
+from modelcheck.review.switches import Truncation
 from spec.diagnostics import render
 
 SHOWN = 8  # names in a list, without --verbose
@@ -79,11 +80,11 @@ def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
         if one.value is None:
             yield from wrapped(line(f"  no {one.key}: "), one.absent, width)
     made = settings.switches
-    cut = (
-        "its own high watermark"
-        if made.truncation.value == "high_watermark"
-        else "where it agrees with the leader"
-    )
+    cut = {
+        Truncation.HIGH_WATERMARK: "its own high watermark",
+        Truncation.KIP_101: "where its last epoch ends at the leader",
+        Truncation.KIP_279: "where it agrees with the leader",
+    }[made.truncation.value]
     own = [
         line(f"controller: {made.controller.value}"),
         line(f"a follower cuts its log to {cut}"),

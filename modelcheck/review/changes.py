@@ -47,15 +47,17 @@ _KEYS = {
     "unclean": "unclean.leader.election.enable",
     "flush": "log.flush.interval.messages",
 }
-_EPOCHS: Mapping[str, Setting] = {"truncation": "leader_epoch"}
-_STRICT: Mapping[str, Setting] = {**_EPOCHS, "strict_min_isr": True}
+_EPOCHS: Mapping[str, Setting] = {"truncation": "kip_279", "epoch_reached": True, "restarts_noticed": True}
+_STRICT: Mapping[str, Setting] = {**_EPOCHS, "fenced_kept_out": True, "strict_min_isr": True}
 _NEWER = {
     "truncation": _Newer(
-        of(0, 11, 0),
-        "inter.broker.protocol.version=0.11.0 or later (followers cut their logs by leader epoch)",
-        {},
+        of(2, 2, 0),
+        "inter.broker.protocol.version=2.2 or later (followers cut their logs by leader epoch)",
+        _EPOCHS,
     ),
-    "controller": _Newer(of(3, 3, 0), "the KRaft controller instead of ZooKeeper", _EPOCHS),
+    "controller": _Newer(
+        of(3, 3, 0), "the KRaft controller instead of ZooKeeper", {**_EPOCHS, "fenced_kept_out": True}
+    ),
     "strict_min_isr": _Newer(
         of(3, 7, 0), "that nothing is committed below min.insync.replicas (KAFKA-15583)", _EPOCHS
     ),
@@ -81,7 +83,7 @@ def single_changes(partition: Partition) -> Iterator[Change]:
         yield Change("flush", config["flush"], "every_message")
     if partition.replicas < MOST_BROKERS:
         yield Change(REPLICAS, partition.replicas, partition.replicas + 1)
-    for switch, after in (("truncation", "leader_epoch"), ("controller", "kraft")):
+    for switch, after in (("truncation", "kip_279"), ("controller", "kraft")):
         if config[switch] != after:
             yield Change(switch, config[switch], after)
     yield from (

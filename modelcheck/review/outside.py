@@ -166,15 +166,6 @@ OUTSIDE: tuple[Key, ...] = (
         (of(0, 8, 1), NEVER),
     ),
     _outside(
-        "auto.leader.rebalance.enable",
-        Type.BOOLEAN,
-        _BROKER,
-        "moves leadership back to the preferred replica",
-        "a change of leader without a failure; the model has it as a clean election only",
-        (of(0, 8, 1), "false"),
-        (of(0, 8, 2), "true"),
-    ),
-    _outside(
         "leader.imbalance.per.broker.percentage",
         Type.INT,
         _BROKER,
@@ -204,15 +195,6 @@ OUTSIDE: tuple[Key, ...] = (
         _BOTH,
         "which replica an unclean recovery waits for (KIP-966, second part)",
         "designed but in no release known here",
-    ),
-    _outside(
-        "controlled.shutdown.enable",
-        Type.BOOLEAN,
-        _BROKER,
-        "hands leaderships over before a broker stops",
-        "the model's brokers crash; an orderly stop is gentler than that",
-        (OLDEST, "false"),
-        (of(0, 8, 2), "true"),
     ),
     _outside(
         "replica.selector.class",

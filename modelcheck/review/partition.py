@@ -14,6 +14,12 @@ from spec.load import loads
 from spec.types import Enum
 
 MOST_BROKERS = 7
+MOST_MOVES = 2
+_TRUNCATION = {
+    Truncation.HIGH_WATERMARK: "own_high_watermark",
+    Truncation.KIP_101: "kip_101",
+    Truncation.KIP_279: "kip_279",
+}
 
 
 @frozen
@@ -21,8 +27,9 @@ class Partition:
     """The model of one partition under a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
-    by the names of the model (members of enums by name); `approximations` say
-    in words where the model is coarser than the configuration.
+    by the names of the model (members of enums by name); `moves` is how often
+    leadership may be moved without need, where that is asked about; `approximations`
+    say in words where the model is coarser than the configuration.
     """
 
     model: ir.Model
@@ -30,6 +37,7 @@ class Partition:
     names: tuple[str, ...]
     config: Mapping[str, str | int | bool]
     ephemeral: bool
+    moves: int
     approximations: tuple[str, ...]
 
     @property
@@ -37,10 +45,14 @@ class Partition:
         """How many replicas the partition has."""
         return len(self.names)
 
-    def scope(self, faults: int, records: int) -> ir.Scope:
-        """Bounds for so many faults and records; each fault may cost an election, one more helps nobody."""
-        nats = {"Record": records, "Offset": records, "Epoch": 2 + faults}
-        config = {entry.name: _value(entry, self.config[entry.name]) for entry in self.model.configs}
+    def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
+        """Bounds for so many faults, records and moves of leadership.
+
+        Each fault and each move may cost an election, one more helps nobody.
+        """
+        nats = {"Record": records, "Offset": records, "Epoch": 2 + faults + moves}
+        given = {**self.config, "moves": moves}
+        config = {entry.name: _value(entry, given[entry.name]) for entry in self.model.configs}
         return ir.Scope({"Broker": self.names}, nats, {}, config)
 
 
@@ -69,9 +81,11 @@ def partition(settings: Settings) -> Partition:
         "acks": acks,
         "min_isr": min(made.min_insync_replicas.value, 9),
         "unclean": made.unclean_election.value,
-        "truncation": "leader_epoch"
-        if made.truncation.value is Truncation.LEADER_EPOCH
-        else "own_high_watermark",
+        "truncation": _TRUNCATION[made.truncation.value],
+        "epoch_reached": made.expansion_waits_for_epoch.value,
+        "restarts_noticed": made.restarts_noticed.value,
+        "fenced_kept_out": made.fenced_kept_out.value,
+        "moves": 0,
         "controller": "kraft" if made.controller.value is Controller.KRAFT else "zookeeper",
         "strict_min_isr": made.strict_min_isr.value,
         "elr": made.eligible_leader_replicas.value,
@@ -80,7 +94,10 @@ def partition(settings: Settings) -> Partition:
     ephemeral = made.storage.value is Storage.EPHEMERAL
     models = kafka()
     names = _names(settings, replicas)
-    return Partition(models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations))
+    moves = MOST_MOVES if made.leadership_moves.value and replicas > 1 else 0
+    return Partition(
+        models["kafka"], models["unattended"], names, config, ephemeral, moves, tuple(approximations)
+    )
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:

@@ -106,6 +106,7 @@ _KINDS = (
     FaultKind("disk", "disk_loss", "a broker loses its disk", "disk loss"),
 )
 ANY = "any"
+MOVE = "move"  # no fault, but it changes the leader as some faults do
 MOST_FAULTS = 5  # more takes longer than anybody waits
 
 
@@ -120,12 +121,14 @@ def severity(trace: Trace) -> tuple[int, ...]:
 class Question:
     """One search: the guarantees it decides together, and the faults that it allows.
 
-    `kind` is the row of the answer: a kind of fault, or `any` for a mixture.
+    `kind` is the row of the answer: a kind of fault, `any` for a mixture, or `move`
+    for none at all while leadership is moved so many times.
     """
 
     guarantees: tuple[Guarantee, ...]
     kind: str
     budget: ir.Budget
+    moves: int = 0
 
     @property
     def faults(self) -> int:
@@ -147,8 +150,8 @@ def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
     gone = set()
     if partition.config["acks"] != "zero":
         gone.add("request")  # the producer notices, and sends it again
-    if partition.config["controller"] == "kraft":
-        gone.add("bounce")  # a restarted broker registers anew
+    if partition.config["restarts_noticed"]:
+        gone.add("bounce")
     if partition.replicas == 1:
         gone.add("isolation")  # there is nobody to be cut off from
     if partition.ephemeral:
@@ -176,6 +179,11 @@ def under_kinds(partition: Partition, group: tuple[Guarantee, ...], faults: int)
     return tuple(Question(group, kind.name, _together((kind,), faults)) for kind in kinds)
 
 
+def under_moves(partition: Partition, group: tuple[Guarantee, ...]) -> Question:
+    """Whether moves of the leadership do, while nothing is wrong."""
+    return Question(group, MOVE, ir.Budget(0), partition.moves)
+
+
 def mixtures(partition: Partition, faults: int) -> Iterator[Mapping[str, int]]:
     """Every mixture of just so many faults, and how many of each, the mildest first."""
     kinds = fault_kinds(partition)
@@ -184,9 +192,9 @@ def mixtures(partition: Partition, faults: int) -> Iterator[Mapping[str, int]]:
         yield Counter(kinds[place].fault for place in mixture)
 
 
-def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int]) -> Question:
-    """Whether at most so many of each fault break some of the guarantees."""
-    return Question(group, ANY, ir.Budget(None, dict(most)) if most else ir.Budget(0))
+def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int], moves: int = 0) -> Question:
+    """Whether at most so many of each fault, and so many moves, break some of the guarantees."""
+    return Question(group, ANY, ir.Budget(None, dict(most)) if most else ir.Budget(0), moves)
 
 
 def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
@@ -220,7 +228,7 @@ def model_of(partition: Partition, group: tuple[Guarantee, ...]) -> ir.Model:
 
 def as_check(partition: Partition, question: Question) -> tuple[ir.Model, ir.Check]:
     """The model and the check that put a question."""
-    scope = partition.scope(question.faults, question.guarantees[0].records)
+    scope = partition.scope(question.faults, question.guarantees[0].records, question.moves)
     only = tuple(name for guarantee in question.guarantees for name in guarantee.properties)
     model = model_of(partition, question.guarantees)
     return model, ir.Check(str(question), scope, question.budget, only, (), None, span=Span(0, 0))

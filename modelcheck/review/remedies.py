@@ -119,12 +119,13 @@ def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answ
     """Whether changes prevent a loss; never those that refuse writes anyhow."""
     assert answer.loss is not None
     other, story = changed(partition, changes), answer.loss.fault_counts()
+    moves = sum(step.action == "move" for step in answer.loss.steps)
     most = max(story.values(), default=0)
     for guarantee, faults in ((answer.guarantee, story), (_WRITABLE, {})):
-        held = _holds(put(asking, other, of_mixture((guarantee,), faults), most), guarantee)
+        held = _holds(put(asking, other, of_mixture((guarantee,), faults, moves), most), guarantee)
         if not held:
             return Trial(held)
-    goes_on = _holds(put(asking, other, of_mixture((_WRITABLE,), story), most), _WRITABLE)
+    goes_on = _holds(put(asking, other, of_mixture((_WRITABLE,), story, moves), most), _WRITABLE)
     return Trial(prevents=True, goes_on=goes_on)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from modelcheck.review.answers import Answer
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import ANY, GUARANTEES, Requirement, fault_kinds, severity
+from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Requirement, fault_kinds, severity
 from modelcheck.review.remedies import Search
 from modelcheck.review.settings import Settings
 from spec.frozen import frozen
@@ -46,8 +46,9 @@ class Review:
     @property
     def rows(self) -> dict[str, str]:
         """The kinds of faults and what they are; the last is any mixture."""
+        moves = {MOVE: "leadership is moved, and nothing is wrong"} if self.partition.moves else {}
         kinds = {kind.name: kind.title for kind in fault_kinds(self.partition)} if self.faults else {}
-        return kinds | {ANY: "any of these, in any mixture" if kinds else "nothing goes wrong"}
+        return moves | kinds | {ANY: "any of these, in any mixture" if kinds else "nothing goes wrong"}
 
     def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
         """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""

@@ -1,8 +1,8 @@
 """What the release and the settings together make Kafka do: the choices a model of it has to make.
 
-Facts by version: protocols KIP-101 (0.11.0-IV2), KIP-279 (2.0-IV0), KIP-320 (2.1-IV1), KIP-497
-(2.7-IV2), KIP-841 (3.3-IV3), KIP-903 (3.5-IV1), KIP-966 (4.0-IV1), and the fixes KAFKA-7128
-(2.0.1) and KAFKA-15583 (3.7.0).
+Facts by version: protocols KIP-101 (0.11.0-IV2), KIP-279 (2.0-IV0), KIP-380 (2.2-IV0), KIP-841
+(3.3-IV3; with ZooKeeper the release 3.3), KIP-966 (4.0-IV1, on by itself from 4.1-IV0), and the
+fixes KAFKA-7128 (2.0.1) and KAFKA-15583 (3.7.0).
 """
 
 from __future__ import annotations
@@ -24,16 +24,8 @@ class Truncation(StrEnum):
     """How far a follower cuts its log back before it follows a new leader."""
 
     HIGH_WATERMARK = "high_watermark"
-    LEADER_EPOCH = "leader_epoch"
-
-
-class EpochRule(StrEnum):
-    """Which step of the ladder of fixes to truncation is live."""
-
-    NONE = "none"
-    KIP_101 = "kip101"
-    KIP_279 = "kip279"
-    KIP_320 = "kip320"
+    KIP_101 = "kip_101"
+    KIP_279 = "kip_279"
 
 
 class Controller(StrEnum):
@@ -66,22 +58,19 @@ class Switches:
     """
 
     acks: Stated[str]
-    idempotent: Stated[bool]
     replication_factor: Stated[int]
     min_insync_replicas: Stated[int]
     unclean_election: Stated[bool]
     controller: Stated[Controller]
     truncation: Stated[Truncation]
-    epoch_rule: Stated[EpochRule]
+    expansion_waits_for_epoch: Stated[bool]
+    restarts_noticed: Stated[bool]
+    fenced_kept_out: Stated[bool]
+    leadership_moves: Stated[bool]
     flush: Stated[Flush]
     storage: Stated[Storage]
     strict_min_isr: Stated[bool]
     eligible_leader_replicas: Stated[bool]
-    isr_may_be_empty: Stated[bool]
-    expansion_waits_for_epoch: Stated[bool]
-    alter_partition: Stated[bool]
-    fenced_kept_out: Stated[bool]
-    broker_epochs_checked: Stated[bool]
 
     def as_json(self) -> dict[str, object]:
         """Every choice with its reason, in plain values."""
@@ -115,26 +104,21 @@ def switches(known: Known) -> Switches:
     """Every choice for these settings.  Costs nothing; never fails."""
     controller = _controller(known)
     live = _live_protocol(known, controller.value)
-    idempotent = _idempotent(known)
-    elr = _eligible_leader_replicas(known, controller.value, live.value)
     return Switches(
         acks=_acks(known),
-        idempotent=idempotent,
         replication_factor=known.factor,
         min_insync_replicas=_min_insync(known),
         unclean_election=_unclean(known),
         controller=controller,
         truncation=_truncation(known, controller.value, live),
-        epoch_rule=_epoch_rule(known, controller.value, live),
+        expansion_waits_for_epoch=_since_release(known, of(2, 0, 1), "KAFKA-7128"),
+        restarts_noticed=_restarts_noticed(controller, live),
+        fenced_kept_out=_fenced_kept_out(known, controller.value, live),
+        leadership_moves=_leadership_moves(known),
         flush=_flush(known),
         storage=_storage(known),
         strict_min_isr=_strict_min_isr(known),
-        eligible_leader_replicas=elr,
-        isr_may_be_empty=_isr_may_be_empty(elr),
-        expansion_waits_for_epoch=_since_release(known, of(2, 0, 1), "KAFKA-7128"),
-        alter_partition=_since_protocol(live, "2.7-IV2", "KIP-497"),
-        fenced_kept_out=_in_kraft(controller, _since_protocol(live, "3.3-IV3", "KIP-841")),
-        broker_epochs_checked=_in_kraft(controller, _since_protocol(live, "3.5-IV1", "KIP-903")),
+        eligible_leader_replicas=_eligible_leader_replicas(known, controller.value, live.value),
     )
 
 
@@ -143,16 +127,6 @@ def _acks(known: Known) -> Stated[str]:
     if acks.origin is None and idempotence.origin is not None and idempotence.value is True:
         return Stated("all", f"{known.said('enable.idempotence')} makes the producer take acks=all")
     return Stated(str(acks.value), known.said("acks"), assumed=acks.origin is None)
-
-
-def _idempotent(known: Known) -> Stated[bool]:
-    found, acks = known.values["enable.idempotence"], _acks(known)
-    if found.origin is None and found.value is True and acks.value != "all":
-        return Stated(
-            value=False,
-            reason=f"on by default in Kafka {known.release}, but acks={acks.value} switches it off",
-        )
-    return Stated(found.value is True, known.said("enable.idempotence"), assumed=found.origin is None)
 
 
 def _min_insync(known: Known) -> Stated[int]:
@@ -218,15 +192,9 @@ def _live_protocol(known: Known, controller: Controller) -> Stated[Protocol]:
 
 
 def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[Truncation]:
-    rule = _epoch_rule(known, controller, live)
-    kind = Truncation.HIGH_WATERMARK if rule.value is EpochRule.NONE else Truncation.LEADER_EPOCH
-    return Stated(kind, rule.reason, rule.assumed)
-
-
-def _epoch_rule(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[EpochRule]:
     if live.value < protocol("0.11.0-IV2"):
         reason = f"{live.reason}; leader epochs decide truncation from 0.11.0-IV2 on (KIP-101)"
-        return Stated(EpochRule.NONE, reason)
+        return Stated(Truncation.HIGH_WATERMARK, reason)
     written = known.given("log.message.format.version")
     if (
         written is not None
@@ -237,15 +205,35 @@ def _epoch_rule(known: Known, controller: Controller, live: Stated[Protocol]) ->
         reason = (
             f"{known.said('log.message.format.version')}: records on disk carry no leader epoch before 0.11.0"
         )
-        return Stated(EpochRule.NONE, reason)
-    steps = (
-        (EpochRule.KIP_320, "2.1-IV1"),
-        (EpochRule.KIP_279, "2.0-IV0"),
-        (EpochRule.KIP_101, "0.11.0-IV2"),
-    )
+        return Stated(Truncation.HIGH_WATERMARK, reason)
+    steps = ((Truncation.KIP_279, "2.0-IV0"), (Truncation.KIP_101, "0.11.0-IV2"))
     rule, since = next((rule, since) for rule, since in steps if live.value >= protocol(since))
     name = rule.name.replace("_", "-")
     return Stated(rule, f"{live.reason}; {name} is live from {since} on", live.assumed)
+
+
+def _restarts_noticed(controller: Stated[Controller], live: Stated[Protocol]) -> Stated[bool]:
+    if controller.value is Controller.KRAFT:
+        return Stated(value=True, reason="a broker that restarts registers anew with the KRaft controller")
+    return _since_protocol(live, "2.2-IV0", "KIP-380")
+
+
+def _fenced_kept_out(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[bool]:
+    if controller is Controller.KRAFT:
+        return _since_protocol(live, "3.3-IV3", "KIP-841")
+    return _since_release(known, of(3, 3), "the controller's look at who is alive")
+
+
+def _leadership_moves(known: Known) -> Stated[bool]:
+    keys = ("auto.leader.rebalance.enable", "controlled.shutdown.enable")
+    moving = [key for key in keys if known.values[key].value is True]
+    if not moving:
+        return Stated(value=False, reason=" and ".join(map(known.said, keys)))
+    return Stated(
+        value=True,
+        reason=known.said(moving[0]),
+        assumed=all(known.values[key].origin is None for key in moving),
+    )
 
 
 def _flush(known: Known) -> Stated[Flush]:
@@ -283,28 +271,22 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
         return Stated(value=False, reason="eligible leader replicas need KRaft (KIP-966)")
     if known.release < of(4, 0):
         preview = known.given("eligible.leader.replicas.enable") == "True"
-        reason = known.said("eligible.leader.replicas.enable")
-        return Stated(
-            preview, reason if preview else "eligible leader replicas came with Kafka 4.0 (KIP-966)"
-        )
+        said = f"{known.said('eligible.leader.replicas.enable')}, and " if preview else ""
+        reason = f"{said}eligible leader replicas came with metadata version 4.0-IV1 (KIP-966)"
+        return Stated(value=False, reason=reason)
     if live < protocol("4.0-IV1"):
         return Stated(
             value=False, reason=f"{known.said('metadata.version')}; eligible leader replicas need 4.0-IV1"
         )
     found = known.values["eligible.leader.replicas.version"]
+    if found.origin is None and known.given("metadata.version") and live < protocol("4.1-IV0"):
+        reason = f"{known.said('metadata.version')}; the feature is on by itself from 4.1-IV0 on"
+        return Stated(value=False, reason=reason, assumed=True)
     on = isinstance(found.value, int) and found.value > 0
     said = known.said("eligible.leader.replicas.version")
     if found.origin is None and on:
         said += ", for clusters that began with it; one that was upgraded keeps what it had"
     return Stated(on, said, assumed=found.origin is None)
-
-
-def _isr_may_be_empty(elr: Stated[bool]) -> Stated[bool]:
-    if elr.value:
-        reason = "with eligible leader replicas the last in-sync one leaves the set when it is fenced"
-    else:
-        reason = "the last in-sync replica stays in the set while it is down, and is elected when it returns"
-    return Stated(elr.value, reason, elr.assumed)
 
 
 def _since_release(known: Known, first: Version, fix: str) -> Stated[bool]:
@@ -316,9 +298,3 @@ def _since_protocol(live: Stated[Protocol], first: str, fix: str) -> Stated[bool
     return Stated(
         live.value >= protocol(first), f"{live.reason}; {fix} is live from {first} on", live.assumed
     )
-
-
-def _in_kraft(controller: Stated[Controller], there: Stated[bool]) -> Stated[bool]:
-    if controller.value is Controller.KRAFT:
-        return there
-    return Stated(value=False, reason="only the KRaft controller does this")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
-from modelcheck.review.questions import kind_of
+from modelcheck.review.questions import MOVE, kind_of
 from spec.ir import Kind
 
 CELLS = {  # what the marks of the table mean, beside plain numbers
@@ -16,6 +16,7 @@ CELLS = {  # what the marks of the table mean, beside plain numbers
     "<": "`<n` lost with n faults; with fewer is not known in the time given",
     "?": "`n+?` n faults are survived, more is not known in the time given",
     "no": "`no` broken without any fault",
+    "ok": "`ok` it breaks nothing",
 }
 
 
@@ -23,6 +24,8 @@ def cell(answer: Answer | None) -> tuple[str, Role]:
     """How many faults are survived, for a table, and what the number is worth; `CELLS` explains the marks."""
     if answer is None:
         return "-", Role.DIM
+    if answer.kind == MOVE and answer.complete and answer.loss is None:
+        return "ok", Role.GOOD
     if answer.survived is None:
         return "all", Role.GOOD
     if answer.loss is not None:
@@ -72,7 +75,8 @@ def sentence(answer: Answer) -> str:
         least = f"any {count(survived, 'fault')}" if survived else "runs without faults"
         return f"{guarantee.holds} {least}{short}"
     if loss.faults == 0:
-        return f"{guarantee.fails} without any fault"
+        moved = any(step.action == "move" for step in loss.steps)
+        return f"{guarantee.fails} without any fault" + (", when leadership is moved" if moved else "")
     unsure = "" if answer.is_exact else " (whether with fewer, is not known)"
     if survived < 1:
         return f"with {count(loss.faults, 'fault')} {guarantee.fails}: {faults_of(loss)}{unsure}"

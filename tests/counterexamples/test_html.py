@@ -68,29 +68,29 @@ def test_every_step_is_a_frame_with_true_guards_and_its_changes(name: str) -> No
 
 def test_a_frame_tells_what_happened_who_stands_how_and_what_changed() -> None:
     root = shown_page(story("jepsen"))
-    third = frame(root, 3)
+    fourth = frame(root, 4)
 
     assert (
-        third.find("h4")[0].words
-        == "Step 3 of 5 every replica that A counts as in sync has record 1: A commits it"
+        fourth.find("h4")[0].words
+        == "Step 4 of 5 every replica that A counts as in sync has record 1: A commits it"
     )
-    assert [each.words for each in third.find("ul", "talk")[0].find("li")] == ["A ⟶ to client: ack 1"]
-    assert [each.words for each in third.find("div", "changed")[0].find("li")] == [
+    assert [each.words for each in fourth.find("ul", "talk")[0].find("li")] == ["A ⟶ to client: ack 1"]
+    assert [each.words for each in fourth.find("div", "changed")[0].find("li")] == [
         "acked +1",
         "committed +1",
         "A.hw 0 → 1",
     ]
-    logs = [each.attributes["aria-label"] for each in third.find("svg", "log")]
+    logs = [each.attributes["aria-label"] for each in fourth.find("svg", "log")]
     assert logs == [
         "log of A: 1 (epoch 1, acknowledged); high watermark 1",
         "log of B: empty; high watermark 0",
     ]
-    assert [each.words for each in third.find("span", "membership")] == ["in the ISR", "not in the ISR"]
+    assert [each.words for each in fourth.find("span", "membership")] == ["in the ISR", "not in the ISR"]
 
 
 def test_the_text_of_the_action_shows_which_way_the_step_went() -> None:
-    second = frame(shown_page(story("jepsen")), 2)
-    code = second.find("pre", "code")[0]
+    third = frame(shown_page(story("jepsen")), 3)
+    code = third.find("pre", "code")[0]
 
     lines = [
         (each.attributes["class"], each.find("span", "mark")[0].words) for each in code.find("span", "line")
@@ -107,7 +107,7 @@ def test_the_text_of_the_action_shows_which_way_the_step_went() -> None:
     ]
     marked = [each.text for each in code.find("span", "done") if "line" not in each.attributes["class"]]
     assert marked == ["sent := sent + 1", "l.log.append(Entry(epoch = l.epoch, id = sent))"]
-    assert second.find("p", "given")[0].words == "l = A"
+    assert third.find("p", "given")[0].words == "l = A"
 
 
 def test_the_end_tells_what_is_wrong_and_who_lost_what() -> None:
@@ -208,7 +208,7 @@ def test_several_runs_have_places_of_their_own_and_a_table_of_verdicts() -> None
     assert [[each.attributes["href"] for each in row.find("a")] for row in verdicts] == [["#run-1"], []]
     assert root.find("table", "cells")[0].find("a")[0].attributes["href"] == "#run-2"
     assert [each.words for each in root.find("nav", "contents")[0].find("a")] == ["one", "two"]
-    assert frame(root, 7, "run-2-").find("h4")[0].words.startswith("Step 7 of 7")
+    assert frame(root, 7, "run-2-").find("h4")[0].words.startswith("Step 7 of 9")
 
 
 def test_an_item_without_a_run_and_a_page_of_nothing_are_pages() -> None:

@@ -128,7 +128,9 @@ def test_two_in_sync_of_three_survive_one_fault_of_any_kind(review: Run) -> None
 
     assert code == 0
     assert found["complete"] is True
-    assert {survives for survives, _ in by_kind(found, "durable").values()} <= {1, "any"}
+    durable = by_kind(found, "durable")
+    assert durable.pop("move") == (0, None)  # it is tried with nothing else wrong
+    assert {survives for survives, _ in durable.values()} <= {1, "any"}
     assert by_kind(found, "writable")["crash"] == (1, None)
 
 
@@ -142,6 +144,8 @@ def test_acks_1_loses_with_one_fault(review: Run) -> None:
 
     assert code == 1
     assert by_kind(found, "durable")["crash"] == (0, 1)
+    assert by_kind(found, "durable")["move"] == (None, 0)
+    assert {step["action"] for step in found["first_loss"]["steps"]} == {"produce", "move"}
     assert found["required"] == [
         {"requirement": "durable:1", "met": False},
         {"requirement": "read:0", "met": True},
@@ -177,7 +181,8 @@ def test_min_isr_above_the_replicas_refuses_writes_until_3_7(
     found = answers(printed)
 
     assert code == 0
-    assert by_kind(found, "writable") == {"any": (survives, 0 if survives is None else None)}
+    told = (survives, 0 if survives is None else None)
+    assert by_kind(found, "writable") == {"move": told, "any": told}
     assert [warning["code"] for warning in found["settings"]["warnings"]] == ["R0716"]
 
 
