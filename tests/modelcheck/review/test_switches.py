@@ -1,0 +1,102 @@
+"""Every switch that a review names decides something: with another value some check finds other runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from modelcheck.api import check
+from modelcheck.review.partition import kafka, partition
+from modelcheck.review.read import read_bytes
+from modelcheck.review.settings import resolve
+from modelcheck.review.switches import Switches
+from spec.ir import Check, ConfigEntry, Model, Value
+from spec.types import Bool, Enum, Range
+
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
+MODEL = kafka()["kafka"]
+SMALL = [each for each in MODEL.checks if len(each.scope.sorts["Broker"]) < 3]
+LARGER = [each for each in MODEL.checks if each not in SMALL]
+
+
+def others(entry: ConfigEntry, now: Value) -> Iterator[Value]:
+    """The other values of a switch, as far as they are worth a try."""
+    match entry.type:
+        case Bool():
+            yield not now
+        case Enum(_, members):
+            yield from (value for value in range(len(members)) if value != now)
+        case Range(lo, _):
+            yield from (value for value in (lo, lo + 1, lo + 2) if value != now)
+        case _:
+            pytest.fail(f"{entry.name} has values of a type that is not tried: {entry.type}")
+
+
+def found(model: Model, asked: Check) -> tuple[object, ...]:
+    findings = check(model, asked, engine="explicit").findings
+    return findings.stats.states, findings.stats.transitions, findings.end
+
+
+def changes_something(entry: ConfigEntry, asked: Check) -> bool:
+    asked = replace(asked, expect=())
+    config, whole = asked.scope.config, found(MODEL, asked)
+    for value in others(entry, config[entry.name]):
+        scope = replace(asked.scope, config={**config, entry.name: value})
+        if found(MODEL, replace(asked, scope=scope)) != whole:
+            return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(
+            entry,
+            id=entry.name,
+            marks=pytest.mark.xfail(reason="it only says which other switches come with it", strict=True)
+            if entry.name == "controller"
+            else (),
+        )
+        for entry in MODEL.configs
+    ],
+)
+def test_a_switch_of_the_model_changes_what_a_check_finds(entry: ConfigEntry) -> None:
+    assert any(changes_something(entry, asked) for asked in [*SMALL, *LARGER])
+
+
+# What a review names, and the switch of the model that it sets; what is none decides the sizes or the faults.
+SETS = {
+    "acks": "acks",
+    "min_insync_replicas": "min_isr",
+    "unclean_election": "unclean",
+    "controller": None,  # which settings and remedies there are
+    "truncation": "truncation",
+    "expansion_waits_for_epoch": "epoch_reached",
+    "restarts_noticed": "restarts_noticed",
+    "fenced_kept_out": "fenced_kept_out",
+    "leadership_moves": "moves",
+    "flush": "flush",
+    "strict_min_isr": "strict_min_isr",
+    "eligible_leader_replicas": "elr",
+    "replication_factor": None,  # how many brokers there are in the model
+    "storage": None,  # which faults there are
+}
+
+
+def test_a_review_names_what_the_model_has_and_nothing_else() -> None:
+    names = set(Switches.__dataclass_fields__)
+    switches = {entry.name for entry in MODEL.configs}
+
+    assert names == set(SETS)
+    assert {name for name in SETS.values() if name is not None} == switches - {"controller"}
+
+
+def test_every_switch_of_the_model_is_set_by_a_review() -> None:
+    reading = read_bytes("server.properties", b"broker.id=1\nzookeeper.connect=z:1\n")
+    made = partition(resolve([reading], kafka="2.0.0", brokers=3, topic=None))
+
+    assert set(made.config) == {entry.name for entry in MODEL.configs}
