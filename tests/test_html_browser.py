@@ -355,7 +355,7 @@ def test_print_has_every_step_and_no_buttons(visit: Open, *, dark: bool) -> None
     for number in range(1, 10):
         assert f"Step {number} of 9" in whole
     assert "acked subset ids(l.log)" in whole
-    assert "own_high_watermark" in whole or "leader_epoch" in whole
+    assert "own_high_watermark" in whole or "kip_279" in whole
     assert "Next" not in whole
     assert all(len(text.strip()) > 40 for text in texts), "a page is empty"
 
