@@ -111,11 +111,17 @@ class Cache:
             return False
 
 
-@cache
 def sources(*packages: str) -> str:
     """A digest of the text of these packages: another text may have other kernels and other answers."""
-    modules = [module for package in packages for module in files(package).iterdir()]
-    texts = (module.read_bytes() for module in sorted(modules, key=str) if module.name.endswith(".py"))
+    return hashlib.sha256("".join(map(_of_package, packages)).encode()).hexdigest()
+
+
+@cache
+def _of_package(package: str) -> str:
+    """A digest of the text of a package, which is read once."""
+    texts = (
+        one.read_bytes() for one in sorted(files(package).iterdir(), key=str) if one.name.endswith(".py")
+    )
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 

@@ -14,6 +14,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from types import ModuleType
 
+from modelcheck.signals import blocked
+
 
 @dataclass(slots=True, eq=False)
 class Child:
@@ -42,23 +44,10 @@ def started(serve: Callable[[Connection], None]) -> Child:
     ours, theirs = context.Pipe()
     process = context.Process(target=_in_child, args=(serve, theirs), daemon=True)
     resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
-    with _no_interrupts(), _without_main():  # what a process that starts inherits
+    with blocked(signal.SIGINT), _without_main():  # what a process that starts inherits
         process.start()
     theirs.close()  # so that the pipe ends with the process
     return Child(process, ours)
-
-
-@contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Ctrl-C waits; where the system cannot do that, it does not."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
     """The sorts whose members may be renamed."""
     kept = {name for action in model.actions for name in _told_apart(action.body)}
     kept.update(_told_apart(model.init))
-    kept.update(name for entry in model.configs for name in mentioned(entry.type))
+    kept.update(name for entry in model.configs for name in t.sorts_in(entry.type))
     kept.update(name for variable in model.variables for name in _in_keys(variable.type))
     return tuple(sort.name for sort in model.sorts if sort.name not in kept)
 
@@ -35,7 +35,7 @@ def _told_apart(statements: Sequence[ir.Stmt]) -> Iterator[str]:
         match statement:
             case ir.Each(slot, _, domain, body):
                 if not isinstance(domain.type, t.Option) and not _in_any_order(slot, body):
-                    yield from mentioned(domain.type)
+                    yield from t.sorts_in(domain.type)
                 yield from _told_apart(body)
             case ir.Branch(_, then, other):
                 yield from _told_apart(then)
@@ -147,43 +147,7 @@ def _depends(expr: ir.Expr, slot: int) -> bool:
 
 def _in_keys(of: t.Type) -> Iterator[str]:
     """The sorts inside the keys of maps, where a key is more than a member."""
-    match of:
-        case t.Map(key, inner):
-            yield from () if isinstance(key, t.Sort) else mentioned(key)
-            yield from _in_keys(inner)
-        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
-            yield from _in_keys(inner)
-        case t.Tuple(items):
-            for item in items:
-                yield from _in_keys(item)
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            for field in fields:
-                yield from _in_keys(field.type)
-        case t.Union(_, cases):
-            for case in cases:
-                yield from _in_keys(case)
-        case _:
-            return
-
-
-def mentioned(of: t.Type) -> Iterator[str]:
-    """The sorts in a type."""
-    match of:
-        case t.Sort(name):
-            yield name
-        case t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _) | t.Option(inner):
-            yield from mentioned(inner)
-        case t.Map(key, inner):
-            yield from mentioned(key)
-            yield from mentioned(inner)
-        case t.Tuple(items):
-            for item in items:
-                yield from mentioned(item)
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            for field in fields:
-                yield from mentioned(field.type)
-        case t.Union(_, cases):
-            for case in cases:
-                yield from mentioned(case)
-        case _:
-            return
+    if isinstance(of, t.Map) and not isinstance(of.key, t.Sort):
+        yield from t.sorts_in(of.key)
+    for part in t.parts(of):
+        yield from _in_keys(part)

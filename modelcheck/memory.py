@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 SHARE = 0.8  # of the memory that is free, to leave room for the answer
+CONTAINER = Path("/sys/fs/cgroup")
+LIMIT_AND_USE = ("memory.max", "memory.current")
+GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")
 
 
 def resident() -> int:
@@ -41,10 +44,13 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    folder = Path("/sys/fs/cgroup")
+    """Up to the limit of a control group (version 2), whose pages of files are given back when asked for."""
     try:
-        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
-        used = (folder / "memory.current").read_text(encoding="ascii").strip()
-        return int(limit) - int(used)
+        limit, used = (int((CONTAINER / name).read_text(encoding="ascii")) for name in LIMIT_AND_USE)
+        uses = dict(
+            line.split() for line in (CONTAINER / "memory.stat").read_text(encoding="ascii").splitlines()
+        )
+        cached = sum(int(uses.get(name, 0)) for name in GIVEN_BACK)
     except (OSError, ValueError):
         return None
+    return max(0, limit - max(0, used - cached))

@@ -12,7 +12,6 @@ from itertools import groupby, permutations, product
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.interchangeable import mentioned
 from spec.semantics import Machine, State
 from spec.values import encode
 
@@ -87,7 +86,7 @@ def renamed(of: t.Type, sort: str, value: ir.Value, renaming: Renaming) -> ir.Va
 
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
     """Whether what is said by a value of a member is the same however the other sorts are named."""
-    return not set(mentioned(of)) & (set(sorts) - {sort})
+    return not set(t.sorts_in(of)) & (set(sorts) - {sort})
 
 
 # ------------------------------------------------------------------ renaming values

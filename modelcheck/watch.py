@@ -19,6 +19,7 @@ from types import FrameType
 from modelcheck.memory import resident
 from modelcheck.report import Stopped
 from modelcheck.result import End
+from modelcheck.signals import blocked
 from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
@@ -82,11 +83,8 @@ def held() -> Iterator[None]:
     if not CAN_RAISE:
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-    try:
+    with blocked(signal.SIGALRM):
         yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _is_letting_go(frame: FrameType | None) -> bool:

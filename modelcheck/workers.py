@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import io
 import pickle
-import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from types import FrameType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from modelcheck.children import Child, started
 from modelcheck.cores import cores
+from modelcheck.signals import Interruptible
 
 T = TypeVar("T")
 Work = Callable[[int], T]  # what is done for the job of a number
 
 SLICE = 0.1  # seconds between looks at Ctrl-C
 
-INTERRUPTED = "interrupted"
 KILLED = "a worker process was killed, perhaps for want of memory"
 
 
@@ -33,32 +30,20 @@ class Gone(Exception):  # noqa: N818 - it is told, in other words
     """A process is there no more."""
 
 
-class Workers(Generic[T]):
+class Workers(Interruptible, Generic[T]):
     """A process for each core, that does some work for numbers; use it as a context.
 
     Each is sent the work once, and with it the `shared` objects, such as models: what
-    goes to and fro later only names them.  Within it the first Ctrl-C only ends the work,
-    so that what was found by then can be told; the second one is a KeyboardInterrupt as usual.
+    goes to and fro later only names them.
     """
 
     def __init__(self, work: Work[T], shared: Sequence[object] = ()) -> None:
+        super().__init__()
         self._most = cores()
-        self.ended = ""  # why nothing more is done
         self._order = pickle.dumps((tuple(shared), work))
         self._mail = _Mail(shared)
         self._idle: list[Child] = []
         self._busy: dict[Connection, tuple[Child, int]] = {}
-        self._before: Callable[[int, FrameType | None], object] | int | None = None
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._discard()
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
 
     def each(self, count: int) -> Iterator[tuple[int, T]]:
         """Results as they come, each with the number of its job."""
@@ -74,12 +59,7 @@ class Workers(Generic[T]):
             self.ended = self.ended or KILLED
         finally:
             if self._busy or self.ended:
-                self._discard()
-
-    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
-        if self.ended == INTERRUPTED:
-            raise KeyboardInterrupt
-        self.ended = INTERRUPTED
+                self.close()
 
     def _submit(self, number: int) -> None:
         worker = self._idle.pop() if self._idle else self._started()
@@ -103,7 +83,7 @@ class Workers(Generic[T]):
             raise error
         return number, result
 
-    def _discard(self) -> None:
+    def close(self) -> None:
         """End the processes at once: what they would still find is not waited for."""
         workers = [*self._idle, *(worker for worker, _ in self._busy.values())]
         self._idle, self._busy = [], {}

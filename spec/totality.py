@@ -46,7 +46,6 @@ from spec.ir import (
 from spec.types import (
     Bag,
     Bool,
-    Case,
     Enum,
     Field,
     Limit,
@@ -58,9 +57,9 @@ from spec.types import (
     Seq,
     Set,
     Sort,
-    Tuple,
     Type,
     Union,
+    parts,
 )
 
 _PARTIAL = {Op.INDEX, Op.LAST, Op.THE, Op.LEAST, Op.GREATEST}
@@ -290,13 +289,5 @@ def names_scope(of: Type) -> bool:
     match of:
         case Nat() | Seq(_, Limit(str())) | Set(_, Limit(str())) | Bag(_, Limit(str())):
             return True
-        case Option(inner) | Seq(inner) | Set(inner) | Bag(inner) | Map(_, inner):
-            return names_scope(inner)
-        case Tuple(items):
-            return any(map(names_scope, items))
-        case Record(_, fields) | Case(_, _, fields):
-            return any(names_scope(field.type) for field in fields)
-        case Union(_, cases):
-            return any(map(names_scope, cases))
         case _:
-            return False
+            return any(map(names_scope, parts(of)))

@@ -7,6 +7,8 @@ that no state can hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from spec.frozen import frozen
 
 LARGEST_LISTED = 1_000_000  # as the scope of a nat
@@ -257,23 +259,34 @@ def is_ordered(of: Type) -> bool:
             return False
 
 
+def parts(of: Type) -> tuple[Type, ...]:
+    """The types of what a value of the type has in it; the keys of a map are no part of its value."""
+    match of:
+        case Option(inner) | Set(inner) | Bag(inner) | Seq(inner) | Map(_, inner):
+            return (inner,)
+        case Tuple(items):
+            return items
+        case Record(_, fields) | Case(_, _, fields):
+            return tuple(field.type for field in fields)
+        case Union(_, cases):
+            return cases
+        case _:
+            return ()
+
+
+def sorts_in(of: Type) -> Iterator[str]:
+    """The names of the sorts in a type, with those that are keys."""
+    if isinstance(of, Sort):
+        yield of.name
+    if isinstance(of, Map):
+        yield from sorts_in(of.key)
+    for part in parts(of):
+        yield from sorts_in(part)
+
+
 def names_sort(of: Type) -> bool:
     """Whether values of the type name members of a sort, so that to take the first would tell them apart."""
-    match of:
-        case Sort():
-            return True
-        case Option(inner) | Set(inner) | Bag(inner) | Seq(inner):
-            return names_sort(inner)
-        case Map(key, inner):
-            return names_sort(key) or names_sort(inner)
-        case Tuple(items):
-            return any(map(names_sort, items))
-        case Record(_, fields) | Case(_, _, fields):
-            return any(names_sort(part.type) for part in fields)
-        case Union(_, cases):
-            return any(map(names_sort, cases))
-        case _:
-            return False
+    return any(True for _ in sorts_in(of))
 
 
 def tells_apart(domain: Type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+class _Teller:
+    """Tells each failure when it happens: a run that is cut off has no list of them at its end."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._terminal.ensure_newline()
+            self._terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
+            for line in report.longreprtext.splitlines()[-12:]:
+                self._terminal.write_line(f"    {line}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Where nobody looks on, failures are told at once."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and terminal is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Teller(terminal))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need Spark go first, for one worker to have them all; who shares a session goes together."""
     items.sort(key=_by_session)
@@ -34,6 +56,15 @@ def _by_session(item: pytest.Item) -> int:
     if item.get_closest_marker("spark") is None:
         return 3
     return 0 if "local_spark" in fixtures else 1 if "cluster_spark" in fixtures else 2
+
+
+@pytest.fixture(autouse=True)
+def _no_test_ends_its_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A command that passes its limit by far ends its process, which here would be that of all tests."""
+    ends: list[object] = []
+    monkeypatch.setattr("modelcheck.output.Output.give_up", lambda _, end: ends.append(end))
+    yield
+    assert not ends, "a limit was passed by so much that the program would have ended without a verdict"
 
 
 @pytest.fixture

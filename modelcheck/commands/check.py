@@ -49,7 +49,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
     if args.estimate:
-        return _estimate(output, asked)
+        return _estimate(output, progress, asked)
     outcomes: list[Outcome] = []
     exits = set[Exit]()
     for (model, check), family in zip(asked, families(asked), strict=True):
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             _tell_disagreement(output, model, check, disagreement)
             exits.add(Exit.BUG)
             continue
-        outcome, shrunk = _smaller(args, output, found)
+        outcome, shrunk = _smaller(args, progress, found)
         outcomes.append(outcome)
         if not args.json:
             try:
@@ -90,11 +90,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
-def _estimate(output: Output, asked: list[Question]) -> int:
+def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> int:
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
     for model, check in asked:
         title = f"{model.name} · {check.name}"
-        progress = ProgressLine(output.err, title, columns=shutil.get_terminal_size().columns)
+        progress.begin(title)
         try:
             found = estimate(model, check, progress)
         finally:
@@ -154,12 +154,13 @@ def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagr
     )
 
 
-def _smaller(args: argparse.Namespace, output: Output, outcome: Outcome) -> tuple[Outcome, list[Shrunk]]:
+def _smaller(
+    args: argparse.Namespace, progress: ProgressLine, outcome: Outcome
+) -> tuple[Outcome, list[Shrunk]]:
     """The outcome with its runs made minimal, if that is asked for."""
     if not args.shrink:
         return outcome, []
-    columns = shutil.get_terminal_size().columns
-    progress = ProgressLine(output.err, f"{outcome.model.name} · shrinking", columns=columns)
+    progress.begin(f"{outcome.model.name} · shrinking")
     try:
         return smaller(outcome, lambda trace: shrink(trace, seconds=args.max_time, reporter=progress))
     finally:

@@ -42,7 +42,6 @@ from modelcheck.explicit.values import (
     tag_of,
     value,
 )
-from modelcheck.interchangeable import mentioned
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 
@@ -159,7 +158,7 @@ def _said_of(
         case t.Map(t.Sort(name), inner), Array(packed) if name == sort and not own:
             item = cut_out(fn, live.v, live.packing.offset(member), packed)
             yield from _said_of(fn, item, inner, sort, member, sorts, own=True)
-        case _ if own and not sorts & set(mentioned(of)):
+        case _ if own and not sorts & set(t.sorts_in(of)):
             whole = code(fn, live)
             for low in range(0, max(live.packing.width, 1), 64):
                 yield fn.resize(fn.lshr(whole, const(whole.bits, low)), 64)

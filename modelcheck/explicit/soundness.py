@@ -19,9 +19,10 @@ from modelcheck.explicit.arithmetic import V, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.canonical import canonical
 from modelcheck.explicit.checkpoint import damaged, only_runs
-from modelcheck.explicit.compiling import Tier, compiled, loaded
+from modelcheck.explicit.compiling import Tier
 from modelcheck.explicit.context import Context
 from modelcheck.explicit.fits import fits
+from modelcheck.explicit.functions import Code, Signatures
 from modelcheck.explicit.layout import Layout
 from modelcheck.explicit.runtime import (
     COUNT,
@@ -38,17 +39,17 @@ from modelcheck.explicit.runtime import (
 )
 from modelcheck.explicit.search import Search
 from modelcheck.explicit.space import ROOT, Shard
-from modelcheck.explicit.writing import text_of
+from modelcheck.explicit.writing import Written, code, text_of
 
 _P, _N = ctypes.c_void_p, ctypes.c_int64
-TYPES: dict[str, list[Any]] = {
-    "occupied": [_P, _N],
-    "settled": [_P, _N, _N],
-    "claim": [_P, _P, _N],
-    "release": [_P, _P, _N],
-    "rouse": [_P, _P, _N],
-    "lull": [_P, _P, _N],
-    "between": [_P, _N, _N, _P],
+SIGNATURES: Signatures = {
+    "occupied": (_N, [_P, _N]),
+    "settled": (_N, [_P, _N, _N]),
+    "claim": (_N, [_P, _P, _N]),
+    "release": (_N, [_P, _P, _N]),
+    "rouse": (_N, [_P, _P, _N]),
+    "lull": (_N, [_P, _P, _N]),
+    "between": (_N, [_P, _N, _N, _P]),
 }
 
 
@@ -209,11 +210,9 @@ class _Asked:
     def __init__(self, search: Search) -> None:
         kernel = search.kernel
         written = Soundness(search.task, kernel.layout, kernel.context).functions()
-        self._engine = loaded(compiled(text_of(written, frozenset(TYPES)), Tier.QUICK))
-        self.call = {
-            name: ctypes.CFUNCTYPE(_N, *types)(self._engine.get_function_address(name))
-            for name, types in TYPES.items()
-        }
+        made = code(Written(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
+        self._code = Code(made, SIGNATURES)
+        self.call = self._code.call
         self.search, self.space = search, search.space
 
     def refuse(self) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable
-from types import FrameType
-from typing import Protocol, Self
+from typing import Protocol
 
 from modelcheck.api import Unsupported, check
 from modelcheck.engine import Family, Limits
@@ -15,6 +11,7 @@ from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.report import Event, Progress, Reporter, Stopped
 from modelcheck.result import End, Outcome
 from modelcheck.review.kept import Answers, Found, found
+from modelcheck.signals import Interruptible
 from modelcheck.timings import Timings
 from spec.frozen import frozen
 from spec.ir import Check, Model
@@ -38,17 +35,14 @@ class Effort:
     seconds: float | None = None
 
 
-class Asking:
+class Asking(Interruptible):
     """One question after the other; `ended` is why there are no more, `states` how many were found in all.
 
     What an earlier run has answered costs nothing again: `known` of the states were found then.
-
-    Within it as a context the first Ctrl-C only ends the questions, so that what was
-    found by then can be told; the second one is a KeyboardInterrupt as usual.
     """
 
     def __init__(self, effort: Effort, watch: Watch, timings: Timings | None = None, ended: str = "") -> None:
-        self.ended = ended
+        super().__init__(ended)
         self.states = self.known = 0
         self._answers = Answers()
         self._searches = 0
@@ -58,22 +52,10 @@ class Asking:
         self._timings.inner = watch
         self._engine = ExplicitEngine(series=True)
         self._until = None if effort.seconds is None else time.monotonic() + effort.seconds
-        self._before: Callable[[int, FrameType | None], object] | int | None = None
 
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Stop what compiles beside it."""
         self._engine.close()
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
-        if self.ended:
-            raise KeyboardInterrupt
-        self.ended = End.INTERRUPTED.value
 
     def found(self, what: str, model: Model, asked: Check, family: Family) -> Found | None:
         """What comes out, up to symmetry, perhaps cut short; None when nothing is left to spend."""

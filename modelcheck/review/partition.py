@@ -27,9 +27,8 @@ class Partition:
     """The model of one partition under a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
-    by the names of the model (members of enums by name); `moves` is how often
-    leadership may be moved without need, where that is asked about; `approximations`
-    say in words where the model is coarser than the configuration.
+    by the names of the model (members of enums by name); `approximations` say
+    in words where the model is coarser than the configuration.
     """
 
     model: ir.Model
@@ -37,13 +36,17 @@ class Partition:
     names: tuple[str, ...]
     config: Mapping[str, str | int | bool]
     ephemeral: bool
-    moves: int
     approximations: tuple[str, ...]
 
     @property
     def replicas(self) -> int:
         """How many replicas the partition has."""
         return len(self.names)
+
+    @property
+    def moves(self) -> int:
+        """How often leadership may be moved without need, where that is asked about."""
+        return int(self.config["moves"])
 
     def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
         """Bounds for so many faults, records and moves of leadership.
@@ -85,7 +88,7 @@ def partition(settings: Settings) -> Partition:
         "epoch_reached": made.expansion_waits_for_epoch.value,
         "restarts_noticed": made.restarts_noticed.value,
         "fenced_kept_out": made.fenced_kept_out.value,
-        "moves": 0,
+        "moves": MOST_MOVES if made.leadership_moves.value and replicas > 1 else 0,
         "controller": "kraft" if made.controller.value is Controller.KRAFT else "zookeeper",
         "strict_min_isr": made.strict_min_isr.value,
         "elr": made.eligible_leader_replicas.value,
@@ -94,10 +97,7 @@ def partition(settings: Settings) -> Partition:
     ephemeral = made.storage.value is Storage.EPHEMERAL
     models = kafka()
     names = _names(settings, replicas)
-    moves = MOST_MOVES if made.leadership_moves.value and replicas > 1 else 0
-    return Partition(
-        models["kafka"], models["unattended"], names, config, ephemeral, moves, tuple(approximations)
-    )
+    return Partition(models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations))
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from modelcheck.watch import CAN_RAISE, held, watched
 from spec.load import loads
 
 LIMIT = 1.0  # seconds, where a test gives a limit
+PAST = 2.0  # seconds: a limit of a tenth of a second is passed by far, though not so far that all ends
 HUNG = 30.0  # seconds: what takes so long on any machine does not end by its limit
 
 MOVES = "state { a: bool = false }\naction go { a := not a }\n"
@@ -151,7 +152,7 @@ def test_python_is_stopped_when_the_time_is_up() -> None:
 def test_a_stop_does_not_get_lost_where_a_value_is_let_go() -> None:
     class Slow:
         def __del__(self) -> None:
-            time.sleep(0.5)
+            time.sleep(PAST)
 
     def work() -> None:
         with watched(0.1, None):
@@ -178,7 +179,7 @@ def test_the_watch_around_another_is_heard() -> None:
 def test_nothing_is_raised_when_all_is_done_in_time() -> None:
     with watched(0.01, None):
         pass
-    time.sleep(0.5)  # a late signal would be raised here
+    time.sleep(PAST)  # a late signal would be raised here
 
 
 def test_what_is_held_is_left_in_order_first() -> None:
@@ -186,7 +187,7 @@ def test_what_is_held_is_left_in_order_first() -> None:
 
     def work() -> None:
         with watched(0.1, None), held():
-            time.sleep(1)
+            time.sleep(PAST)
             done.append("in order")
 
     with pytest.raises(Stopped):

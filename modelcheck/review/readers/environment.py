@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from modelcheck.review.catalogue import find, is_irrelevant
-from modelcheck.review.found import About, Fact, Kind, Layer, Reading, Topic
+from modelcheck.review.found import About, Kind, Layer, Reading, Topic
 from modelcheck.review.keys import Reader
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.images import is_of_a_broker, release_of
@@ -96,8 +96,7 @@ def read_image(gathered: Gathered, image: Scalar) -> None:
     """Add the release that an image carries, where its name tells it."""
     release = release_of(image.text)
     if release is not None:
-        words = f"image {image.text}"
-        gathered.facts.append(Fact(About.VERSION, release, gathered.source, image.span, words))
+        gathered.fact(About.VERSION, image, f"image {image.text}", release)
 
 
 def variables_of(node: Node | None) -> tuple[Variable, ...]:

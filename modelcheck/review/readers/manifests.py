@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from modelcheck.review.catalogue import find
-from modelcheck.review.found import About, Fact, Layer
+from modelcheck.review.found import About, Layer
 from modelcheck.review.keys import Reader
 from modelcheck.review.properties import read_properties
-from modelcheck.review.readers.commands import read_commands, starts_a_broker
+from modelcheck.review.readers.commands import read_commands
+from modelcheck.review.readers.containers import read_container
 from modelcheck.review.readers.environment import (
     Variable,
-    client_key,
-    is_a_controller,
-    read_image,
     read_variables,
-    runs_a_broker,
     variables_of,
 )
 from modelcheck.review.readers.gathered import Gathered
@@ -37,23 +34,12 @@ def read_workload(gathered: Gathered, node: Node) -> None:
 
 
 def _container(gathered: Gathered, node: Node, replicas: Node | None, name: str) -> None:
-    image, variables = get(node, "image"), variables_of(get(node, "env"))
-    read_commands(gathered, node, name)
-    if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(node)):
-        read_variables(gathered, [one for one in variables if client_key(one.name.text)])
+    if not read_container(gathered, node, variables_of(get(node, "env")), name, name):
         return
-    if isinstance(image, Scalar):
-        read_image(gathered, image)
-    if is_a_controller(variables):
-        gathered.notes.append(f"{name} is a controller of its own; it keeps no topics")
-        gathered.passed.append(node.span)
-        return
-    read_variables(gathered, variables, name)
     copies = gathered.count(replicas, "spec.replicas")
     at = node if replicas is None else replicas
     words = f"spec.replicas of `{name}`" if replicas is not None else f"the broker `{name}`"
-    number = str(1 if copies is None else copies)
-    gathered.facts.append(Fact(About.BROKERS, number, gathered.source, at.span, words))
+    gathered.fact(About.BROKERS, at, words, str(1 if copies is None else copies))
 
 
 def read_config_map(gathered: Gathered, node: Node) -> None:
