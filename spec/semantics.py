@@ -36,7 +36,10 @@ MEMO = 100_000  # values of one variable whose bytes are remembered
 
 @frozen
 class Step:
-    """One way for the model to go on: an action, its parameters, and what was chosen on the way."""
+    """One way for the model to go on: an action, its parameters, and what was chosen on the way.
+
+    Where it was an error to ask what a parameter may be, `args` ends before that one.
+    """
 
     action: str
     args: tuple[Value, ...]
@@ -162,7 +165,8 @@ class Machine:
     def name(self, step: Step) -> str:
         """A step as people name it: `crash(b1)`, `deliver | m = Vote(term = 1)`."""
         action = self._actions[step.action].action
-        args = ", ".join(show(p.type, v, self.scope) for p, v in zip(action.params, step.args, strict=True))
+        known = [show(p.type, v, self.scope) for p, v in zip(action.params, step.args, strict=False)]
+        args = ", ".join([*known, "…"] if len(known) < len(action.params) else known)
         choices = ", ".join(f"{c.name} = {show(c.type, c.value, self.scope)}" for c in step.choices)
         return action.name + (f"({args})" if args else "") + (f" | {choices}" if choices else "")
 

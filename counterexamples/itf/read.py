@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import NoReturn
 
 from counterexamples.certify import Certified, NotReplayable, certify
@@ -262,20 +263,22 @@ class _Reader:
                 self.fail("R0806", ("states", index), f"step {index} is not a step of the model", hints)
             yield step
 
-    def step(self, scope: Scope, meta: Mapping[str, Json], path: Path) -> Step:
+    def step(self, scope: Scope, meta: Mapping[str, Json], path: Path, *, fails: bool = False) -> Step:
+        """A step; one that `fails` may have failed before its last parameters were known."""
         action = next((a for a in self.model.actions if a.name == meta["action"]), None)
         if action is None:
             message = f"the model has no action {meta['action']!r}"
             self.fail("R0804", (*path, "action"), message, self.near(meta["action"], "actions"))
         params = _member(meta, "params")
-        for param in action.params:
+        known = tuple(takewhile(lambda p: p.name in params, action.params)) if fails else action.params
+        for param in known:
             if param.name not in params:
                 message = f"parameter `{param.name}` of {action.name} has no value"
                 others = [name for name in params if name not in {each.name for each in action.params}]
                 self.fail("R0802", path, message, suggest(param.name, others) or _has(others))
         args = tuple(
             self.value(scope, _member_type(p.domain.type), params[p.name], (*path, "params", p.name))
-            for p in action.params
+            for p in known
         )
         choices = meta.get("choices", [])
         if not isinstance(choices, list):
@@ -320,7 +323,7 @@ class _Reader:
                 str(found.get("code")),
                 str(found.get("message")),
                 Span(*span),
-                self.step(scope, step, (*path, "step"))
+                self.step(scope, step, (*path, "step"), fails=True)
                 if isinstance(step, dict) and "action" in step
                 else None,
             )

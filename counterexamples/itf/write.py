@@ -75,7 +75,7 @@ def _step(trace: Trace, step: Step) -> dict[str, Json]:
     return {
         "action": step.action,
         "params": {
-            p.name: encode(p.type, arg, trace.scope) for p, arg in zip(params, step.args, strict=True)
+            p.name: encode(p.type, arg, trace.scope) for p, arg in zip(params, step.args, strict=False)
         },
         "choices": [
             {"name": choice.name, "value": encode(choice.type, choice.value, trace.scope)}

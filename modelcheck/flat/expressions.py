@@ -69,7 +69,7 @@ class Expressions:
             case ir.Var(index=index):
                 return env.state[index]
             case ir.Local(slot=slot):
-                return env.slots[slot]
+                return _as_option(env.slots[slot], expr.type, terms)
             case ir.Apply():
                 return self._apply(expr, env)
             case ir.And(parts=parts):
@@ -155,6 +155,8 @@ class Expressions:
             numbers = [terms.number(n) for n in range(lo.lo, hi.hi + 1)]
             return [(terms.both(terms.le(lo, n), terms.le(n, hi)), n) for n in numbers]
         whole = self.of(domain, env)
+        if isinstance(domain.type, t.Option) and not isinstance(whole, Maybe):
+            return [(terms.true, whole)]  # one value, also where that has members of its own
         if isinstance(whole, Listed) and not any_order:
             whole = shapes.heap(whole)
         match whole:
@@ -176,8 +178,6 @@ class Expressions:
                     return [(has, value)]
                 constants = [shapes.constant(inner, v) for v in shapes.possible(value, inner)]
                 return [(terms.both(has, shapes.equal(value, each)), each) for each in constants]
-            case _ if isinstance(domain.type, t.Option):
-                return [(terms.true, whole)]
             case _:
                 raise Unsayable(f"the members of {domain.type}")
 
@@ -445,3 +445,8 @@ class Expressions:
                 return starts(shapes, row, start)
             case _:
                 raise Unsayable(f"`{expr.op.value}` of a sequence")
+
+
+def _as_option(shape: Shape, of: t.Type, terms: Terms) -> Shape:
+    """What a name stands for, as an option where that is its type: a value alone may be bound to it."""
+    return Maybe(terms.true, shape) if isinstance(of, t.Option) and not isinstance(shape, Maybe) else shape

@@ -66,6 +66,9 @@ class Steps:
         terms = self._terms
         start = Frame([*state], {}, terms.true, Ends(terms.false, terms.false))
         for args, frame in self._bound(action.params, 0, start, ()):
+            if len(args) < len(action.params):
+                yield Step(action.name, args), frame
+                continue
             for part in action.head:
                 if isinstance(part, ir.Bound):
                     frame.slots[part.slot] = self._e.of(part.value, self._env(frame))
@@ -79,18 +82,24 @@ class Steps:
     def _bound(
         self, params: Sequence[ir.Param], index: int, frame: Frame, args: tuple[Shape, ...]
     ) -> Iterator[tuple[tuple[Shape, ...], Frame]]:
+        """Every choice of parameters; where one has none, those before it, if it was an error to ask for it."""
         if index == len(params):
             yield args, frame
             return
         param = params[index]
         choices = self._constants(param.domain, param.case, param.type, frame)
+        errs = True
         for n, (has, value) in enumerate(choices):
             inner = frame.copy()
             inner.guard = self._terms.both(frame.guard, has)
             inner.slots[param.slot] = value
             self._note(inner, param.domain.type, value, n)
             if inner.guard.constant != 0:
+                errs = False  # it has the error, if any
                 yield from self._bound(params, index + 1, inner, (*args, value))
+        if errs and frame.ends.error.constant != 0:
+            frame.guard = self._terms.false
+            yield args, frame
 
     def _constants(
         self, domain: ir.Expr, case: int | None, of: t.Type, frame: Frame
@@ -244,7 +253,7 @@ class Steps:
             self._note(branch, statement.domain.type, value, n)
             if branch.guard.constant != 0:
                 found.append(branch)
-        if frame.ends.error is not before:
+        if frame.ends.error is not before or not found:  # then no branch has the error
             found.append(frame.copy())
             found[-1].guard = terms.false
         return found

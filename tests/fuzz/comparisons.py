@@ -17,7 +17,7 @@ from modelcheck.explicit.kernel import Kernel
 from modelcheck.explicit.packing import TooWide
 from modelcheck.families import families
 from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.result import Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.result import End, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
@@ -233,8 +233,10 @@ def bounded(case: Case) -> Differences | None:
             return None
         order = "faults" if fewest else "steps"
         if "" in plain.shown:  # where it errs, what else is true there depends on the order of looking
+            if told.end is End.DECIDED:  # before it came to an error
+                continue
             least = min(plain.shown[""], key=lambda each: each[::-1] if fewest else each)
-            error = told.error and (len(told.error.steps), told.error.faults)
+            error = told.error and cost(told.error)[::-1]
             found |= differences({f"error, by {order}": least}, {f"error, by {order}": error})
             continue
         expected = {

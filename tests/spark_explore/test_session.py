@@ -158,7 +158,7 @@ def test_without_a_java_on_the_path_the_command_of_the_readme_works(tmp_path: Pa
     assert install == "python -m pip install -e '.[spark]'"
     assert process.returncode == Exit.EXPECTED
     assert errors == ""
-    assert "searched   2,149 states" in told
+    assert "searched   596 states" in told
     assert "engine     spark" in told
 
 

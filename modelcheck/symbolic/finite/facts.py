@@ -9,6 +9,7 @@ how many faults there were, is said of a plain variable.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 
 import spec.ir as ir
@@ -35,11 +36,14 @@ class Fact:
     """Something that is true or false of a state; without `expr` the language cannot say it.
 
     Of two that would do, the one with the lower `rank` is kept: it says less about single values.
+    What else says the same is `also`, and what says the opposite `unlike`.
     """
 
     expr: ir.Expr | None
     term: Term
     rank: int
+    also: tuple[ir.Expr, ...] = ()
+    unlike: tuple[ir.Expr, ...] = ()
 
 
 def facts(model: ir.Model, scope: ir.Scope, machine: Machine) -> tuple[Fact, ...]:
@@ -60,14 +64,22 @@ class _Facts:
 
     def all(self) -> Iterator[Fact]:
         """Every fact once, those about plain variables last."""
-        seen: dict[Term, None] = {}
         said: list[Fact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
         said += self._raw(said)
         terms = self._machine.terms
+        kept: dict[Term, list[Fact]] = {}  # by what is said, and in how many words
+        opposites: dict[Term, list[Fact]] = {}
         for fact in said:
-            if fact.term.constant is None and fact.term not in seen and terms.no(fact.term) not in seen:
-                seen[fact.term] = None
-                yield fact
+            opposite = terms.no(fact.term)
+            if fact.term.constant is not None:
+                continue
+            if opposite in kept:
+                opposites[opposite].append(fact)
+            else:
+                kept.setdefault(fact.term, []).append(fact)
+                opposites.setdefault(fact.term, [])
+        for term, (fact, *also) in kept.items():
+            yield replace(fact, also=_words(also), unlike=_words(opposites[term]))
 
     def _fact(self, rank: int, expr: ir.Expr) -> Fact | None:
         terms = self._machine.terms
@@ -224,6 +236,10 @@ class _Facts:
                 continue
             for value in range(flat.most):
                 yield Fact(None, terms.le(var, terms.number(value)), 3)
+
+
+def _words(of: Iterable[Fact]) -> tuple[ir.Expr, ...]:
+    return tuple(fact.expr for fact in of if fact.expr is not None)
 
 
 def _is_single(of: t.Type) -> bool:

@@ -22,7 +22,7 @@ from modelcheck.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
-from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, Teller
+from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotKept, Teller
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.interrupts import interruptible
@@ -82,14 +82,17 @@ class _Search:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
         self._clock = Clock(task, wish.seconds)
         self._told = monotonic()
-        known = facts(task.model, task.scope, system.machine)
-        self._orbits = Orbits(task.model, task.scope, known)
-        self._frames = Frames(system, known, self._orbits, task.limits.memory, self._left)
+        self._facts = facts(task.model, task.scope, system.machine)
+        self._orbits = Orbits(task.model, task.scope, self._facts)
+        self._frames = self._no_frames()
         self._clock.ready()
         self._open = [ERROR, *(prop.name for prop in task.properties)]
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
         self._lemmas: tuple[str, ...] = ()
+
+    def _no_frames(self) -> Frames:
+        return Frames(self._system, self._facts, self._orbits, self._task.limits.memory, self._left)
 
     # ------------------------------------------------------------------------ the search
 
@@ -116,8 +119,7 @@ class _Search:
             self._frames.grow()
             level = self._frames.push()
             self._tell(now=True)
-            if level is not None:
-                self._lemmas = self._invariant(level)
+            if level is not None and self._is_invariant(level):
                 return End.COMPLETE
         return End.ERROR if self._error is not None else End.DECIDED
 
@@ -167,17 +169,29 @@ class _Search:
                 continue
             frames.exclude(frames.enlarge(found, level), level)
 
-    def _invariant(self, level: int) -> tuple[str, ...]:
-        """What was found, as lemmas: no more than are needed, and checked by a fresh solver."""
-        frames, system = self._frames, self._system
-        groups = self._groups([cube for cubes in frames.cubes[level + 1 :] for cube in cubes])
-        needed = Clauses(system, frames.facts, groups, self._left).needed(self._open)
-        left = [groups[n] for n in needed]
-        if not Clauses(system, frames.facts, left, self._left).check(self._open):
-            raise AssertionError("what was found is no invariant")
-        names = [flat.name for flat in system.machine.flats]
-        teller = Teller(self._task.model, self._task.scope, frames.facts, names)
-        return tuple(teller.lemma(number, group[0]) for number, group in enumerate(left, 1))
+    def _is_invariant(self, level: int) -> bool:
+        """Whether what was found keeps itself; if not, all begins anew under one name. NOTE(orbits)."""
+        groups = self._groups([cube for cubes in self._frames.cubes[level + 1 :] for cube in cubes])
+        kept = self._kept(groups)
+        if kept is None:
+            if self._orbits.whole:
+                raise AssertionError("what was found is no invariant")
+            self._orbits.forget()
+            self._frames = self._no_frames()
+            return False
+        names = [flat.name for flat in self._system.machine.flats]
+        teller = Teller(self._task.model, self._task.scope, self._facts, names)
+        self._lemmas = tuple(teller.lemma(number, group[0]) for number, group in enumerate(kept, 1))
+        return True
+
+    def _kept(self, groups: list[list[Cube]]) -> list[list[Cube]] | None:
+        """Those of these that are needed for an invariant, if a fresh solver agrees that it is one."""
+        try:
+            needed = Clauses(self._system, self._facts, groups, self._left).needed(self._open)
+        except NotKept:
+            return None
+        kept = [groups[n] for n in needed]
+        return kept if Clauses(self._system, self._facts, kept, self._left).check(self._open) else None
 
     def _groups(self, cubes: list[Cube]) -> list[list[Cube]]:
         """The cubes, each with what it becomes under other names."""

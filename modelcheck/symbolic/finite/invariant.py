@@ -32,6 +32,10 @@ class NoInvariant(Exception):  # noqa: N818 - an answer
         self.answer = answer
 
 
+class NotKept(Exception):  # noqa: N818 - an answer
+    """What was found does not keep itself."""
+
+
 class Clauses:
     """Groups of cubes that no state of any run is in, each group one cube under all names."""
 
@@ -43,7 +47,7 @@ class Clauses:
     def needed(self, claims: Sequence[str]) -> list[int]:
         """The numbers of groups that are inductive by themselves and imply the claims; none can be left out.
 
-        Costs a question for each group, and for each of those that it needs.
+        Costs a question for each group, and for each of those that it needs.  Raises NotKept.
         """
         step = self._solver(other=False)
         used: dict[int, set[int]] = {}  # by the group that is excluded, -1 for the claims
@@ -87,10 +91,10 @@ class Clauses:
         return [step.after[n - 1] if n > 0 else step.no(step.after[-n - 1]) for n in sorted(cube)]
 
     def _enough(self, step: OneStep, claims: Sequence[str], one: int, groups: Sequence[int]) -> set[int]:
-        """Groups of these that exclude another one, or violations. What is no invariant is our mistake."""
+        """Groups of these that exclude another one, or violations. Raises NotKept."""
         found = self._may_enough(step, claims, one, groups)
         if found is None:
-            raise AssertionError("what was found is not inductive")
+            raise NotKept
         return found
 
     def _may_enough(

@@ -2,7 +2,9 @@
 
 NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/symmetry.py`)
 renaming them turns runs into runs, so a clause that all states of up to k steps make
-true is made true by them under any names.
+true is made true by them under any names.  Clauses that are kept under some names
+only are as true, but those that no step breaks need no longer be kept by themselves:
+one may rest on another whose name nobody changed.
 """
 
 from __future__ import annotations
@@ -23,11 +25,25 @@ class Orbits:
     """All that cubes become under changes of names."""
 
     def __init__(self, model: ir.Model, scope: ir.Scope, facts: Sequence[Fact]) -> None:
-        numbers = {_known(fact.expr): n for n, fact in enumerate(facts, 1) if fact.expr is not None}
+        numbers: dict[Any, int] = {}
+        for n, fact in enumerate(facts, 1):
+            if fact.expr is not None:
+                numbers |= {_known(each): n for each in (fact.expr, *fact.also)}
+                numbers |= {_known(each): -n for each in fact.unlike}
         self._swaps: list[Mapping[int, int]] = []
         for sort in symmetric_sorts(model):
             for names in neighbours(len(scope.sorts[sort])):
                 self._swaps.append(_swap(facts, numbers, sort, names))
+        self._count = len(facts)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every fact can be said under other names."""
+        return all(len(swap) == self._count for swap in self._swaps)
+
+    def forget(self) -> None:
+        """From now on every cube is alone."""
+        self._swaps = []
 
     def of(self, cube: Cube) -> Iterator[Cube]:
         """The cube, and all that it becomes; itself alone where a fact of it has no other name."""

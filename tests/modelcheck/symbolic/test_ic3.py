@@ -8,6 +8,7 @@ from contextlib import nullcontext, suppress
 from ctypes import ArgumentError
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from modelcheck.flat.worth import worth
 from modelcheck.overrides import Overrides, apply
 from modelcheck.report import Event, Proving
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
-from modelcheck.symbolic.finite.facts import facts
+from modelcheck.symbolic.finite.facts import Fact, facts
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.invariant import Clauses
@@ -199,6 +200,36 @@ def test_a_cube_has_as_many_names_as_its_members_can_have() -> None:
     sizes = {len(set(orbits.of(frozenset({n})))) for n, fact in enumerate(known, 1) if fact.expr is not None}
 
     assert sizes == {1, 5, 10, 20}  # of no member, of one, of two alike, of two
+
+
+SAID_TWICE = """
+protocol said_twice
+sort S
+process S { durable zero: 0..0 = 0  durable of: bag[bool; 2] = {} }
+state { n: 0..2 = 0 }
+action put(s: S, v: bool) { require n < 2
+  s.of.add(v)
+  n := n + 1 }
+check it { scope S = 2 }
+"""
+
+
+@pytest.mark.parametrize("under_all_names", [True, False])
+def test_a_fact_that_says_the_same_of_every_member_has_all_names(
+    monkeypatch: pytest.MonkeyPatch, *, under_all_names: bool
+) -> None:
+    """`n == s.zero` is one fact of all members; else one clause rests on another's name."""
+
+    def poor(*given: Any) -> tuple[Fact, ...]:  # noqa: ANN401 - as it is given
+        return tuple(replace(fact, also=(), unlike=()) for fact in facts(*given))
+
+    model = loads(SAID_TWICE)[0]
+    if not under_all_names:
+        monkeypatch.setattr("modelcheck.symbolic.finite.ic3.facts", poor)
+    found = check(model, model.checks[0], engine=Reachability()).findings
+
+    assert found.end is End.COMPLETE
+    assert found.proof is not None
 
 
 # --------------------------------------------------------------------------- answers
