@@ -9,6 +9,7 @@ found by then, and never is anything said to hold.
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from modelcheck.signals import blocked
 from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
+AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
 LastWord = Callable[[End], None]
 CAN_RAISE = hasattr(signal, "pthread_kill")
 
@@ -87,9 +89,10 @@ def held() -> Iterator[None]:
         yield
 
 
-def _is_letting_go(frame: FrameType | None) -> bool:
-    """Whether a value is let go in a frame or around it: what is raised there gets lost."""
-    while frame is not None and frame.f_code.co_name != "__del__":
+def _gets_lost(frame: FrameType | None) -> bool:
+    """Whether values are let go in a frame or around it: what is raised there gets lost."""
+    callbacks = [getattr(each, "__code__", None) for each in gc.callbacks]
+    while frame is not None and frame.f_code.co_name != "__del__" and frame.f_code not in callbacks:
         frame = frame.f_back
     return frame is not None
 
@@ -101,6 +104,7 @@ class _Watch:
         self._soft, self._hard = _soft(seconds, memory), _hard(seconds, memory)
         self._last_word = last_word
         self._passed: End | None = None
+        self._heard: float | None = None  # when it was last heard
         self._over = threading.Event()
         self._is_heard = False
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -116,8 +120,8 @@ class _Watch:
 
         def stop(number: int, frame: FrameType | None) -> None:
             passed = self._passed
-            if passed is not None and not _is_letting_go(frame):
-                self._passed = None
+            if passed is not None and not _gets_lost(frame):
+                self._passed, self._heard = None, monotonic()
                 raise Stopped(passed)
             if passed is None and callable(before):  # the signal was for the watch around this one
                 before(number, frame)
@@ -139,12 +143,15 @@ class _Watch:
         self._thread.join()
         self._passed = None
 
+    def _is_due(self) -> bool:
+        """Whether to call for the first time, or again: some code keeps to itself what is raised in it."""
+        return self._passed is None and (self._heard is None or monotonic() - self._heard > AGAIN)
+
     def _look(self) -> None:
-        asked = not self._is_heard
         while not self._over.wait(LOOK):
-            if not asked and (passed := self._soft.passed(self._started)) is not None:
-                asked, self._passed = True, passed
-            if self._passed is not None:  # until it is heard, and once only
+            if self._is_heard and self._is_due() and (passed := self._soft.passed(self._started)) is not None:
+                self._passed = passed
+            if self._passed is not None:  # until it is heard
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
             if self._last_word is not None and (passed := self._hard.passed(self._started)) is not None:
                 self._last_word(passed)

@@ -82,7 +82,7 @@ class Steps:
     def _bound(
         self, params: Sequence[ir.Param], index: int, frame: Frame, args: tuple[Shape, ...]
     ) -> Iterator[tuple[tuple[Shape, ...], Frame]]:
-        """Every choice of parameters; where one has none, those before it, if it was an error to ask for it."""
+        """Every choice of parameters; those before one that it is an error to ask for."""
         if index == len(params):
             yield args, frame
             return

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 from spec.frozen import frozen
+from spec.operators import MOST_BITS
 
 
 class Sign(Enum):
@@ -216,9 +217,11 @@ class Terms:
         return self._make(Sign.SUB, (a, b), 0, truth=False, lo=a.lo - b.hi, hi=a.hi - b.lo)
 
     def mul(self, a: Term, b: Term) -> Term:
-        """A * b."""
+        """A * b. Raises MemoryError where that may have more than MOST_BITS; see NOTE(enormous)."""
         if b.constant == 1:
             return a
+        if max(map(int.bit_length, (a.lo, a.hi))) + max(map(int.bit_length, (b.lo, b.hi))) > MOST_BITS:
+            raise MemoryError
         ends = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
         return self._make(Sign.MUL, (a, b), 0, truth=False, lo=min(ends), hi=max(ends))
 

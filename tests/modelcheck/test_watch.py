@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -157,6 +159,35 @@ def test_a_stop_does_not_get_lost_where_a_value_is_let_go() -> None:
     def work() -> None:
         with watched(0.1, None):
             Slow()
+            wait_for_ever()
+
+    with pytest.raises(Stopped):
+        work()
+
+
+def test_a_stop_does_not_get_lost_where_garbage_is_collected() -> None:
+    def slowly(phase: str, _: object) -> None:
+        if phase == "start":
+            time.sleep(PAST)
+
+    def work() -> None:
+        with watched(0.1, None):
+            gc.collect()
+            wait_for_ever()
+
+    gc.callbacks.append(slowly)
+    try:
+        with pytest.raises(Stopped):
+            work()
+    finally:
+        gc.callbacks.remove(slowly)
+
+
+def test_who_keeps_a_stop_to_himself_is_stopped_again() -> None:
+    def work() -> None:
+        with watched(0.1, None):
+            with suppress(Stopped):
+                wait_for_ever()
             wait_for_ever()
 
     with pytest.raises(Stopped):
