@@ -14,6 +14,7 @@ has one, tests share one), it is used as it is, given our code, and left running
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import signal
@@ -117,6 +118,7 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
     conf = _effective(settings, where)
     log = settings.log or folder / "spark.log"
     process = _launched(conf, where, find(), folder, log)
+    logging.getLogger().addFilter(_is_no_word_of_py4j)
     try:
         port, secret = _gateway(process, folder, log)
         context = _context(process, conf, port, secret, patience)
@@ -134,6 +136,7 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
             _stop(process)
         finally:
             _end(process)
+            logging.getLogger().removeFilter(_is_no_word_of_py4j)
             if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
                 with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
                     signal.signal(signal.SIGINT, handler)
@@ -177,6 +180,11 @@ def _as_long_as_it_runs(process: Popen[bytes], context: SparkContext) -> Iterato
             process.wait(SETTLED)
             raise Ended("the Java process of Spark has ended") from None
         raise
+
+
+def _is_no_word_of_py4j(record: logging.LogRecord) -> bool:
+    """Whether it is no traceback of a connection to a Java that is gone, which py4j tells the root logger."""
+    return record.module not in {"java_gateway", "clientserver"}
 
 
 def _say_nothing(*_: object) -> None:

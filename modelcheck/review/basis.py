@@ -46,7 +46,7 @@ def _assumed(settings: Settings, width: int) -> Iterator[Line]:
         how = "no file says how many: add the broker's server.properties, or kafka-topics --describe"
         told.append((count(factor.value, "replica"), how))
     if acks.assumed:
-        how = f"the default of Kafka {settings.version.value}: give the producer's properties, with acks"
+        how = f"the default of {settings.client.value}: give the producer's properties, or say --client"
         told.append((f"acks={acks.value}", how))
     if settings.brokers.assumed:
         told.append((count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: say --brokers N"))

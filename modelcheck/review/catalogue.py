@@ -35,7 +35,20 @@ MODELLED: tuple[Key, ...] = (
         (Reader.PRODUCER,),
         "makes retries write a record once; it needs acks=all, so it decides acks where that is not given",
         first=of(0, 11, 0),
-        defaults=(Default(of(0, 11, 0), "false"), Default(of(3, 0), "true")),
+        defaults=(  # 3.0.0 and 3.1.0 had it in writing only (KAFKA-13598)
+            Default(of(0, 11, 0), "false"),
+            Default(of(3, 0, 1), "true"),
+            Default(of(3, 1, 0), "false"),
+            Default(of(3, 1, 1), "true"),
+        ),
+    ),
+    Key(
+        "transactional.id",
+        Standing.MODELLED,
+        Type.TEXT,
+        (Reader.PRODUCER,),
+        "makes the producer transactional, and with that idempotent; of transactions the model has none",
+        first=of(0, 11, 0),
     ),
     Key(
         "unclean.leader.election.enable",

@@ -45,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kafka", metavar="VERSION", help="the release, 0.8.0 to 4.x: defaults and behaviour differ"
     )
+    parser.add_argument(
+        "--client",
+        metavar="CLIENT",
+        help="the producer's release, if not the cluster's, or its library, such as librdkafka or sarama: "
+        "it decides acks where no file does",
+    )
     parser.add_argument("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--topic", metavar="NAME", help="the topic to review, where the files tell of several")
@@ -122,7 +128,10 @@ def _settings(args: argparse.Namespace) -> list[Settings]:
     names = [args.topic]
     if args.all_topics:
         names = [topic.name for topic in topics_in(readings)] or [None]
-    return [resolve(readings, kafka=args.kafka, brokers=args.brokers, topic=name) for name in names]
+    return [
+        resolve(readings, kafka=args.kafka, client=args.client, brokers=args.brokers, topic=name)
+        for name in names
+    ]
 
 
 def _tell(rows: Sequence[Row], args: argparse.Namespace, output: Output) -> None:
@@ -219,6 +228,7 @@ def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> N
     words = ["modelcheck", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     for option, values in (
         ("--kafka", [args.kafka]),
+        ("--client", [args.client]),
         ("--brokers", [args.brokers]),
         ("--topic", [args.topic]),
         ("--faults", [args.faults]),

@@ -27,6 +27,7 @@ def find_conflicts(
     _two_controllers(release.value, values, findings)
     _protocol_ahead(release, values, findings)
     _min_insync_with_elr(values, chosen, findings)
+    _min_insync_of_the_controllers(values, chosen, findings)
     _elr_of_an_old_level(values, findings)
     _acks_of_several(values, chosen, findings)
     _min_insync_unused(values, chosen, findings)
@@ -90,18 +91,20 @@ def _factor_above_brokers(
 
 
 def _idempotence_without_all(values: Mapping[str, Effective], findings: Findings) -> None:
-    acks, idempotence = values["acks"], values["enable.idempotence"]
-    if idempotence.value is not True or idempotence.origin is None or acks.origin is None:
+    acks = values["acks"]
+    asking = [values[key] for key in ("enable.idempotence", "transactional.id")]
+    wanted = next((one for one in asking if one.origin is not None and one.value not in {False, ""}), None)
+    if wanted is None or wanted.origin is None or acks.origin is None or acks.value == "all":
         return
-    if acks.value == "all":
-        return
-    note = Note(idempotence.origin.source, idempotence.origin.span, "idempotence is asked for here")
+    said = "enable.idempotence=true" if wanted.value is True else wanted.key
+    instead = "`enable.idempotence=false`" if wanted.value is True else "no transactional.id"
+    note = Note(wanted.origin.source, wanted.origin.span, "idempotence is asked for here")
     found = Diagnostic(
         "R0718",
         acks.origin.source,
         acks.origin.span,
-        f"`acks={acks.value}` contradicts `enable.idempotence=true`: such a producer does not start",
-        help="write `acks=all`, or `enable.idempotence=false` if records may be lost or doubled",
+        f"`acks={acks.value}` contradicts `{said}`: such a producer does not start",
+        help=f"write `acks=all`, or {instead} if records may be lost or doubled",
         notes=(note,),
     )
     findings.errors.append(found)
@@ -143,6 +146,19 @@ def _min_insync_with_elr(values: Mapping[str, Effective], chosen: Switches, find
     if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
         message = "with eligible leader replicas Kafka takes no `min.insync.replicas` for a single broker"
         findings.warn("R0730", origin, message, advice="set it for the cluster or for the topic")
+
+
+def _min_insync_of_the_controllers(
+    values: Mapping[str, Effective], chosen: Switches, findings: Findings
+) -> None:
+    """A broker's own value, where that of the controllers counts and is not known."""
+    found, counts = values["min.insync.replicas"], chosen.min_insync_replicas
+    origin = found.origin
+    if not counts.assumed or origin is None or found.value == counts.value:
+        return
+    message = f"`min.insync.replicas={found.value}` of a broker's file is not what counts: {counts.reason}"
+    advice = "give the controllers' file too; or set it for the cluster, or for the topic"
+    findings.warn("R0740", origin, message, advice=advice)
 
 
 def _elr_of_an_old_level(values: Mapping[str, Effective], findings: Findings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
+from modelcheck.review.clients import Client
 from modelcheck.review.found import PRECEDENCE, Given, Layer
 from modelcheck.review.keys import BadValueError, Key, Reader, Standing, Value, parse
 from modelcheck.review.stated import FILLED_IN, Findings, Remark
@@ -44,7 +45,9 @@ class Effective:
         }
 
 
-def sorted_out(given: Iterable[Given], release: Version, findings: Findings) -> dict[str, list[Given]]:
+def sorted_out(
+    given: Iterable[Given], cluster: Version, client: Client, findings: Findings
+) -> dict[str, list[Given]]:
     """The settings that may count, by their key's own name.
 
     What does not count goes into the findings: keys that are outside the model,
@@ -54,6 +57,7 @@ def sorted_out(given: Iterable[Given], release: Version, findings: Findings) -> 
     slips: dict[str, str] = {}
     for one in given:
         key = find(one.key)
+        release = cluster if key is None else _release(key, cluster, client)
         if one.layer is Layer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
             findings.ignored.append(Remark(one, "a consumer's setting"))
         elif key is None:
@@ -135,27 +139,33 @@ def _value(key: Key, one: Given, release: Version, findings: Findings) -> Value 
         return None
 
 
-def effective(key: Key, given: Sequence[Given], release: Version, findings: Findings) -> Effective:
-    """The value that counts, from the first layer that gives one; else the release's default.
+def _release(key: Key, cluster: Version, client: Client) -> Version:
+    """The release that reads a key: the producer's own, where that is Kafka's client."""
+    return client.release or cluster if key.readers == (Reader.PRODUCER,) else cluster
+
+
+def effective(
+    key: Key, given: Sequence[Given], cluster: Version, client: Client, findings: Findings
+) -> Effective:
+    """The value that counts, from the first layer that gives one; else the release's or the client's default.
 
     Warns where one layer says two things (R0714 in one file, R0724 across files or brokers).
     """
+    release = _release(key, cluster, client)
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
     values = [(one, _value(key, one, release, findings)) for one in ranked]
     valid = [(one, value) for one, value in values if value is not None and one.layer is not Layer.DEFAULT]
     if not valid:
+        if key.name == "acks" and client.acks is not None:
+            return Effective(key.name, client.acks, None, f"not given; the default of {client}")
         return _default(key, [one for one, _ in values if one.layer is Layer.DEFAULT], release, findings)
     top = [(one, value) for one, value in valid if one.layer is valid[0][0].layer]
     # Within a file the last one counts, as in Java; of several files or brokers, the first.
-    same_place = [pair for pair in top if _home(pair[0]) == _home(top[0][0])]
+    same_place = [pair for pair in top if pair[0].home == top[0][0].home]
     winner, value = same_place[-1]
     _disagreements(key, winner, value, top, findings)
     others = tuple(one for one, _ in valid if one is not winner)
     return Effective(key.name, value, winner, f"{winner.layer} at {winner.place}", others)
-
-
-def _home(one: Given) -> tuple[str, str]:
-    return (one.source.name, one.entity)
 
 
 def _disagreements(
@@ -164,8 +174,10 @@ def _disagreements(
     for other, said in top:
         if said == value or other is winner:
             continue
+        if key.name == "process.roles" and other.home != winner.home:
+            continue  # brokers have one and controllers another
         note = Note(other.source, other.span, f"here it is `{other.value.strip()}`")
-        if _home(other) == _home(winner):
+        if other.home == winner.home:
             code, message = "R0714", f"`{winner.key}` is given twice, and the last one counts"
         else:
             code, message = "R0724", f"`{key.name}` is not the same everywhere; this one is reviewed"

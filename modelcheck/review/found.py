@@ -70,6 +70,11 @@ class Given:
         return f"{self.source.name}:{self.source.position(self.key_span.start)[0]}"
 
     @property
+    def home(self) -> tuple[str, str]:
+        """The file and whose part of it: what stands in one home is read by one process."""
+        return (self.source.name, self.entity)
+
+    @property
     def span(self) -> Span:
         """The value's place; the key's when the value is empty."""
         return self.value_span if self.value_span.start < self.value_span.end else self.key_span

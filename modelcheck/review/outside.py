@@ -143,7 +143,8 @@ OUTSIDE: tuple[Key, ...] = (
         Type.LONG,
         _BROKER,
         "how often the high watermark is written down",
-        "after a crash the model's high watermark may be any older one, whatever the interval",
+        "after a crash the model's high watermark is as it was; really it may be older by an interval, which "
+        "a leader makes good at the first fetches",
         (OLDEST, "5000"),
     ),
     _outside(
@@ -187,7 +188,21 @@ OUTSIDE: tuple[Key, ...] = (
         _BROKER,
         "how often KRaft tries to elect uncleanly where there is no leader",
         _TIME,
-        (of(4, 0), "300000"),
+        (of(3, 9), "300000"),
+    ),
+    _outside(
+        "confluent.placement.constraints",
+        Type.TEXT,
+        (Reader.TOPIC,),
+        "in which racks replicas stand, and which of them are observers",
+        "the model has no observers: replicas that are kept out of the in-sync set until they are promoted",
+    ),
+    _outside(
+        "confluent.log.placement.constraints",
+        Type.TEXT,
+        _BROKER,
+        "in which racks replicas of new topics stand, and which of them are observers",
+        "the model has no observers: replicas that are kept out of the in-sync set until they are promoted",
     ),
     _outside(
         "unclean.recovery.strategy",
@@ -347,14 +362,6 @@ OUTSIDE: tuple[Key, ...] = (
         "the old producer drops what it cannot queue, before Kafka sees it",
         (OLDEST, "sync"),
         last=of(1, 1),
-    ),
-    _outside(
-        "transactional.id",
-        Type.TEXT,
-        _PRODUCER,
-        "makes the producer transactional",
-        "the model has no transactions",
-        first=of(0, 11, 0),
     ),
     _outside(
         "isolation.level",

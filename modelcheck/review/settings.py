@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.review.catalogue import MODELLED
 from modelcheck.review.circumstances import chosen_topic, stated_brokers, stated_version, topics_in
+from modelcheck.review.clients import Client, stated_client
 from modelcheck.review.conflicts import find_conflicts
 from modelcheck.review.effective import Effective, effective, sorted_out
 from modelcheck.review.found import Given, Layer, Reading, Topic
@@ -27,6 +28,7 @@ class Settings:
     """
 
     version: Stated[Version]
+    client: Stated[Client]
     brokers: Stated[int]
     topic: Topic | None
     topics: tuple[Topic, ...]
@@ -56,6 +58,7 @@ class Settings:
         """All of it in plain values."""
         return {
             "kafka": self.version.as_json(),
+            "client": self.client.as_json(),
             "brokers": self.brokers.as_json(),
             "topic": self.topic.as_json() if self.topic else None,
             "topics": [topic.name for topic in self.topics],
@@ -74,6 +77,7 @@ def resolve(
     readings: Sequence[Reading],
     *,
     kafka: str | None = None,
+    client: str | None = None,
     brokers: int | None = None,
     topic: str | None = None,
 ) -> Settings:
@@ -81,38 +85,30 @@ def resolve(
 
     A topic's setting wins over one made for a running broker, that over the
     cluster's default, that over the broker's file, and that over the release's
-    default.  Raises SpecError with every mistake that leaves no answer.
+    default; what a producer does not say is the default of its own library and
+    release, `client`.  Raises SpecError with every mistake that leaves no answer.
     """
     findings = Findings()
     version = stated_version(readings, kafka, findings)
     chosen = chosen_topic(readings, topic, findings)
     given = [one for reading in readings for one in reading.given if _is_about(one, chosen)]
-    groups = sorted_out(given, version.value, findings)
-    values = {key.name: effective(key, groups[key.name], version.value, findings) for key in MODELLED}
+    producer = stated_client(readings, client, version.value, findings)
+    groups = sorted_out(given, version.value, producer.value, findings)
+    values = {
+        key.name: effective(key, groups[key.name], version.value, producer.value, findings)
+        for key in MODELLED
+    }
     factor = _factor(chosen, values)
     count = stated_brokers(readings, brokers, factor.value, findings)
-    made = switches(Known(version.value, values, readings, factor))
+    made = switches(Known(version.value, values, readings, factor, producer))
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
     problems = [problem for reading in readings for problem in reading.problems]
     if problems or findings.errors:
         raise SpecError([*problems, *findings.errors])
-    return _settings(readings, version, count, chosen, values, made, findings)
-
-
-def _settings(
-    readings: Sequence[Reading],
-    version: Stated[Version],
-    count: Stated[int],
-    chosen: Topic | None,
-    values: dict[str, Effective],
-    made: Switches,
-    findings: Findings,
-) -> Settings:
-    warnings = [warning for reading in readings for warning in reading.warnings]
-    notes = [f"{reading.source.name}: {note}" for reading in readings for note in reading.notes]
     return Settings(
         version=version,
+        client=producer,
         brokers=count,
         topic=chosen,
         topics=topics_in(readings),
@@ -121,8 +117,11 @@ def _settings(
         outside=tuple(findings.outside),
         ignored=tuple(findings.ignored),
         unknown=tuple(findings.unknown),
-        warnings=(*warnings, *findings.warnings),
-        notes=(*notes, *findings.notes),
+        warnings=(*(one for reading in readings for one in reading.warnings), *findings.warnings),
+        notes=(
+            *(f"{reading.source.name}: {note}" for reading in readings for note in reading.notes),
+            *findings.notes,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import fields
 from enum import StrEnum
 
 from modelcheck.review.circumstances import facts_about
+from modelcheck.review.clients import Client
 from modelcheck.review.effective import Effective
 from modelcheck.review.found import About, Layer, Reading
 from modelcheck.review.keys import NEVER
@@ -85,6 +86,7 @@ class Known:
     values: Mapping[str, Effective]
     readings: Sequence[Reading]
     factor: Stated[int]
+    client: Stated[Client]
 
     def said(self, key: str) -> str:
         """A key's value and its place or reason, for use in a sentence."""
@@ -104,10 +106,11 @@ def switches(known: Known) -> Switches:
     """Every choice for these settings.  Costs nothing; never fails."""
     controller = _controller(known)
     live = _live_protocol(known, controller.value)
+    elr = _eligible_leader_replicas(known, controller.value, live.value)
     return Switches(
         acks=_acks(known),
         replication_factor=known.factor,
-        min_insync_replicas=_min_insync(known),
+        min_insync_replicas=_at_most_the_replicas(known, _min_insync(known, elr=elr.value)),
         unclean_election=_unclean(known),
         controller=controller,
         truncation=_truncation(known, controller.value, live),
@@ -118,25 +121,48 @@ def switches(known: Known) -> Switches:
         flush=_flush(known),
         storage=_storage(known),
         strict_min_isr=_strict_min_isr(known),
-        eligible_leader_replicas=_eligible_leader_replicas(known, controller.value, live.value),
+        eligible_leader_replicas=elr,
     )
 
 
 def _acks(known: Known) -> Stated[str]:
-    acks, idempotence = known.values["acks"], known.values["enable.idempotence"]
-    if acks.origin is None and idempotence.origin is not None and idempotence.value is True:
-        return Stated("all", f"{known.said('enable.idempotence')} makes the producer take acks=all")
-    return Stated(str(acks.value), known.said("acks"), assumed=acks.origin is None)
+    acks = known.values["acks"]
+    if acks.origin is not None:
+        return Stated(str(acks.value), known.said("acks"))
+    for key in ("enable.idempotence", "transactional.id"):
+        if known.given(key) not in {None, "False", ""}:
+            return Stated("all", f"{known.said(key)} makes the producer take acks=all")
+    if known.client.assumed:
+        return Stated(str(acks.value), f"{known.said('acks')}; {known.client.reason}", assumed=True)
+    return Stated(str(acks.value), known.said("acks"))
 
 
-def _min_insync(known: Known) -> Stated[int]:
+def _min_insync(known: Known, *, elr: bool) -> Stated[int]:
     found = known.values["min.insync.replicas"]
     number = found.value if isinstance(found.value, int) else 1
-    if known.release >= of(3, 7) and number > known.factor.value:
-        said = known.said("min.insync.replicas")
-        reason = f"{said}; since Kafka 3.7 it counts as at most the number of replicas"
+    said = known.said("min.insync.replicas")
+    if not elr or found.origin is None or found.origin.layer is not Layer.BROKER_STATIC:
+        return Stated(number, said, assumed=found.origin is None)
+    for_all = "with eligible leader replicas the active controller's own value is the cluster's (KAFKA-16540)"
+    given = [one for reading in known.readings for one in reading.given if one.layer is Layer.BROKER_STATIC]
+    roles = {one.home: one.value for one in given if one.key == "process.roles"}
+    controllers = [home for home, value in roles.items() if "controller" in value]
+    if found.origin.home in controllers or (not controllers and found.origin.home not in roles):
+        return Stated(number, said)
+    for one in given:
+        if one.key == "min.insync.replicas" and one.home in controllers and one.value.strip().isdigit():
+            return Stated(
+                int(one.value), f"min.insync.replicas={one.value.strip()} at {one.place}: {for_all}"
+            )
+    where = "the controllers' file does not give it" if controllers else "no file of a controller is given"
+    return Stated(1, f"{for_all}, and {where}, which makes it 1", assumed=not controllers)
+
+
+def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
+    if known.release >= of(3, 7) and wanted.value > known.factor.value:
+        reason = f"{wanted.reason}; since Kafka 3.7 it counts as at most the number of replicas"
         return Stated(known.factor.value, reason)
-    return Stated(number, known.said("min.insync.replicas"), assumed=found.origin is None)
+    return wanted
 
 
 def _unclean(known: Known) -> Stated[bool]:

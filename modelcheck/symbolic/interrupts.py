@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,18 @@ from types import FrameType
 
 from modelcheck.report import Stopped
 from modelcheck.result import End
+
+
+def forgive_half_made_values() -> None:
+    """From now on a value of z3 that an interrupt left half made is let go without a traceback."""
+    before = sys.unraisablehook
+
+    def hook(lost: sys.UnraisableHookArgs) -> None:
+        is_half_made = isinstance(lost.exc_value, AttributeError)
+        if not is_half_made or not str(getattr(lost.object, "__module__", "")).startswith("z3."):
+            before(lost)
+
+    sys.unraisablehook = hook
 
 
 @contextmanager

@@ -19,7 +19,10 @@ from modelcheck.flat.machine import Machine
 from modelcheck.flat.steps import Rule
 from modelcheck.flat.terms import Sign, Term
 from modelcheck.result import End
+from modelcheck.symbolic.interrupts import forgive_half_made_values
 from spec.frozen import frozen
+
+forgive_half_made_values()
 
 Formula = Any  # of z3, which has no types
 Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that

@@ -18,7 +18,10 @@ DEFAULTS = [
     ("acks", "3.0", "all"),
     ("enable.idempotence", "0.10.2", None),
     ("enable.idempotence", "2.8", "false"),
-    ("enable.idempotence", "3.0", "true"),
+    ("enable.idempotence", "3.0", "false"),  # in writing only
+    ("enable.idempotence", "3.0.1", "true"),
+    ("enable.idempotence", "3.1", "false"),
+    ("enable.idempotence", "3.2", "true"),
     ("unclean.leader.election.enable", "0.8.1", None),
     ("unclean.leader.election.enable", "0.10.2", "true"),
     ("unclean.leader.election.enable", "0.11.0", "false"),
