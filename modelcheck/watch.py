@@ -9,8 +9,8 @@ found by then, and never is anything said to hold.
 
 from __future__ import annotations
 
-import gc
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -89,10 +89,9 @@ def held() -> Iterator[None]:
         yield
 
 
-def _gets_lost(frame: FrameType | None) -> bool:
-    """Whether values are let go in a frame or around it: what is raised there gets lost."""
-    callbacks = [getattr(each, "__code__", None) for each in gc.callbacks]
-    while frame is not None and frame.f_code.co_name != "__del__" and frame.f_code not in callbacks:
+def _is_letting_go(frame: FrameType | None) -> bool:
+    """Whether a value is let go in a frame or around it, which is not to end in its midst."""
+    while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
 
@@ -116,21 +115,30 @@ class _Watch:
         if not CAN_RAISE or threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.getsignal(signal.SIGALRM)
+        before, hook = signal.getsignal(signal.SIGALRM), sys.unraisablehook
 
         def stop(number: int, frame: FrameType | None) -> None:
             passed = self._passed
-            if passed is not None and not _gets_lost(frame):
+            if passed is not None and not _is_letting_go(frame):
                 self._passed, self._heard = None, monotonic()
                 raise Stopped(passed)
             if passed is None and callable(before):  # the signal was for the watch around this one
                 before(number, frame)
 
+        def lost(args: sys.UnraisableHookArgs) -> None:
+            if isinstance(args.exc_value, Stopped):  # in a callback of the garbage collector
+                self._heard = None
+            else:
+                hook(args)
+
         signal.signal(signal.SIGALRM, stop)
+        sys.unraisablehook = lost
         self._is_heard = True
         try:
             yield
         finally:
+            if sys.unraisablehook is lost:  # and not somebody's around it
+                sys.unraisablehook = hook
             signal.signal(signal.SIGALRM, before)
 
     def start(self) -> None:
