@@ -31,6 +31,8 @@ class Sign(Enum):
     MOD = "%"
     ITE = "if"
 
+    __hash__ = object.__hash__  # by identity, and so not in Python
+
 
 @frozen(eq=False)
 class Term:
@@ -55,6 +57,7 @@ class Terms:
 
     def __init__(self) -> None:
         self._made: dict[tuple[object, ...], Term] = {}
+        self._opposites: dict[Term, Term] = {}  # of what was denied so far
         self.true = self._make(Sign.CONST, (), 1, truth=True, lo=1, hi=1)
         self.false = self._make(Sign.CONST, (), 0, truth=True, lo=0, hi=0)
 
@@ -89,9 +92,11 @@ class Terms:
         """Not a."""
         if a.constant is not None:
             return self.bool(is_true=not a.constant)
-        if a.sign is Sign.NOT:
-            return a.args[0]
-        return self._make(Sign.NOT, (a,), 0, truth=True, lo=0, hi=1)
+        opposite = self._opposites.get(a)
+        if opposite is None:
+            opposite = self._make(Sign.NOT, (a,), 0, truth=True, lo=0, hi=1)
+            self._opposites |= {a: opposite, opposite: a}
+        return opposite
 
     def all(self, parts: Iterable[Term]) -> Term:
         """All of them; what the others imply is left out."""
@@ -102,7 +107,7 @@ class Terms:
         found.pop(self.true, None)
         known: dict[Term, int] = {}
         for part in found:
-            if part is self.false or self.no(part) in found:
+            if part is self.false or self._opposites.get(part) in found:
                 return self.false
             equal = _equation(part)
             if equal is not None and known.setdefault(*equal) != equal[1]:
@@ -117,7 +122,7 @@ class Terms:
             for each in part.args if part.sign is Sign.OR else (part,):
                 found[each] = None
         found.pop(self.false, None)
-        if self.true in found or any(self.no(part) in found for part in found):
+        if self.true in found or any(self._opposites.get(part) in found for part in found):
             return self.true
         return self._joined(Sign.OR, list(found), self.false)
 
