@@ -27,6 +27,17 @@ DRAWN = {
         },
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_isr": (
+        {
+            "log": "log",
+            "high_watermark": "hw",
+            "flushed": "log.flushed",
+            "up": "up",
+            "leads": "leads",
+            "epoch": "epoch",
+        },
+        {"leader": "leader", "membership": "isr", "epoch": "leader_epoch", "acknowledged": "committed"},
+    ),
     "kafka_log": (
         {"log": "log", "high_watermark": "hw", "leads": "leader", "epoch": "epoch"},
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
