@@ -27,9 +27,25 @@ DRAWN = {
         },
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_isr": (
+        {
+            "log": "log",
+            "high_watermark": "hw",
+            "flushed": "log.flushed",
+            "up": "up",
+            "leads": "leads",
+            "epoch": "epoch",
+        },
+        {"leader": "leader", "membership": "isr", "epoch": "leader_epoch", "acknowledged": "committed"},
+    ),
     "kafka_log": (
         {"log": "log", "high_watermark": "hw", "leads": "leader", "epoch": "epoch"},
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
+    ),
+    "kafka_requests": ({"up": "up", "epoch": "epoch"}, {"epoch": "leader_epoch"}),
+    "kafka_zk_version": (
+        {"up": "session", "epoch": "epoch"},
+        {"leader": "leader", "membership": "isr", "epoch": "controller_epoch"},
     ),
     "kisr": (
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "lead", "epoch": "ep"},
@@ -48,8 +64,8 @@ DRAWN = {
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:
-    """The parts by role, of the only process and of the state."""
-    assert len(found.sorts) == 1
+    """The parts by role, of the processes and of the state; no role has a part in two processes."""
+    assert len({role for _, role in found.fields}) == len(found.fields)
     fields = {role: part.name for (_, role), part in found.fields.items()}
     return fields, {role: part.name for role, part in found.whole.items()}
 
