@@ -45,6 +45,10 @@ DRAWN = {
         {"acknowledged": "acked"},
     ),
     "two_phase_commit": ({}, {"membership": "ready"}),
+    "viewstamped": (
+        {"log": "log", "high_watermark": "commit", "epoch": "view"},
+        {"leader": "newest", "acknowledged": "acked"},
+    ),
 }
 
 
