@@ -50,8 +50,8 @@ DRAWN = {
     ),
     "two_phase_commit": ({}, {"membership": "ready"}),
     "viewstamped": (
-        {"log": "log", "high_watermark": "commit", "epoch": "view"},
-        {"leader": "newest", "acknowledged": "acked"},
+        {"log": "log", "high_watermark": "commit", "leads": "leading", "epoch": "view"},
+        {"acknowledged": "acked"},
     ),
 }
 
