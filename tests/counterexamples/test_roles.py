@@ -51,6 +51,11 @@ DRAWN = {
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "lead", "epoch": "ep"},
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
     ),
+    "pacifica": (
+        {"log": "prepared", "high_watermark": "committed", "leads": "leader", "epoch": "knows"},
+        {"leader": "primary", "membership": "members", "epoch": "version", "acknowledged": "acked"},
+    ),
+    "primary_backup": ({"log": "log", "up": "up"}, {"leader": "primary", "acknowledged": "acked"}),
     "quorum": (
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "leads", "epoch": "promised"},
         {"epoch": "term", "acknowledged": "committed"},
@@ -60,6 +65,10 @@ DRAWN = {
         {"acknowledged": "acked"},
     ),
     "two_phase_commit": ({}, {"membership": "ready"}),
+    "viewstamped": (
+        {"log": "log", "high_watermark": "commit", "leads": "leading", "epoch": "view"},
+        {"acknowledged": "acked"},
+    ),
 }
 
 
