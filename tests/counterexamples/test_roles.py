@@ -35,6 +35,7 @@ DRAWN = {
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "lead", "epoch": "ep"},
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
     ),
+    "paxos": ({"epoch": "promised"}, {"acknowledged": "chosen"}),
     "quorum": (
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "leads", "epoch": "promised"},
         {"epoch": "term", "acknowledged": "committed"},

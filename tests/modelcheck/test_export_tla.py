@@ -21,10 +21,10 @@ PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 COUNTED = """
     kisr.xs two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
     quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two raft.replication_losses
-    kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash
+    kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash paxos.one_number paxos.three_acceptors
 """.split()
 BROKEN = """
-    quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader
+    quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
 """.split()
 
 
