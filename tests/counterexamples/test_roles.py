@@ -16,6 +16,7 @@ PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 # What each shipped protocol is drawn with: fields of its processes, then variables of the state.
 DRAWN = {
     "figure8": ({"log": "log", "leads": "leads", "epoch": "term"}, {}),
+    "hdfs_qjm": ({"log": "log", "epoch": "promised"}, {"acknowledged": "acked"}),
     "kafka": (
         {
             "log": "log",

@@ -22,6 +22,7 @@ COUNTED = """
     kisr.xs two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
     quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two raft.replication_losses
     kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash paxos.one_number paxos.three_acceptors
+    hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
