@@ -16,7 +16,15 @@ PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 # What each shipped protocol is drawn with: fields of its processes, then variables of the state.
 DRAWN = {
     "figure8": ({"log": "log", "leads": "leads", "epoch": "term"}, {}),
-    "hdfs_qjm": ({"log": "log", "epoch": "promised"}, {"acknowledged": "acked"}),
+    "hdfs_qjm": (
+        {
+            "JournalNode.log": "log",
+            "JournalNode.epoch": "promised",
+            "Writer.log": "log",
+            "Writer.epoch": "epoch",
+        },
+        {"acknowledged": "acked"},
+    ),
     "kafka": (
         {
             "log": "log",
@@ -50,9 +58,9 @@ DRAWN = {
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:
-    """The parts by role, of the only process and of the state."""
-    assert len(found.sorts) == 1
-    fields = {role: part.name for (_, role), part in found.fields.items()}
+    """The parts by role, of the processes and of the state."""
+    alone = len(found.sorts) == 1
+    fields = {role if alone else f"{sort}.{role}": part.name for (sort, role), part in found.fields.items()}
     return fields, {role: part.name for role, part in found.whole.items()}
 
 
