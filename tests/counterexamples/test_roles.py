@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,15 @@ PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 # What each shipped protocol is drawn with: fields of its processes, then variables of the state.
 DRAWN = {
     "figure8": ({"log": "log", "leads": "leads", "epoch": "term"}, {}),
+    "hdfs_qjm": (
+        {
+            "JournalNode.log": "log",
+            "JournalNode.epoch": "promised",
+            "Writer.log": "log",
+            "Writer.epoch": "epoch",
+        },
+        {"acknowledged": "acked"},
+    ),
     "kafka": (
         {
             "log": "log",
@@ -56,6 +66,7 @@ DRAWN = {
         {"leader": "primary", "membership": "members", "epoch": "version", "acknowledged": "acked"},
     ),
     "primary_backup": ({"log": "log", "up": "up"}, {"leader": "primary", "acknowledged": "acked"}),
+    "paxos": ({"epoch": "promised"}, {"acknowledged": "chosen"}),
     "quorum": (
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "leads", "epoch": "promised"},
         {"epoch": "term", "acknowledged": "committed"},
@@ -73,9 +84,12 @@ DRAWN = {
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:
-    """The parts by role, of the processes and of the state; no role has a part in two processes."""
-    assert len({role for _, role in found.fields}) == len(found.fields)
-    fields = {role: part.name for (_, role), part in found.fields.items()}
+    """The parts by role, of the processes and of the state; by process too, where two have a part in a role."""
+    shared = Counter(role for _, role in found.fields)
+    fields = {
+        str(role) if shared[role] == 1 else f"{sort}.{role}": part.name
+        for (sort, role), part in found.fields.items()
+    }
     return fields, {role: part.name for role, part in found.whole.items()}
 
 

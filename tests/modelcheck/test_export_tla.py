@@ -22,10 +22,12 @@ COUNTED = """
     kisr.xs two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
     quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two raft.replication_losses
     kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash kafka_isr.both_fixed kafka_isr.kafka19522_fixed
-    kafka_requests.no_stray_in_order
+    kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors
+    hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins primary_backup.synchronous_all viewstamped.one_view
+    viewstamped.two_views pacifica.two pacifica.three
 """.split()
 BROKEN = """
-    quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader
+    quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
     kafka_isr.kip841 kafka_requests.kip570
 """.split()
 
