@@ -84,7 +84,7 @@ DRAWN = {
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:
-    """The parts by role, of the processes and of the state; by process too, where two have a part in a role."""
+    """The parts by role, of processes and of the state; by process too where two have one in a role."""
     shared = Counter(role for _, role in found.fields)
     fields = {
         str(role) if shared[role] == 1 else f"{sort}.{role}": part.name
