@@ -38,7 +38,9 @@ needs_tlc = pytest.mark.skipif(
 def tlc(folder: Path, name: str, *, quick: bool = False) -> Told:
     """What TLC says of `name`.tla with `name`.cfg in a folder; `quick` where there are few states."""
     how = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick else ["-XX:+UseParallelGC"]
-    java = ["java", *how, "-XX:ActiveProcessorCount=1", "-cp", str(tlc_jar()), "tlc2.TLC"]
+    # Its own modules are written out there, where another TLC must not read them half written.
+    how += ["-XX:ActiveProcessorCount=1", f"-Djava.io.tmpdir={folder.absolute()}"]
+    java = ["java", *how, "-cp", str(tlc_jar()), "tlc2.TLC"]
     given = ["-deadlock", "-workers", "1", "-config", f"{name}.cfg", f"{name}.tla"]
     done = subprocess.run(
         [*java, *given], cwd=folder, capture_output=True, text=True, timeout=300, check=False
