@@ -103,7 +103,7 @@ class _Watch:
         self._soft, self._hard = _soft(seconds, memory), _hard(seconds, memory)
         self._last_word = last_word
         self._passed: End | None = None
-        self._heard: float | None = None  # when it was last heard
+        self._last_heard: float | None = None  # in the main thread
         self._over = threading.Event()
         self._is_heard = False
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -120,14 +120,14 @@ class _Watch:
         def stop(number: int, frame: FrameType | None) -> None:
             passed = self._passed
             if passed is not None and not _is_letting_go(frame):
-                self._passed, self._heard = None, monotonic()
+                self._passed, self._last_heard = None, monotonic()
                 raise Stopped(passed)
             if passed is None and callable(before):  # the signal was for the watch around this one
                 before(number, frame)
 
         def lost(args: sys.UnraisableHookArgs) -> None:
             if isinstance(args.exc_value, Stopped):  # in a callback of the garbage collector
-                self._heard = None
+                self._last_heard = None
             else:
                 hook(args)
 
@@ -153,7 +153,7 @@ class _Watch:
 
     def _is_due(self) -> bool:
         """Whether to call for the first time, or again: some code keeps to itself what is raised in it."""
-        return self._passed is None and (self._heard is None or monotonic() - self._heard > AGAIN)
+        return self._passed is None and (self._last_heard is None or monotonic() - self._last_heard > AGAIN)
 
     def _look(self) -> None:
         while not self._over.wait(LOOK):

@@ -19,14 +19,15 @@ from spec.frozen import frozen
 from spec.source import Source, Span
 
 JAVA = "kafka-clients"
-_LIBRARIES = {  # by name, with acks by default from which release of the library on
-    "librdkafka": (((0, 0), "1"), ((1, 0), "all")),
-    "sarama": (((0, 0), "1"),),
-    "franz-go": (((0, 0), "all"),),
-    "kafka-go": (((0, 0), "0"),),
-    "kafkajs": (((0, 0), "all"),),
-    "kafka-python": (((0, 0), "1"),),
+_LIBRARIES = {  # by name, with acks by default
+    "librdkafka": "all",
+    "sarama": "1",
+    "franz-go": "all",
+    "kafka-go": "0",
+    "kafkajs": "all",
+    "kafka-python": "1",
 }
+_BEFORE_1 = {"librdkafka": "1"}
 _ON_LIBRDKAFKA = (
     "confluent-kafka",
     "confluent-kafka-python",
@@ -101,9 +102,6 @@ def _parsed(text: str) -> Client:
 
 
 def _library(name: str, number: str | None) -> Client:
-    acks = next(
-        acks
-        for since, acks in reversed(_LIBRARIES[name])
-        if number is None or tuple(map(int, number.split("."))) >= since
-    )
+    is_old = number is not None and int(number.split(".")[0]) < 1
+    acks = _BEFORE_1.get(name, _LIBRARIES[name]) if is_old else _LIBRARIES[name]
     return Client(f"{name} {number}" if number else name, None, acks)

@@ -14,6 +14,15 @@ from spec.semantics import Machine
 
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 
+# The fields of a broker, where nearly all of it is modelled.
+BROKER = {
+    "log": "log",
+    "high_watermark": "hw",
+    "flushed": "log.flushed",
+    "up": "up",
+    "leads": "leads",
+    "epoch": "epoch",
+}
 # What each shipped protocol is drawn with: fields of its processes, then variables of the state.
 DRAWN = {
     "figure8": ({"log": "log", "leads": "leads", "epoch": "term"}, {}),
@@ -27,25 +36,11 @@ DRAWN = {
         {"acknowledged": "acked"},
     ),
     "kafka": (
-        {
-            "log": "log",
-            "high_watermark": "hw",
-            "flushed": "log.flushed",
-            "up": "up",
-            "leads": "leads",
-            "epoch": "epoch",
-        },
+        BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
     "kafka_isr": (
-        {
-            "log": "log",
-            "high_watermark": "hw",
-            "flushed": "log.flushed",
-            "up": "up",
-            "leads": "leads",
-            "epoch": "epoch",
-        },
+        BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "leader_epoch", "acknowledged": "committed"},
     ),
     "kafka_log": (

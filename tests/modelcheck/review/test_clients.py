@@ -31,6 +31,7 @@ def codes(settings: Settings) -> list[str]:
         ("kafka-clients:0.8.1", "0"),
         ("librdkafka", "all"),
         ("librdkafka 0.11.6", "1"),
+        ("librdkafka 1", "all"),
         ("librdkafka-2.3.0", "all"),
         ("confluent-kafka-go", "all"),
         ("Sarama", "1"),

@@ -28,7 +28,7 @@ from tests.modelcheck.symbolic.proved import asked, checks_of, each_file, random
 from tests.stories import named
 
 DEPTH = 4
-SHALLOW = {"kafka_log": 3, "kafka_isr": 2}  # whose steps are large formulas
+SHALLOW = {"kafka_log": 3}  # whose steps are large formulas
 NARROWER = {("kafka_log", "any_n"): ("Replica=2",)}  # whose formulas would be the largest by far
 MOST = 1500  # states of a plain search
 MODELS = 30
