@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -66,12 +65,34 @@ def _init(self: object, *args: object, **kwargs: object) -> None:
 
 
 def _eq(self: object, other: object) -> bool:
+    return _comparison(self, other, "eq", "==")
+
+
+def _lt(self: object, other: object) -> bool:
+    return _comparison(self, other, "lt", "<")
+
+
+def _le(self: object, other: object) -> bool:
+    return _comparison(self, other, "le", "<=")
+
+
+def _gt(self: object, other: object) -> bool:
+    return _comparison(self, other, "gt", ">")
+
+
+def _ge(self: object, other: object) -> bool:
+    return _comparison(self, other, "ge", ">=")
+
+
+def _comparison(self: object, other: object, short: str, sign: str) -> bool:
+    """Makes the method that compares the fields as tuples, and asks it."""
     cls: Any = type(self)
-    names = _compared(cls)
-    mine, theirs = (f"({''.join(f'{who}.{name}, ' for name in names)})" for who in ("self", "other"))
-    body = f" return {mine} == {theirs} if other.__class__ is self.__class__ else NotImplemented"
-    cls.__eq__ = _made(cls, "__eq__", f"def __eq__(self, other):\n{body}", {})
-    return cls.__eq__(self, other)  # type: ignore[no-any-return]
+    name = f"__{short}__"
+    mine, theirs = (f"({''.join(f'{who}.{each}, ' for each in _compared(cls))})" for who in ("self", "other"))
+    body = f" return {mine} {sign} {theirs} if other.__class__ is self.__class__ else NotImplemented"
+    method = _made(cls, name, f"def {name}(self, other):\n{body}", {})
+    setattr(cls, name, method)
+    return method(self, other)  # type: ignore[no-any-return]
 
 
 def _hash(self: object) -> int:
@@ -150,23 +171,3 @@ def _restored(cls: type[Any], values: list[object]) -> object:
     for each, value in zip(fields(cls), values, strict=True):
         object.__setattr__(made, each.name, value)
     return made
-
-
-def _ordered(self: Any) -> Any:  # noqa: ANN401 - a tuple, or what the one field is
-    return attrgetter(*_compared(type(self)))(self)
-
-
-def _lt(self: object, other: object) -> bool:
-    return _ordered(self) < _ordered(other) if type(other) is type(self) else NotImplemented
-
-
-def _le(self: object, other: object) -> bool:
-    return _ordered(self) <= _ordered(other) if type(other) is type(self) else NotImplemented
-
-
-def _gt(self: object, other: object) -> bool:
-    return _ordered(self) > _ordered(other) if type(other) is type(self) else NotImplemented
-
-
-def _ge(self: object, other: object) -> bool:
-    return _ordered(self) >= _ordered(other) if type(other) is type(self) else NotImplemented

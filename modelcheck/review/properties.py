@@ -54,6 +54,8 @@ class _Logical:
 
     def place(self, index: int) -> int:
         """Where the character at this index stands in the source."""
+        if len(self.pieces) == 1:  # nearly every line
+            return self.pieces[0][1] + index
         line_start, source_start = next(p for p in reversed(self.pieces) if p[0] <= index)
         return source_start + index - line_start
 

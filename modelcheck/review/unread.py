@@ -45,8 +45,10 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
     shown = 0
     for found in _TOKEN.finditer(source.text):
         name = names.get(found[0])
+        if name is None:
+            continue
         span = Span(*found.span())
-        if name is None or _covers(taken, span) or _covers(comments, span) or not _is_set(source, span):
+        if _covers(taken, span) or _covers(comments, span) or not _is_set(source, span):
             continue
         shown += 1
         if shown > _SHOWN:
