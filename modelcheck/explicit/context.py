@@ -65,7 +65,8 @@ class Context:
 
     def new(self) -> list[int]:
         """The words before anything has happened."""
-        return [NOWHERE if word in self.finds else 0 for word in range(self.size)]
+        finds = self.finds
+        return [NOWHERE if word in finds else 0 for word in range(self.size)]
 
     @property
     def finds(self) -> range:

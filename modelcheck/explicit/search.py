@@ -246,7 +246,7 @@ class Search:
         while parts:
             taken = [parts.pop() for _ in range(min(self.round_size, len(parts)))]
             self._fill_round(taken)
-            self._run_round(len(taken), paid=paid)
+            self._run_round(taken, paid=paid)
             for number, (shard, first, count) in reversed(list(enumerate(taken))):
                 done = self._chunks[CHUNK_SIZE * number + DONE]
                 waiting -= done
@@ -265,15 +265,16 @@ class Search:
             out, at = self._out.address + self._entry * self._room * number, CHUNK_SIZE * number
             self._chunks[at : at + OFFSETS] = [states, number_of_first, count, 0, out]
 
-    def _run_round(self, chunks: int, *, paid: bool) -> None:
-        """Expand so many chunks; then each shard takes what is its own."""
-        round_ = self._round
+    def _run_round(self, taken: list[Part], *, paid: bool) -> None:
+        """Expand these chunks; then each shard takes what is its own."""
+        round_, chunks = self._round, len(taken)
         round_[NEXT], round_[SHARD_NEXT], round_[CHUNKS] = 0, 0, chunks
         round_[CHUNK_TABLE] = ctypes.addressof(self._chunks)
         round_[WITH_FAULTS] = int(paid)
         round_[SHARD_TABLE], round_[SHARD_SIZE] = self.space.address, self.space.size
         address, insert = ctypes.addressof(round_), self.kernel.call[f"{self.space.insert}_round"]
-        workers = self.workers[:1] if chunks == 1 else self.workers
+        few = sum(count for _, _, count in taken) <= CHUNK
+        workers = self.workers[:1] if few else self.workers  # to wake the others takes as long
         self.together(lambda worker: self._expand_with(worker, address), workers)
         self._make_room(chunks)
         self.together(lambda _: insert(address), workers)

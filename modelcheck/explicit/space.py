@@ -65,6 +65,7 @@ class Shard:
         self.ordinals = Region(4 * room * ways)
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
+        self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
 
     def keep_ways(self, room: int) -> None:
         """From now on, have as much room for ways; they are forgotten."""
@@ -131,7 +132,7 @@ class Space:
                 return made
 
     def __len__(self) -> int:
-        return sum(self.word(shard, LOCAL) for shard in self.shards)
+        return sum(self._row(LOCAL))
 
     @property
     def address(self) -> int:
@@ -141,6 +142,10 @@ class Space:
     def word(self, shard: Shard, place: int) -> int:
         """A word of a shard."""
         return self.memory[shard.number * self.size + place]
+
+    def _row(self, place: int) -> list[int]:
+        """That word of every shard."""
+        return self.memory[place :: self.size]
 
     def _tell(self, shard: Shard, words: dict[int, int]) -> None:
         for place, word in words.items():
@@ -174,7 +179,7 @@ class Space:
 
     def begin(self, faults: int, depth: int) -> None:
         """From here on states are of that layer and depth."""
-        starts = tuple(self.word(shard, LOCAL) for shard in self.shards)
+        starts = tuple(self._row(LOCAL))
         if self.levels and self.levels[-1].starts == starts:
             self.levels.pop()
         self.levels.append(Level(starts, faults, depth))
@@ -186,12 +191,14 @@ class Space:
 
     def turn(self) -> list[int]:
         """The new states become the frontier; how many each shard has."""
-        counts = []
-        for shard in self.shards:
-            counts.append(self.word(shard, NEW))
+        counts = self._row(NEW)
+        for shard, count in zip(self.shards, counts, strict=True):
+            written = 8 * self.words * count
             shard.frontiers.reverse()
-            if 8 * self.words * counts[-1] < WORTH:
-                shard.frontiers[1].forget(8 * self.words * self.word(shard, LOCAL))
+            shard.written = [max(shard.written[1], written), shard.written[0]]
+            if written < WORTH <= shard.written[1]:
+                shard.frontiers[1].forget(shard.written[1])
+                shard.written[1] = 0
             self._tell(shard, {NEW: 0, FRONTIER: shard.frontiers[1].address})
         return counts
 
@@ -204,7 +211,7 @@ class Space:
 
     def waiting(self) -> tuple[int, ...]:
         """How many states each shard has waiting for the next layer."""
-        return tuple(self.word(shard, WAITING) for shard in self.shards)
+        return tuple(self._row(WAITING))
 
     def still_waiting(self, shard: Shard) -> bool:
         """Whether a shard has states that only a fault leads to."""
@@ -264,7 +271,7 @@ class Space:
         return number & (1 << LOCAL_BITS) - 1 < self.word(self.shards[number >> LOCAL_BITS], LOCAL)
 
     def _found(self, place: int) -> Iterator[int]:
-        return (word for shard in self.shards if (word := self.word(shard, place)) != NOWHERE)
+        return (word for word in self._row(place) if word != NOWHERE)
 
     def ancestry(self, number: int) -> list[tuple[int, int]]:
         """The states on the way to one, from the root on: numbers, and which successor each is.

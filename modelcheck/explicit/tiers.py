@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from modelcheck.children import Child
 
-HOT = 0.5  # seconds of searching, after which better code is worth its price
+HOT = 1.5  # seconds of searching, after which better code is worth its price: it takes as long to compile
 NICE = 10  # where there is one core, and the search is to have it
 
 

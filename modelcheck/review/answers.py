@@ -16,6 +16,7 @@ from modelcheck.review.questions import (
     Question,
     as_check,
     counting_family,
+    group_of,
     groups,
     kind_of,
     mixtures,
@@ -126,8 +127,10 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
 
 def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
+    group = group_of(question.guarantees[0])
     most = max(question.budget.counted.values(), default=0)
-    found = put(asking, partition, question, most)
+    family = counting_family(partition, group, most) if most else plain_family(partition, group)
+    found = asking.found(str(question), *as_check(partition, question), family)
     if found is None:
         why = asking.why_not
         return tuple(
@@ -135,13 +138,6 @@ def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answe
             for each in question.guarantees
         )
     return tuple(_answer(question, guarantee, found) for guarantee in question.guarantees)
-
-
-def put(asking: Asking, partition: Partition, question: Question, most: int) -> Found | None:
-    """What comes out of a question, where those that follow count up to so many faults of each kind."""
-    group = next(each for each in groups() if question.guarantees[0] in each)
-    family = counting_family(partition, group, most) if most else plain_family(partition, group)
-    return asking.found(str(question), *as_check(partition, question), family)
 
 
 def _mildest(

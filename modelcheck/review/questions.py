@@ -167,6 +167,11 @@ def groups() -> tuple[tuple[Guarantee, ...], ...]:
     return tuple(map(tuple, found.values()))
 
 
+def group_of(guarantee: Guarantee) -> tuple[Guarantee, ...]:
+    """The guarantees that are decided together with one."""
+    return next(group for group in groups() if guarantee in group)
+
+
 def under_any(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> Question:
     """Whether so many faults, of whatever kinds, break some of the guarantees."""
     kinds = fault_kinds(partition) if faults else ()
@@ -203,9 +208,9 @@ def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
 
 
 def plain_family(partition: Partition, group: tuple[Guarantee, ...]) -> Family:
-    """The questions about a group of guarantees that bound all faults together."""
+    """The questions about a group of guarantees that bound all faults together, with moves or without."""
     faults = frozenset(kind.fault for kind in fault_kinds(partition))
-    return Family(_properties(partition, group), faults, frozenset(), {})
+    return Family(_properties(partition, group), faults, frozenset({"moves"} if partition.moves else ()), {})
 
 
 def counting_family(partition: Partition, group: tuple[Guarantee, ...], most: int) -> Family:

@@ -9,16 +9,16 @@ still taken while nothing is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from modelcheck.result import Holds, Violated
-from modelcheck.review.answers import Answer, put
+from modelcheck.review.answers import Answer
 from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Change, changed, in_words, single_changes
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import GUARANTEES, Guarantee, of_mixture
+from modelcheck.review.questions import GUARANTEES, Guarantee, as_check, counting_family, group_of, of_mixture
 from modelcheck.review.versions import Version
 from spec.frozen import frozen
 
@@ -121,12 +121,17 @@ def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answ
     other, story = changed(partition, changes), answer.loss.fault_counts()
     moves = sum(step.action == "move" for step in answer.loss.steps)
     most = max(story.values(), default=0)
+
+    def holds(guarantee: Guarantee, faults: Mapping[str, int]) -> bool | None:
+        question = of_mixture((guarantee,), faults, moves)
+        family = counting_family(other, group_of(guarantee), most)  # one for all changes
+        return _holds(asking.found(str(question), *as_check(other, question), family), guarantee)
+
     for guarantee, faults in ((answer.guarantee, story), (_WRITABLE, {})):
-        held = _holds(put(asking, other, of_mixture((guarantee,), faults, moves), most), guarantee)
+        held = holds(guarantee, faults)
         if not held:
             return Trial(held)
-    goes_on = _holds(put(asking, other, of_mixture((_WRITABLE,), story, moves), most), _WRITABLE)
-    return Trial(prevents=True, goes_on=goes_on)
+    return Trial(prevents=True, goes_on=holds(_WRITABLE, story))
 
 
 def _holds(found: Found | None, guarantee: Guarantee) -> bool | None:
