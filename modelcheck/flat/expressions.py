@@ -15,7 +15,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.flat.environment import Env, Stop
 from modelcheck.flat.fits import fit
-from modelcheck.flat.listed import is_in, put, put_all, take_out
+from modelcheck.flat.listed import is_in, put_all, take_out, things
 from modelcheck.flat.operations import PLAIN
 from modelcheck.flat.rows import common, concat, drop, starts, take
 from modelcheck.flat.shapes import (
@@ -331,11 +331,12 @@ class Expressions:
     def _of_places(self, op: ir.Op, values: list[Shape]) -> Shape | None:
         """What can be said of sets in places without asking for every value that may be in one."""
         terms, shapes = self.terms, self.shapes
+        match values:
+            case [Listed(limit=most) as whole, Heap() as other] if len(other.of) <= most:
+                values = [whole, Listed(tuple(things(shapes, other)), other.element, other.counts, most)]
         match op, values:
             case ir.Op.UNION, [Listed() as whole, Listed(places)]:
-                for has, item in places:
-                    whole = put(shapes, whole, item, has)
-                return whole
+                return put_all(shapes, whole, places)
             case ir.Op.MINUS, [Listed() as whole, Listed(places)]:
                 for has, item in places:
                     whole = take_out(shapes, whole, item, has)

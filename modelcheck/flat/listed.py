@@ -58,17 +58,43 @@ def take_out(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
 
 
 def in_places(shapes: Shapes, like: Listed, value: Heap | Listed) -> Listed:
-    """A set or bag in places like those of another."""
+    """A set or bag in places like those of another; what is too much for these is left out."""
+    if isinstance(value, Listed):
+        return put_all(shapes, _empty(shapes, like), value.places)
+    return _in_order(shapes, _empty(shapes, like), things(shapes, value))
+
+
+def things(shapes: Shapes, heap: Heap) -> list[Item]:
+    """What may be in a set or bag, each with when it is; of a bag each as often as it may be there."""
+    terms = shapes.terms
+    found: list[Item] = []
+    for known, has in heap.of.items():
+        item = shapes.constant(heap.element, known)
+        each = [terms.lt(terms.number(n), has) for n in range(has.hi)] if heap.counts else [has]
+        found += [(there, item) for there in each if there.constant != 0]
+    return found
+
+
+def _empty(shapes: Shapes, like: Listed) -> Listed:
     made = shapes.zero(like)
     if not isinstance(made, Listed):
         raise TypeError("what is zero has another shape")
-    if isinstance(value, Listed):
-        return put_all(shapes, made, value.places)
-    terms = shapes.terms
-    for known, has in value.of.items():
-        item = shapes.constant(value.element, known)
-        for n in range(has.hi if value.counts else 1):
-            there = terms.lt(terms.number(n), has) if value.counts else has
-            if there.constant != 0:
-                made = put(shapes, made, item, there)
     return made
+
+
+def _in_order(shapes: Shapes, empty: Listed, items: Iterable[Item]) -> Listed:
+    """With things in it that all differ, or count: the n-th that is there in the n-th place.
+
+    As many terms as things times places; to `put` one after the other would ask of each
+    thing where all the others are.
+    """
+    terms = shapes.terms
+    held = [item for _, item in empty.places]
+    taken = [terms.true, *(terms.false for _ in held)]  # whether just so many are there by now
+    for there, item in items:
+        held = [shapes.ite(terms.both(there, here), item, old) for here, old in zip(taken, held, strict=False)]
+        taken = [
+            terms.ite(there, fewer, same) for fewer, same in zip([terms.false, *taken], taken, strict=False)
+        ]
+    places = [(terms.no(terms.any(taken[: n + 1])), item) for n, item in enumerate(held)]
+    return replace(empty, places=tuple(places))

@@ -20,7 +20,7 @@ from modelcheck.report import Event, Progress
 from modelcheck.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.symbolic.bounded import BoundedSearch
 from spec.ir import Check, Kind, Model, PropertyKind
-from spec.load import loads
+from spec.load import load, loads
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 from tests.agreement import cost
@@ -165,6 +165,13 @@ def test_both_orders_agree_with_a_plain_search(path: Path) -> None:
         scope = NARROWER.get((path.stem, question.name), ())
         narrower = apply(model, question, Overrides(scope, ()))
         agree(model, narrower, SHALLOW.get(path.stem, DEPTH))
+
+
+def test_a_set_of_few_members_out_of_a_hundred_is_written_in_few_terms() -> None:
+    """Each member that may be there asked all others whether they were: twenty minutes."""
+    (model,) = load(str(Path(__file__).parents[1] / "agreement" / "wide_members.rsm"))
+
+    assert agree(model, model.checks[0], 3)
 
 
 @pytest.mark.parametrize("part", range(4))
