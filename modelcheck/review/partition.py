@@ -95,6 +95,7 @@ def partition(settings: Settings) -> Partition:
         "controller": "kraft" if made.controller.value is Controller.KRAFT else "zookeeper",
         "strict_min_isr": made.strict_min_isr.value,
         "elr": made.eligible_leader_replicas.value,
+        "directories": made.directories_known.value,
         "flush": "every_message" if made.flush.value is Flush.EVERY_RECORD else "never",
     }
     ephemeral = made.storage.value is Storage.EPHEMERAL

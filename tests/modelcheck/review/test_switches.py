@@ -82,6 +82,7 @@ SETS = {
     "flush": "flush",
     "strict_min_isr": "strict_min_isr",
     "eligible_leader_replicas": "elr",
+    "directories_known": "directories",
     "replication_factor": None,  # how many brokers there are in the model
     "storage": None,  # which faults there are
 }
