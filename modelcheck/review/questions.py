@@ -100,6 +100,7 @@ _KINDS = (
         "a broker runs on without its session",
         "session loss",
     ),
+    FaultKind("cutoff", "cut_off", "a broker loses all its connections", "a cut-off"),
     FaultKind("bounce", "bounce", "a restart too quick to be noticed", "a quick restart"),
     FaultKind("crash", "crash", "a broker crashes; its log is safe", "crash"),
     FaultKind("power", "power_loss", "power fails; the unflushed is lost", "power loss"),
@@ -153,7 +154,7 @@ def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
     if partition.config["restarts_noticed"]:
         gone.add("bounce")
     if partition.replicas == 1:
-        gone.add("isolation")  # there is nobody to be cut off from
+        gone |= {"isolation", "cutoff"}  # there is nobody to be cut off from
     if partition.ephemeral:
         gone |= {"crash", "bounce", "power"}  # a replaced pod starts with an empty disk
     return tuple(kind for kind in _KINDS if kind.name not in gone)

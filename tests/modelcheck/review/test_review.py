@@ -74,6 +74,18 @@ def by_kind(found: Answers, guarantee: str) -> dict[str, tuple[object, object]]:
 # ------------------------------------------------------------------ Kafka 0.8
 
 
+def test_a_broker_that_is_cut_off_from_all_is_one_fault(review: Run) -> None:
+    given = files(replicas=3, acks="all", broker="min.insync.replicas=2\n")
+    asked = ("--require", "writable:1:cutoff", "--require", "writable:1:isolation")
+    code, printed = review("3.6", given, "--json", "--faults", "1", *asked)
+
+    assert code == 1
+    assert json.loads(printed)["required"] == [
+        {"requirement": "writable:1:cutoff", "met": True},  # without a session its office is another's
+        {"requirement": "writable:1:isolation", "met": False},
+    ]
+
+
 @pytest.mark.slow
 def test_kafka_0_8_loses_acknowledged_records_with_two_faults(review: Run) -> None:
     code, printed = review("0.8.1", old_files(2), "--json")
