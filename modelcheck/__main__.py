@@ -7,7 +7,6 @@ import sys
 
 from modelcheck.starting import leave_at_once
 
-
 OBJECTS = 50_000  # that are made before Python looks for those in circles: models and texts live to the end
 
 

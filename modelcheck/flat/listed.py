@@ -92,9 +92,9 @@ def _in_order(shapes: Shapes, empty: Listed, items: Iterable[Item]) -> Listed:
     held = [item for _, item in empty.places]
     taken = [terms.true, *(terms.false for _ in held)]  # whether just so many are there by now
     for there, item in items:
-        held = [shapes.ite(terms.both(there, here), item, old) for here, old in zip(taken, held, strict=False)]
-        taken = [
-            terms.ite(there, fewer, same) for fewer, same in zip([terms.false, *taken], taken, strict=False)
-        ]
+        next_ = [terms.both(there, here) for here in taken]
+        held = [shapes.ite(test, item, old) for test, old in zip(next_, held, strict=False)]
+        less = [terms.false, *taken]
+        taken = [terms.ite(there, fewer, same) for fewer, same in zip(less, taken, strict=False)]
     places = [(terms.no(terms.any(taken[: n + 1])), item) for n, item in enumerate(held)]
     return replace(empty, places=tuple(places))
