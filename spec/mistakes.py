@@ -43,9 +43,10 @@ _FOREIGN = {
 }
 
 
+_FIRST_WORD = re.compile(r"(?:^|[{;])\s*([a-z]{3,})(?:\s+\w+)?\s*$")
 _WORDS = frozenset(
     "sort nat enum type record union config state process network fun action fault repair invariant lemma "
-    "step reachable recoverable assume variant check require assert".split()
+    "step reachable recoverable assume variant check require assert choose for if let flush lose wipe".split()
 )
 
 
@@ -85,6 +86,19 @@ def _plural(place: _Place) -> tuple[str, str] | None:
     first = place.before.split()[:1]
     if first and first[0].endswith("s") and first[0][:-1] in _WORDS:
         return f"`{first[0]}` is not a word of this language", f"did you mean `{first[0][:-1]}`?"
+    return None
+
+
+def _misspelt_before(place: _Place) -> tuple[str, str] | None:
+    """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
+    first = _FIRST_WORD.search(place.before)
+    help_ = suggest(first[1], _WORDS) if first is not None and first[1] not in _WORDS else ""
+    return (f"`{first[1]}` is not a word of this language", help_) if first is not None and help_ else None
+
+
+def _comparison_as_statement(place: _Place) -> tuple[str, str] | None:
+    if place.found == "==" and ":=" in place.expected:
+        return "`==` compares, and does nothing", "write `:=` to give a place its new value"
     return None
 
 
@@ -149,7 +163,9 @@ _RULES: tuple[Callable[[_Place], tuple[str, str] | None], ...] = (
     _unclosed,
     _missing_protocol,
     _plural,
+    _misspelt_before,
     _misspelt,
+    _comparison_as_statement,
     _unclosed_string,
     _colon_after_quantifier,
     _foreign_operator,
