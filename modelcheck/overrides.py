@@ -9,35 +9,44 @@ from typing import NoReturn
 from modelcheck.models import pick_checks, pick_model, pick_property
 from spec.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.elaborate import VERSION
 from spec.frozen import frozen
-from spec.ir import Budget, Check, Kind, Model, Scope, Value
+from spec.ir import Budget, Check, ConfigEntry, Kind, Model, Scope, Value
 from spec.source import Source, Span
 from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
 
 
 @frozen
 class Overrides:
-    """Settings as typed: `k=v` texts for scope and configuration, a text for faults."""
+    """Settings as typed: `k=v` texts for scope and configuration, texts for faults and for a release.
+
+    Of a release every config entry has its default there, where the model says what that is;
+    what `config` sets comes before.
+    """
 
     scope: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
     faults: str | None = None
+    release: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.scope or self.config or self.faults is not None)
+        return bool(self.scope or self.config or self.faults is not None or self.release is not None)
 
 
 def apply(model: Model, check: Check, given: Overrides) -> Check:
-    """The check with what was typed in place of its own; without expectations when anything differs.
+    """The check with what was typed in place of its own.
 
+    When anything differs it says nothing about itself any more, and expects nothing.
     Raises SpecError for a name the model does not have and a value that does not fit.
     """
     changed = replace(
         check,
-        scope=_config(model, _scope(model, check.scope, given.scope), given.config),
+        scope=_config(
+            model, _of_release(model, _scope(model, check.scope, given.scope), given), given.config
+        ),
         budget=check.budget if given.faults is None else _budget(model, given.faults),
     )
-    return check if changed == check else replace(changed, expect=())
+    return check if changed == check else replace(changed, expect=(), says=None)
 
 
 def free_check(model: Model, given: Overrides) -> Check:
@@ -55,7 +64,7 @@ def free_check(model: Model, given: Overrides) -> Check:
         help_ = f"add `--scope {' '.join(f'{name}=3' for name in missing)}`"
         raise SpecError([Diagnostic("R0901", model.source, None, message, help=help_)])
     defaults = {entry.name: entry.default for entry in model.configs}
-    scope = _config(model, replace(scope, config=defaults), given.config)
+    scope = _config(model, _of_release(model, replace(scope, config=defaults), given), given.config)
     budget = Budget(None) if given.faults is None else _budget(model, given.faults)
     return Check("command line", scope, budget, None, (), None, span=Span(0, 0))
 
@@ -128,6 +137,31 @@ def _members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
     """The first so many names, and further ones made in their likeness."""
     further = member_names(sort, count + len(names))
     return (*names, *(name for name in further if name not in names))[:count]
+
+
+def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
+    """The configuration of a release, as far as the model knows its defaults."""
+    if given.release is None:
+        return scope
+    option = Source("--release", given.release)
+    if not VERSION.fullmatch(given.release):
+        _wrong(option, f"`{given.release}` is not a version", "a version is numbers and dots: `2.1.0`")
+    known = {entry.name: default_of(entry, given.release) for entry in model.configs if entry.defaults}
+    if not known:
+        _wrong(option, f"{model.name} does not say what the defaults of a release are")
+    found = {name: default for name, default in known.items() if default is not None}
+    return replace(scope, config={**scope.config, **found})
+
+
+def default_of(entry: ConfigEntry, release: str) -> Value | None:
+    """The value of a config entry by default in a release; None where the model knows of none."""
+    now = _numbers(release)
+    values = [value for first, value in entry.defaults if _numbers(first) <= now]
+    return values[-1] if values else None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:

@@ -22,7 +22,7 @@ from spec.scopes import Binding, Env, Frame, Use
 from spec.source import Source, Span
 from spec.statements import Statements
 
-_VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
+VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 def elaborate(
@@ -126,7 +126,7 @@ class _Protocol:
         last: tuple[int, ...] = ()
         for default in defaults:
             text = default.version.text
-            if not _VERSION.fullmatch(text):
+            if not VERSION.fullmatch(text):
                 help_ = 'a version is numbers and dots: "0.11.0"'
                 self.problems.add("R0507", default.version.span, f"`{text}` is not a version", help=help_)
                 continue

@@ -77,6 +77,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--property", args.property),
         ("--scope", args.scope),
         ("--config", args.config),
+        ("--release", [args.release]),
         ("--faults", [args.faults]),
         ("--simulate", [] if sample is None else [sample.runs]),
         ("--seed", [] if sample is None else [sample.seed]),

@@ -119,6 +119,7 @@ def changed(args: argparse.Namespace) -> list[str]:
         "--property": args.property,
         "--scope": args.scope,
         "--config": args.config,
+        "--release": args.release,
         "--faults": args.faults,
     }
     return [option for option, given in options.items() if given]

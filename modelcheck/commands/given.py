@@ -16,10 +16,13 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
         "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
     )
     parser.add_argument(
+        "--release", metavar="VERSION", help="set every config entry to its default in that release"
+    )
+    parser.add_argument(
         "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
     )
 
 
 def given_by(args: argparse.Namespace) -> Overrides:
     """What these arguments give."""
-    return Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    return Overrides(tuple(args.scope), tuple(args.config), args.faults, args.release)
