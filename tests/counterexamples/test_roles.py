@@ -25,6 +25,7 @@ BROKER = {
 }
 # What each shipped protocol is drawn with: fields of its processes, then variables of the state.
 DRAWN = {
+    "chain": ({"log": "history", "up": "up"}, {"acknowledged": "acked"}),
     "figure8": ({"log": "log", "leads": "leads", "epoch": "term"}, {}),
     "hdfs_qjm": (
         {
