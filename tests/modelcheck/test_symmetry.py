@@ -121,9 +121,7 @@ def test_random_models_say_the_same_with_symmetry(part: int) -> None:
 
 TOO_LARGE = {"figure8.rsm", "raft.rsm"}  # no check of theirs is small enough to be run twice
 IN_A_RING = {"viewstamped.rsm"}  # whose replicas have an order, so that none is like another
-BREAKS_CONNECTIONS = {
-    "zab.rsm"
-}  # empties channels in a `for` in a `for`, where no order is told from another
+BREAKS_CONNECTIONS = {"zab.rsm"}  # which empties channels in a `for` in a `for`
 
 
 def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]]]:
