@@ -76,6 +76,16 @@ DRAWN = {
         {"log": "log", "high_watermark": "commit", "leads": "leading", "epoch": "view"},
         {"acknowledged": "acked"},
     ),
+    "zab": (
+        {
+            "log": "history",
+            "high_watermark": "last_committed",
+            "flushed": "history.flushed",
+            "leads": "role",
+            "epoch": "current_epoch",
+        },
+        {"acknowledged": "delivered"},
+    ),
 }
 
 
