@@ -89,6 +89,24 @@ def test_tlc_does_not_take_a_step_that_asks_for_a_member_for_a_function(tmp_path
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path)).states == 2
 
 
+BOUND_TWICE = """
+protocol bound_twice
+sort S
+process S { durable n: 0..2 = 0 }
+fun near: set[S] = {f: S where f.n == 0}
+action all { for f in near { f.n := 1 } }
+check it { scope S = 2 }
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_a_loop_goes_through_a_set_that_binds_the_same_name(tmp_path: Path) -> None:
+    (model,) = loads(BOUND_TWICE)
+
+    assert tlc(tmp_path, exported(model, model.checks[0], tmp_path)).states == 2
+
+
 def test_a_model_without_a_state_is_refused() -> None:
     (model,) = loads("protocol empty\ninvariant never: false\ncheck it { }")
 
