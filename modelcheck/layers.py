@@ -140,6 +140,8 @@ class Search:
         while frontier or entering:
             depth = depth if frontier else min(entering)
             self._level(frontier, entering.pop(depth, []), faults, depth)
+            if frontier or not entering:  # else the next level is that of what enters
+                self._stop_if_decided(faults, depth)
             frontier = self._expanded(frontier, faults, depth)
             depth += 1
         self._stop_if_decided(faults, depth)
@@ -165,7 +167,6 @@ class Search:
             if key not in self.space.index:
                 spent, state = self.space.split(key)
                 frontier.append((self._add(key, parent, state, faults, depth), spent, state))
-        self._stop_if_decided(faults, depth)
 
     def _expanded(self, frontier: list[Waiting], faults: int, depth: int) -> list[Waiting]:
         """All steps of a level's states, and the states that are new by them."""

@@ -164,7 +164,8 @@ class Search:
         self._spent.add(done.spent)
         self._count(level, done.expanded, done.finds)
         self.run.commit(level, self._told())
-        self._note(faults, depth)
+        if done.new or not self._entering:  # else the next level is that of what enters
+            self._note(faults, depth)
         return list(done.new)
 
     def _finish(self, faults: int) -> None:

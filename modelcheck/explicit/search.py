@@ -188,7 +188,8 @@ class Search:
         while True:
             for shard, start, end in self.entering.pop(depth, []):
                 self.space.wake(self.space.shards[shard], start, end)
-            self._note(faults, depth)
+            if self.space.has_new or not self.entering:  # else the next level is that of what enters
+                self._note(faults, depth)
             counts = self.space.turn()
             self.space.begin(faults, depth + 1)
             if any(counts):

@@ -189,6 +189,11 @@ class Space:
         shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
         return self.levels[bisect_right(self.levels, local, key=lambda level: level.starts[shard]) - 1]
 
+    @property
+    def has_new(self) -> bool:
+        """Whether there are states that were found since the last turn."""
+        return any(self._row(NEW))
+
     def turn(self) -> list[int]:
         """The new states become the frontier; how many each shard has."""
         counts = self._row(NEW)
