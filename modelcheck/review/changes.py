@@ -62,7 +62,9 @@ _NEWER = {
         of(3, 7, 0), "that nothing is committed below min.insync.replicas (KAFKA-15583)", _EPOCHS
     ),
     "elr": _Newer(
-        of(4, 0, 0), "eligible.leader.replicas.version=1 (KIP-966)", {**_STRICT, "controller": "kraft"}
+        of(4, 0, 0),
+        "eligible.leader.replicas.version=1 (KIP-966)",
+        {**_STRICT, "controller": "kraft", "directories": True},
     ),
 }
 _ACKS: tuple[Setting, ...] = ("zero", "one", "all")

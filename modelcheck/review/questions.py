@@ -10,7 +10,7 @@ from typing import NoReturn
 import spec.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.engine import Family
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import UNASKED, Partition
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -216,7 +216,7 @@ def plain_family(partition: Partition, group: tuple[Guarantee, ...]) -> Family:
 def counting_family(partition: Partition, group: tuple[Guarantee, ...], most: int) -> Family:
     """Those that bound each kind of fault, by so many at most, and may change the configuration."""
     counted = {kind.fault: most for kind in _KINDS}
-    configs = frozenset(entry.name for entry in partition.model.configs)
+    configs = frozenset(entry.name for entry in partition.model.configs) - UNASKED.keys()
     return Family(_properties(partition, group), frozenset(counted), configs, counted if most else {})
 
 

@@ -1,8 +1,8 @@
 """What the release and the settings together make Kafka do: the choices a model of it has to make.
 
 Facts by version: protocols KIP-101 (0.11.0-IV2), KIP-279 (2.0-IV0), KIP-380 (2.2-IV0), KIP-841
-(3.3-IV3; with ZooKeeper the release 3.3), KIP-966 (4.0-IV1, on by itself from 4.1-IV0), and the
-fixes KAFKA-7128 (2.0.1) and KAFKA-15583 (3.7.0).
+(3.3-IV3; with ZooKeeper the release 3.3), KIP-858 (3.7-IV2), KIP-966 (4.0-IV1, on by itself from
+4.1-IV0), and the fixes KAFKA-7128 (2.0.1) and KAFKA-15583 (3.7.0).
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ class Switches:
     storage: Stated[Storage]
     strict_min_isr: Stated[bool]
     eligible_leader_replicas: Stated[bool]
+    directories_known: Stated[bool]
 
     def as_json(self) -> dict[str, object]:
         """Every choice with its reason, in plain values."""
@@ -122,6 +123,7 @@ def switches(known: Known) -> Switches:
         storage=_storage(known),
         strict_min_isr=_strict_min_isr(known),
         eligible_leader_replicas=elr,
+        directories_known=_directories_known(controller.value, live),
     )
 
 
@@ -248,6 +250,12 @@ def _fenced_kept_out(known: Known, controller: Controller, live: Stated[Protocol
     if controller is Controller.KRAFT:
         return _since_protocol(live, "3.3-IV3", "KIP-841")
     return _since_release(known, of(3, 3), "the controller's look at who is alive")
+
+
+def _directories_known(controller: Controller, live: Stated[Protocol]) -> Stated[bool]:
+    if controller is not Controller.KRAFT:
+        return Stated(value=False, reason="only the KRaft controller knows directories of replicas (KIP-858)")
+    return _since_protocol(live, "3.7-IV2", "KIP-858")
 
 
 def _leadership_moves(known: Known) -> Stated[bool]:

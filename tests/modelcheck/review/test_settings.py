@@ -164,6 +164,20 @@ def test_eligible_leader_replicas_by_release_and_feature(text: str, kafka: str, 
     assert made.eligible_leader_replicas.value is elr
 
 
+@pytest.mark.parametrize(
+    ("text", "kafka", "known"),
+    [
+        ("process.roles=broker", "3.6", False),
+        ("process.roles=broker", "3.7", True),
+        ("process.roles=broker\nmetadata.version=3.7-IV1", "3.8", False),
+        ("process.roles=broker\nmetadata.version=3.7-IV2", "3.8", True),
+        ("zookeeper.connect=z", "3.8", False),
+    ],
+)
+def test_directories_by_metadata_version(text: str, kafka: str, known: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert review(text, kafka=kafka).switches.directories_known.value is known
+
+
 def test_idempotence_that_is_asked_for_brings_acks() -> None:
     made = review("enable.idempotence=true\n", kafka="2.8").switches
 

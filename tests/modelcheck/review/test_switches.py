@@ -9,7 +9,7 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.overrides import default_of
-from modelcheck.review.partition import kafka, partition
+from modelcheck.review.partition import UNASKED, kafka, partition
 from modelcheck.review.read import read_bytes
 from modelcheck.review.settings import resolve
 from modelcheck.review.switches import Switches
@@ -83,6 +83,7 @@ SETS = {
     "flush": "flush",
     "strict_min_isr": "strict_min_isr",
     "eligible_leader_replicas": "elr",
+    "directories_known": "directories",
     "replication_factor": None,  # how many brokers there are in the model
     "storage": None,  # which faults there are
 }
@@ -93,7 +94,7 @@ def test_a_review_names_what_the_model_has_and_nothing_else() -> None:
     switches = {entry.name for entry in MODEL.configs}
 
     assert names == set(SETS)
-    assert {name for name in SETS.values() if name is not None} == switches - {"controller"}
+    assert {name for name in SETS.values() if name is not None} == switches - {"controller"} - UNASKED.keys()
 
 
 def test_every_switch_of_the_model_is_set_by_a_review() -> None:
