@@ -38,7 +38,8 @@ class Machine:
     """All of a check: variables, where they start, the steps, and what must hold in each state.
 
     `broken` names the invariants that a first state breaks; `goals` are what a
-    `reachable` asks for.  `stored` are the model's variables on top of the flat ones.
+    `reachable` asks for, or where asking makes an error.
+    `stored` are the model's variables on top of the flat ones.
     With `tells_members` sets in places may stand in the order that members of sorts have.
     """
 
@@ -131,7 +132,7 @@ class _Lowering:
             tuple(rules),
             tuple(invariants),
             tuple(dict.fromkeys(broken)),
-            tuple(self._invariants([p for p in looked_at if p.kind in EXAMPLES], stored)),
+            tuple(self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)),
             tuple(stored),
             self._terms,
             tuple(notes),
@@ -162,17 +163,27 @@ class _Lowering:
     def _invariants(
         self, of_states: Sequence[ir.Property], state: Sequence[Shape]
     ) -> Iterator[tuple[str, Term]]:
-        """When each of them holds in a state."""
+        """When each of them holds in a state, and asking makes no error."""
+        for prop, holds, error in self._asked(of_states, state):
+            yield prop.name, self._terms.both(holds, self._terms.no(error))
+
+    def _goals(self, of_states: Sequence[ir.Property], state: Sequence[Shape]) -> Iterator[tuple[str, Term]]:
+        """When each of them is true in a state, or asking makes an error."""
+        for prop, holds, error in self._asked(of_states, state):
+            yield prop.name, self._terms.any((holds, error))
+
+    def _asked(
+        self, of_states: Sequence[ir.Property], state: Sequence[Shape]
+    ) -> Iterator[tuple[ir.Property, Term, Term]]:
+        """Each of them with when it is true in a state, and when asking makes an error."""
         for prop in of_states:
             if prop.expr is None:
                 continue
             env = self._fresh(state)
             try:
-                holds = self._sized(self._e.truth(prop.expr, env), prop)
+                yield prop, self._sized(self._e.truth(prop.expr, env), prop), env.ends.error
             except Stop as reason:
                 self._refuse(reason)
-                continue
-            yield prop.name, self._terms.both(holds, self._terms.no(env.ends.error))
 
     def _fresh(self, state: Sequence[Shape]) -> Env:
         terms = self._terms

@@ -300,8 +300,9 @@ class _Induction:
         end = self._search()
         stats = self._clock.stats()
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
-        if end is End.DEPTH and ERROR in self._proved:  # nothing is left that more patience would look at
-            end = End.COMPLETE
+        sought = self._goals.intersection(self._open)  # where to ask may be an error, further on
+        if end is End.DEPTH and ERROR in self._proved and not sought:
+            end = End.COMPLETE  # nothing is left that more patience would look at
         return Findings(self._wish.name, end, results, stats, self._error, proof=self._proof())
 
     def _proof(self) -> Proof:
