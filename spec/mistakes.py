@@ -91,8 +91,8 @@ def _plural(place: _Place) -> tuple[str, str] | None:
 
 def _misspelt_before(place: _Place) -> tuple[str, str] | None:
     """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
-    first = _FIRST_WORD.search(place.before)
-    help_ = suggest(first[1], _WORDS) if first is not None and first[1] not in _WORDS else ""
+    first = _FIRST_WORD.search(place.before)  # it may be a name of the model, so it must be very near
+    help_ = suggest(first[1], _WORDS, near_by=0.85) if first is not None and first[1] not in _WORDS else ""
     return (f"`{first[1]}` is not a word of this language", help_) if first is not None and help_ else None
 
 
@@ -163,9 +163,9 @@ _RULES: tuple[Callable[[_Place], tuple[str, str] | None], ...] = (
     _unclosed,
     _missing_protocol,
     _plural,
+    _comparison_as_statement,
     _misspelt_before,
     _misspelt,
-    _comparison_as_statement,
     _unclosed_string,
     _colon_after_quantifier,
     _foreign_operator,
