@@ -91,7 +91,12 @@ def quantified(e: Elaborator, node: s.Quantified, env: Env, hint: t.Type | None)
         where = e.check(node.where, t.BOOL, env)
         env = env.knowing(e.facts(node.where, env, truth=True))
     body = _quantified_body(e, node, kind, env, hint)
-    result = {ir.Quantifier.FORALL: t.BOOL, ir.Quantifier.EXISTS: t.BOOL}.get(kind, body.type)
+    of_kind: dict[ir.Quantifier, t.Type] = {
+        ir.Quantifier.FORALL: t.BOOL,
+        ir.Quantifier.EXISTS: t.BOOL,
+        ir.Quantifier.SUM: t.INT,
+    }
+    result = of_kind.get(kind, body.type)
     if kind in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}:
         result = bound[-1][4]
     for name, slot, domain, case, _ in reversed(bound):

@@ -55,9 +55,16 @@ class Expressions:
             if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
                 return self._too_large(node.span)
             self.frame.size += 1
-            return self._narrowed(node, self._infer(node, env, hint), env)
+            return self._something(self._narrowed(node, self._infer(node, env, hint), env))
         finally:
             self._depth -= 1
+
+    def _something(self, found: ir.Expr) -> ir.Expr:
+        """Report what is chosen from nothing; told alone, for else it may follow from what was reported."""
+        if found.type != t.UNKNOWN or not isinstance(found, ir.Apply | ir.Bind) or self.problems:
+            return found
+        help_ = "say which type is meant: choose from a variable, or from `S`, the members of a sort"
+        return self.fail("R0323", found.span, "there is never anything here to choose from", help=help_)
 
     def _too_large(self, span: Span) -> ir.Expr:
         """Report, once for a text: whatever follows is likely to say the same, and to take as long."""

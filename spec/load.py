@@ -11,7 +11,7 @@ import spec.ir as ir
 import spec.syntax as s
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaborate import elaborate
-from spec.parser import LARGEST, parse
+from spec.parser import LARGEST, parse, too_deep
 from spec.problems import Problems
 from spec.reading import bytes_of
 from spec.source import Source
@@ -33,8 +33,7 @@ def loads(text: str, name: str = "<text>") -> tuple[ir.Model, ...]:
     try:
         return _models(source)
     except RecursionError:  # every pass goes down into what it reads
-        what, help_ = "something in the file is nested too deep", "give names to parts of it"
-        raise SpecError([Diagnostic("R0104", source, None, what, help=help_)]) from None
+        raise too_deep(source) from None
 
 
 def _models(source: Source) -> tuple[ir.Model, ...]:

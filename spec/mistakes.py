@@ -81,14 +81,6 @@ def _misspelt(place: _Place) -> tuple[str, str] | None:
     return (f"`{place.found}` cannot stand here", help_) if help_ else None
 
 
-def _plural(place: _Place) -> tuple[str, str] | None:
-    """`invariants i`: the word is read as `invariant` and a name, so the error stands behind it."""
-    first = place.before.split()[:1]
-    if first and first[0].endswith("s") and first[0][:-1] in _WORDS:
-        return f"`{first[0]}` is not a word of this language", f"did you mean `{first[0][:-1]}`?"
-    return None
-
-
 def _misspelt_before(place: _Place) -> tuple[str, str] | None:
     """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
     first = _FIRST_WORD.search(place.before)  # it may be a name of the model, so it must be very near
@@ -162,7 +154,6 @@ def _unclosed_string(place: _Place) -> tuple[str, str] | None:
 _RULES: tuple[Callable[[_Place], tuple[str, str] | None], ...] = (
     _unclosed,
     _missing_protocol,
-    _plural,
     _comparison_as_statement,
     _misspelt_before,
     _misspelt,

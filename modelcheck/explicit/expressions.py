@@ -244,6 +244,8 @@ class Expressions:
     def _apply(self, expr: ir.Apply, at: Scene) -> Live:
         if expr.op is Op.LOOKUP:
             whole = self.value(expr.args[0], at)
+            if isinstance(whole.packing, Never):
+                return whole
             if not isinstance(whole.packing, Array):
                 raise TypeError(f"{whole.packing} is no map")
             index = self.index(whole.packing, expr.args[1], at)
@@ -309,6 +311,8 @@ class Expressions:
     def _part(self, expr: ir.Part, at: Scene) -> Live:
         whole, fn = self.value(expr.of, at), at.fn
         match whole.packing:
+            case Never():
+                return whole
             case Product(parts) as product:
                 return cut_out(fn, whole.v, product.offsets[expr.index], parts[expr.index])
             case Tagged(cases):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import spec.ir as ir
+import spec.types as t
 from modelcheck.explicit.arithmetic import FALSE, Block, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.conversion import convert, has, recode, same
@@ -23,6 +24,8 @@ class Operations:
     def value(self, expr: ir.Apply, args: list[Live]) -> Live:  # noqa: C901 - a dispatch over an enum
         """The value of an operation for these arguments."""
         fn = self.fn
+        if any(isinstance(arg.packing, Never) for arg in args):
+            return _anything(expr.type)  # not reached: nothing has such a value
         match expr.op, args:
             case Op.NOT, [a]:
                 return truth(fn.not_(a.v))
@@ -71,8 +74,6 @@ class Operations:
 
     def _arithmetic(self, op: Op, args: list[Live]) -> Live:
         fn = self.fn
-        if any(isinstance(arg.packing, Never) for arg in args):
-            return known_zero(Number(0, 0))
         ends = [(p.lo, p.hi) for arg in args if isinstance(p := arg.packing, Number)]
         match op, args, ends:
             case Op.ADD, [a, b], [(lo, hi), (lo2, hi2)]:
@@ -242,3 +243,14 @@ class Operations:
         there = fn.below(n.v, length(fn, a))
         found = option_of(fn, entry(fn, a, fn.select(there, n.v, i64(0))))
         return Live(found.packing, fn.select(there, found.v, const(found.v.bits, 0)))
+
+
+def _anything(of: t.Type) -> Live:
+    """A value of a type where it does not matter which."""
+    match of:
+        case t.Bool():
+            return truth(FALSE)
+        case t.Int() | t.Range():
+            return known_zero(Number(0, 0))
+        case _:
+            return known_zero(Never())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from modelcheck.explicit.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.codes import encode
-from modelcheck.explicit.packing import WIDEST, Number, Optional, Packing, Tagged, TooWide, Truth
+from modelcheck.explicit.packing import WIDEST, Never, Number, Optional, Packing, Tagged, TooWide, Truth
 from spec.frozen import frozen
 from spec.ir import Value
 
@@ -123,6 +123,8 @@ def option_of(fn: Function, live: Live) -> Live:
 def tag_of(fn: Function, live: Live) -> V:
     """The number of the case of a union's value."""
     packing = live.packing
+    if isinstance(packing, Never):
+        return i64(0)
     if not isinstance(packing, Tagged):
         raise TypeError(f"{packing} has no cases")
     return fn.resize(fn.lshr(live.v, const(live.v.bits, packing.payload)), 64)

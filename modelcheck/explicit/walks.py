@@ -106,7 +106,7 @@ def _subsets_of_slots(fn: Function, whole: Live, of: Packing, most: int) -> Walk
 def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
     """The members of a set, bag or option, the entries of a sequence."""
     match whole.packing:
-        case Mask(Never()) | Slots(Never()) | Sequence(Never()) | Optional(Never()):
+        case Never() | Mask(Never()) | Slots(Never()) | Sequence(Never()) | Optional(Never()):
             return Walk(Never(), 0, i64(0), lambda _: (FALSE, known_zero(Never())))
         case Optional(of):
             there = fn.ne(whole.v, const(whole.v.bits, 0))
