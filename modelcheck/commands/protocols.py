@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """List all, tell one, or print its file; nothing is searched."""
-    match args.words:
+    words: list[str] = args.words
+    match words:
         case []:
             _list([shipped(name) for name in names()], output, as_data=args.json)
         case ["show"]:
@@ -44,8 +45,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
             _show(_known(name), output, as_data=args.json)
         case [name]:
             _tell(shipped(_known(name)), output, as_data=args.json)
-        case [_, *others]:
-            args.refuse(f"protocols tells of one at a time: {' '.join(others)} is too much")
+        case _:
+            args.refuse(f"protocols tells of one at a time, and these are {len(words)} words")
     return Exit.EXPECTED
 
 
@@ -122,14 +123,21 @@ def _question(question: Question, width: int) -> Iterator[Line]:
     yield line(Piece(question.name, Role.STRONG), Piece(f" of {question.of}", Role.DIM))
     if question.says is not None:
         yield from wrapped(line("  "), question.says, width)
-    verdicts = [each for each in question.expect if isinstance(each, ExpectVerdict)]
-    for each in verdicts:
-        words = f"{each.property} is never reached" if each in question.unreached else wish(each)
-        yield from wrapped(line("  ", BAD if each in question.violations else GOOD), words, width)
-    if not verdicts:
-        yield line("  ", GOOD, "nothing is violated")
+    for words, properties in _claims(question):
+        yield from _listed(line("  ", GOOD, f"{words}: "), properties, width)
+    for each in question.violations:
+        yield from wrapped(line("  ", BAD), wish(each), width)
     counts = [_count(each) for each in question.expect if not isinstance(each, ExpectVerdict)]
     yield from _listed(line("  "), counts, width)
+
+
+def _claims(question: Question) -> Iterator[tuple[str, list[str]]]:
+    """What is expected not to go wrong, in words, and the properties of which it is said."""
+    hold = [each for each in question.expect if isinstance(each, ExpectVerdict) and each.holds]
+    yield "hold for any number of faults", [each.property for each in hold if each.any_faults]
+    yield "hold", [each.property for each in hold if not each.any_faults]
+    yield "never reached", [each.property for each in question.unreached]
+    yield "hold", [] if hold or question.violations else ["all properties"]
 
 
 def _count(expected: ExpectCount | ExpectTaken) -> str:
