@@ -48,12 +48,17 @@ class Row(NamedTuple):
 
     check: str
     model: str
-    property: str
+    claim: str
     verdict: str
     faults: str
     steps: str
     states: str
     seconds: str
+
+    @property
+    def timeless(self) -> tuple[str, ...]:
+        """The row without what depends on the machine."""
+        return self[:-1]
 
 
 HEADS = Row("check", "of", "property", "verdict", "faults", "steps", "states", "seconds")
@@ -120,7 +125,7 @@ def page(tables: Tables) -> str:
         heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
     parts = [ABOUT, _lines(heads)]
     for each in told:
-        parts.append(f"## {each.name}\n\n{each.title}: [{each.name}.rsm]({each.name}.rsm).\n")
+        parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
     return "\n".join(parts)
 
@@ -139,6 +144,17 @@ def read(text: str) -> Tables:
     for part in text.split("\n## ")[1:]:
         lines = [line for line in part.splitlines() if line.startswith("|")]
         found[part.split("\n")[0]] = [Row(*line[2:-2].split(" | ")) for line in lines[2:]]
+    return found
+
+
+def of_check(table: Iterable[Row], name: str) -> list[Row]:
+    """The rows of one check; none where it is not there."""
+    found: list[Row] = []
+    for row in table:
+        if row.check == f"`{name}`" or (found and not row.check):
+            found.append(row)
+        elif found:
+            break
     return found
 
 

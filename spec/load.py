@@ -86,8 +86,11 @@ def read(path: str | Path) -> str:
 def _near(path: Path) -> str:
     """What may have been meant: a model file in the same folder, or a protocol of the library."""
     beside = suggest(path.name, [p.name for p in path.parent.glob(f"*{library.SUFFIX}")])
-    shipped = library.near(path.name)
-    return beside or (f"{shipped} It comes with modelcheck" if shipped else "")
+    if shipped := library.near(path.name):
+        shipped += " It comes with modelcheck"
+    elif path.suffix == "" and path.parent == Path():
+        shipped = "`modelcheck protocols` lists the protocols that have a name"
+    return beside or shipped
 
 
 def _comes_before(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The protocols that come with the package: by name, wherever a model file is taken, and never before a path."""
+"""The protocols that come with the package: found by name, and never before a path."""
 
 from __future__ import annotations
 
@@ -101,8 +101,10 @@ def test_a_file_beside_is_nearer_than_a_protocol(here: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_what_is_no_name_at_all_is_told_no_name() -> None:
-    assert "did you mean" not in refusal("nonsense.txt")
+def test_what_is_no_name_at_all_is_told_where_names_are() -> None:
+    assert "did you mean" not in refusal("nonsense")
+    assert "`modelcheck protocols` lists" in refusal("nonsense")
+    assert "help" not in refusal("nonsense.txt")
 
 
 def test_a_path_object_is_read_as_before() -> None:
