@@ -14,19 +14,18 @@ from spec.ir import Expect, ExpectCount, ExpectTaken, ExpectVerdict
 from spec.library import Question, Shipped, names, near, shipped, text
 from spec.source import Source, Span
 
-SHOW = "show"
 LABEL = 13  # columns before what a label is of
 GOOD, BAD = Piece("✓ ", Role.GOOD), Piece("✗ ", Role.BAD)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = f"modelcheck protocols [NAME | {SHOW} NAME] [--json]"
+    parser.usage = "modelcheck protocols [NAME | show NAME] [--json]"
     parser.add_argument(
         "words",
         nargs="*",
         metavar="NAME",
-        help=f"tell what each check of this protocol expects; `{SHOW} NAME` prints its file; "
+        help="tell what each check of this protocol expects; `show NAME` prints its file; "
         "without a name, all are listed",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON")
@@ -38,9 +37,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     words: list[str] = args.words
     match words:
         case []:
-            _list([shipped(name) for name in names()], output, as_data=args.json)
+            _list(output, as_data=args.json)
         case ["show"]:
-            args.refuse(f"{SHOW} prints the file of one protocol: give its name")
+            args.refuse("show prints the file of one protocol: give its name")
         case ["show", name]:
             _show(_known(name), output, as_data=args.json)
         case [name]:
@@ -59,16 +58,17 @@ def _known(name: str) -> str:
     raise SpecError([Diagnostic("R0902", Source("protocols", name), Span(0, len(name)), message, help=help_)])
 
 
-def _list(found: list[Shipped], output: Output, *, as_data: bool) -> None:
+def _list(output: Output, *, as_data: bool) -> None:
     """All protocols, each in a few lines."""
     if as_data:
-        output.json([_json(each) for each in found])
+        output.json([_json(shipped(name)) for name in names()])
         return
-    for each in found:
+    checks = 0
+    for each in map(shipped, names()):  # told as they are read, which takes a second for all
         output.lines(_head(each, output.width))
         output.lines(_verdicts(each, output.width))
-    checks = sum(len(each.questions) for each in found)
-    told = f"{count(len(found), 'protocol')}, {count(checks, 'check')}."
+        checks += len(each.questions)
+    told = f"{count(len(names()), 'protocol')}, {count(checks, 'check')}."
     more = "`modelcheck protocols NAME` tells what each check expects, `modelcheck check NAME` runs them."
     output.lines([(), *wrapped((), f"{told} {more}", output.width)])
 
