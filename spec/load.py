@@ -58,7 +58,7 @@ def read(path: str | Path) -> str:
     source = Source(str(path), "")
 
     def refuse(what: str, help_: str = "") -> SpecError:
-        return SpecError([Diagnostic("R0103", source, None, what, help=help_ or _comes_before(source.name))])
+        return SpecError([Diagnostic("R0103", source, None, what, help=_comes_before(source.name) or help_)])
 
     if library.is_meant(source.name):
         if Path(own := f"{source.name}{library.SUFFIX}").exists():
@@ -95,7 +95,7 @@ def _near(path: Path) -> str:
 
 def _comes_before(name: str) -> str:
     """What to know of a path that has the name of a protocol."""
-    if name not in library.names():
+    if name not in library.names() or library.is_meant(name):
         return ""
     return f"a path comes before a protocol; `modelcheck protocols show {name}` prints the one of that name"
 

@@ -59,8 +59,9 @@ def test_what_is_no_model_comes_before_a_protocol_too(here: Path) -> None:
 
     assert "this is a folder" in refusal("raft")
     assert "a path comes before a protocol; `modelcheck protocols show raft`" in refusal("raft")
-    assert "this is a folder" not in refusal("zab")
-    assert "no such file" in refusal("kisr")
+    assert "the file is binary" in refusal("zab")
+    assert "`modelcheck protocols show zab`" in refusal("zab")
+    assert "there is no such file" in refusal("kisr")
 
 
 def test_a_name_that_could_be_of_a_file_beside_is_refused(here: Path) -> None:
