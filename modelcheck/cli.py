@@ -30,6 +30,10 @@ COMMANDS = {
     "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.shrink"),
     "certify": ("check a proof in a file again, by other means", "modelcheck.commands.certify"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
+    "protocols": (
+        "list the protocols that come with it, and what they expect",
+        "modelcheck.commands.protocols",
+    ),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),

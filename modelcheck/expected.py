@@ -65,10 +65,10 @@ def _one(expectation: Expect, results: Mapping[str, Result], findings: Findings)
     match expectation:
         case ExpectVerdict():
             if expectation.property not in results:
-                return Mismatch(_wish(expectation), "it was not looked at")
+                return Mismatch(wish(expectation), "it was not looked at")
             verdict = results[expectation.property].verdict
             fair = expectation if _is_fewest(verdict) else _plain(expectation)
-            return None if _meets(verdict, fair) else Mismatch(_wish(expectation), said(verdict))
+            return None if _meets(verdict, fair) else Mismatch(wish(expectation), said(verdict))
         case ExpectCount(what=what, count=count, faults=faults):
             within = "" if faults is None else f" within {plural(faults, 'fault')}"
             return _compare(f"{what} {count}{within}", count, _count(findings, what, faults))
@@ -123,7 +123,8 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _wish(expected: ExpectVerdict) -> str:
+def wish(expected: ExpectVerdict) -> str:
+    """What is expected of a property, in words: "p is violated with 1 fault in 10 steps"."""
     if expected.holds:
         return f"{expected.property} holds{' for any number of faults' if expected.any_faults else ''}"
     faults = "" if expected.faults is None else f" with {plural(expected.faults, 'fault')}"

@@ -33,12 +33,12 @@ def verdict_words(model: Model, result: Result) -> str:
 def _known(model: Model, unshown: Unshown, extent: Extent) -> str:
     """A violation without its run."""
     survived = f"{_survives(unshown.least)}; " if unshown.least else ""
-    return f"{survived}violated {_faults(model, extent)}".rstrip()
+    return f"{survived}violated {fault_words(model, extent)}".rstrip()
 
 
 def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
     if holds.unshown is not None:
-        return f"reached {_faults(model, holds.extent)}".rstrip() + f"; {holds.unshown}"
+        return f"reached {fault_words(model, holds.extent)}".rstrip() + f"; {holds.unshown}"
     if kind is PropertyKind.REACHABLE and holds.example is not None:
         steps = count(len(holds.example.steps), "step")
         faults = holds.example.faults
@@ -77,10 +77,10 @@ def _survives(faults: int) -> str:
 def _extent(model: Model, extent: Extent) -> str:
     """For which scopes and how many faults: nothing for the scope asked about, and without any fault."""
     anywhere = "in every scope" if extent.scope is None else ""
-    return ", ".join(filter(None, (anywhere, _faults(model, extent))))
+    return ", ".join(filter(None, (anywhere, fault_words(model, extent))))
 
 
-def _faults(model: Model, extent: Extent) -> str:
+def fault_words(model: Model, extent: Extent) -> str:
     """For how many faults: nothing for a model without any."""
     if not any(action.kind.value == "fault" for action in model.actions):
         return ""

@@ -213,23 +213,32 @@ class Checks:
         self, item: s.VerdictExpect | s.CountExpect, only: tuple[str, ...] | None
     ) -> ir.Expect | None:
         match item:
-            case s.VerdictExpect(name, holds, any_faults, faults, steps):
+            case s.VerdictExpect(name):
                 if not self._known_property(name):
                     return None
                 if only is not None and name.text not in only:
                     message = f"this check does not look at `{name.text}`"
                     self.problems.add("R0511", name.span, message, help="add it to `only`")
-                return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)
-            case s.CountExpect("taken", s.Ident(action), count, _):
-                if action not in self.actions:
-                    self._unknown_action(item.of.span if item.of else item.span, action)
-                    return None
-                return ir.ExpectTaken(action, count, span=item.span)
-            case s.CountExpect(what, _, count, faults):
-                return ir.ExpectCount(what, count, faults, span=item.span)
+            case s.CountExpect("taken", s.Ident(action)) if action not in self.actions:
+                self._unknown_action(item.of.span if item.of else item.span, action)
+                return None
+            case _:
+                pass
+        return expectation(item)
 
     def _unknown_action(self, span: Span, name: str) -> None:
         self.problems.add("R0208", span, f"there is no action `{name}`", help=suggest(name, self.actions))
+
+
+def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
+    """What a check expects, as it is written; nothing says whether the model has what it names."""
+    match item:
+        case s.VerdictExpect(name, holds, any_faults, faults, steps):
+            return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)
+        case s.CountExpect("taken", s.Ident(action), count):
+            return ir.ExpectTaken(action, count, span=item.span)
+        case s.CountExpect(what, _, count, faults):
+            return ir.ExpectCount(what, count, faults, span=item.span)
 
 
 def member_names(sort: str, size: int) -> tuple[str, ...]:

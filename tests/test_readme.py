@@ -89,6 +89,13 @@ def test_the_table_of_layers_is_what_the_engine_counts() -> None:
     assert rows == [(str(a.faults), f"{a.states:,}", f"{n:,}") for a, n in zip(layered, counts, strict=True)]
 
 
+def test_the_check_of_a_protocol_by_its_name_is_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (words,) = re.findall(r"^```sh\nmodelcheck (check \w+ --check \w+)\n```$", README, re.MULTILINE)
+
+    assert main(shlex.split(words)) == Exit.EXPECTED
+
+
 def test_linked_files_are_there() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
 

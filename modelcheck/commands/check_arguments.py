@@ -7,7 +7,7 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from modelcheck.commands.engine_options import SPARK, add_engine_options
-from modelcheck.commands.given import add_overrides
+from modelcheck.commands.given import MODELS, add_overrides
 from modelcheck.engine import Keep
 from modelcheck.files import have_folder
 from modelcheck.output import Output
@@ -17,7 +17,7 @@ from modelcheck.written import Files, add_force
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.set_defaults(refuse=parser.error)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="model files (.rsm)")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=MODELS)
     _add_questions(parser.add_argument_group("what to check"))
     _add_limits(parser.add_argument_group("how far to go"))
     _add_answers(parser.add_argument_group("what to show"))

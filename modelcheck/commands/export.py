@@ -6,7 +6,7 @@ import argparse
 from contextlib import suppress
 from pathlib import Path
 
-from modelcheck.commands.given import add_overrides, given_by
+from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.exits import Exit
 from modelcheck.export.exported import TARGETS, Exported, target
 from modelcheck.output import Output
@@ -20,7 +20,7 @@ from spec.load import load
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     add("--to", required=True, choices=TARGETS, help="whose language")
     add("--out", type=Path, metavar="DIR", help="write the files there (default: show them)")
     add_force(parser)

@@ -6,6 +6,9 @@ import argparse
 
 from modelcheck.overrides import Overrides
 
+MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck protocols` lists"
+MODELS = "model files (.rsm), or names of protocols that `modelcheck protocols` lists"
+
 
 def add_overrides(parser: argparse._ArgumentGroup) -> None:
     """The arguments that change a check."""

@@ -13,7 +13,7 @@ from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, traces
 from modelcheck.api import check as run_check
-from modelcheck.commands.given import add_overrides, given_by
+from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.engine import Limits, Task
 from modelcheck.exits import Exit
 from modelcheck.explore import BeyondBudget, TooManyStates, around, whole
@@ -42,7 +42,7 @@ SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     what = parser.add_argument_group("what to draw")
     what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
     what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")

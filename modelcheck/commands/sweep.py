@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
-from modelcheck.commands.given import add_overrides, given_by
+from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit, worst
 from modelcheck.models import pick_checks
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     add(
         "--vary", action="append", default=[], metavar="NAME=V,…", help="a name of the scope or configuration"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from counterexamples.itf.read import Document, document
+from modelcheck.commands.given import MODEL
 from modelcheck.files import LARGEST_TRACE, read_text
 from modelcheck.models import pick_check, pick_model
 from modelcheck.overrides import Overrides, apply, free_check
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACE",
         help="a trace in the Informal Trace Format (.itf.json); `-` reads it from the input",
     )
-    parser.add_argument("file", metavar="FILE", help="the model it is a run of (.rsm)")
+    parser.add_argument("file", metavar="FILE", help=f"the model it is a run of: {MODEL}")
     add_model_arguments(parser)
 
 

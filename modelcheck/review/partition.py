@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
 import spec.ir as ir
+import spec.library as library
 from modelcheck.review.settings import Settings
 from modelcheck.review.switches import Controller, Flush, Storage, Truncation
 from spec.frozen import frozen
@@ -64,8 +64,7 @@ class Partition:
 @cache
 def kafka() -> dict[str, ir.Model]:
     """The models of one partition, as shipped, by name."""
-    path = resources.files("spec").joinpath("protocols/kafka.rsm")
-    return {model.name: model for model in loads(path.read_text(encoding="utf-8"), "kafka.rsm")}
+    return {model.name: model for model in loads(library.text("kafka"), "kafka.rsm")}
 
 
 def partition(settings: Settings) -> Partition:

@@ -34,6 +34,7 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "export": f"{ASKED} --to? --out:",
     "fmt": "--check --stdout",
     "explain": "--json",
+    "protocols": "--json",
 }
 SHOWN: tuple[list[str], ...] = (["--explain"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
 LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
@@ -155,7 +156,8 @@ def _of_arguments(chance: Random, seed: int, traces: Path) -> Input:
     if chance.random() < 0.5:
         model, check = text_of(seed).encode(), "it"
     files = {"m.rsm": model, "t.itf.json": trace.read_bytes()}
-    words = {"explain": [chance.choice(("R0601", "R", "x"))]}.get(command, ["m.rsm"])
+    alone = {"explain": ("R0601", "R", "x"), "protocols": ("quorum", "show", "m.rsm")}
+    words = [chance.choice(alone[command])] if command in alone else ["m.rsm"]
     if command in {"show", "diff", "shrink"}:
         words = ["t.itf.json", *words]
     if command in {"check", "sweep", "graph", "export"}:
