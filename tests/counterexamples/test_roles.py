@@ -71,6 +71,10 @@ DRAWN = {
         {"log": "log", "high_watermark": "commit", "up": "up", "leads": "role", "epoch": "term"},
         {"acknowledged": "acked"},
     ),
+    "raft_membership": (
+        {"log": "log", "high_watermark": "commit", "leads": "leads", "epoch": "term"},
+        {"acknowledged": "committed"},
+    ),
     "two_phase_commit": ({}, {"membership": "ready"}),
     "viewstamped": (
         {"log": "log", "high_watermark": "commit", "leads": "leading", "epoch": "view"},
