@@ -25,7 +25,8 @@ COUNTED = """
     kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash kafka_isr.both_fixed kafka_isr.kafka19522_fixed
     kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors
     hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins primary_backup.synchronous_all viewstamped.one_view
-    viewstamped.two_views raft_membership.adds_to_one pacifica.two pacifica.three chain.two chain.growing zab.one_epoch
+    viewstamped.two_views raft_membership.adds_to_one pacifica.two pacifica.three
+    chain.two chain.growing zab.one_epoch
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
