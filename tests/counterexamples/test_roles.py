@@ -71,6 +71,10 @@ DRAWN = {
         {"log": "log", "high_watermark": "commit", "up": "up", "leads": "role", "epoch": "term"},
         {"acknowledged": "acked"},
     ),
+    "raft_membership": (
+        {"log": "log", "high_watermark": "commit", "leads": "leads", "epoch": "term"},
+        {"acknowledged": "committed"},
+    ),
     "two_phase_commit": ({}, {"membership": "ready"}),
     "viewstamped": (
         {"log": "log", "high_watermark": "commit", "leads": "leading", "epoch": "view"},
@@ -87,6 +91,8 @@ DRAWN = {
         {"acknowledged": "delivered"},
     ),
 }
+
+CACHED = {"raft.flushes": {"flushed": "log.flushed"}}  # variants with a log that is flushed
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:
@@ -115,8 +121,10 @@ def test_what_a_shipped_protocol_is_drawn_with(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(DRAWN))
 def test_every_variant_of_a_protocol_is_drawn_as_the_protocol(name: str) -> None:
     first, *variants = load(PROTOCOLS / f"{name}.rsm")
+    drawn = {variant.name: named(roles(variant)) for variant in variants}
+    fields, whole = named(roles(first))
 
-    assert [named(roles(variant)) for variant in variants] == [named(roles(first))] * len(variants)
+    assert drawn == {v: (fields | CACHED.get(f"{name}.{v}", {}), whole) for v in drawn}
 
 
 def test_what_a_model_says_wins_over_names() -> None:

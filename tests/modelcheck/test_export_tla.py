@@ -20,11 +20,13 @@ from tests.oracles import needs_tlc, tlc
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 COUNTED = """
     kisr.xs two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
-    quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two raft.replication_losses
+    quorum.n3_w2_r2 quorum.n3_reader_w3_r1 kafka_log.kip320_two_longer kafka_log.kip101_two
+    raft.replication_losses
     kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash kafka_isr.both_fixed kafka_isr.kafka19522_fixed
     kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors
     hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins primary_backup.synchronous_all viewstamped.one_view
-    viewstamped.two_views pacifica.two pacifica.three chain.two chain.growing zab.one_epoch
+    viewstamped.two_views raft_membership.adds_to_one pacifica.two pacifica.three
+    chain.two chain.growing zab.one_epoch
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
