@@ -33,16 +33,17 @@ def _size(model: Model, check: Check) -> object:
     scope = check.scope
     sorts = tuple((name, len(members)) for name, members in scope.sorts.items())
     bounds = tuple(scope.nats.items()), tuple(scope.networks.items())
-    return id(model), sorts, bounds, tuple(sorted(check.budget.counted.items()))
+    return id(model), sorts, bounds
 
 
 def _family(model: Model, checks: Sequence[Check]) -> Family:
     asked = {prop.name for check in checks for prop in looked_at(model, check)}
     faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
     configs = [entry.name for entry in model.configs]
+    counted = [item for check in checks for item in check.budget.counted.items()]
     return Family(
         tuple(prop for prop in model.properties if prop.name in asked),
         frozenset(name for name in faults if any(check.budget.allows(name) for check in checks)),
         frozenset(name for name in configs if len({check.scope.config[name] for check in checks}) > 1),
-        checks[0].budget.counted,
+        dict(sorted(counted)),  # the last of a name, which is the most
     )

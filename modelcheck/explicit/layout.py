@@ -45,6 +45,11 @@ class Layout:
         """The bit that every state has."""
         return self.width + self.marks
 
+    def uncounted(self) -> Layout:
+        """That of the same states where no fault is counted."""
+        width = self.variables[-1].offset + self.variables[-1].packing.width if self.variables else 0
+        return Layout(self.variables, (), width, self.marks)
+
     def mark(self, number: int) -> tuple[int, int]:
         """The word in which the table keeps a bit for itself, and the bit there."""
         place = self.width + number

@@ -46,6 +46,10 @@ class Parameters:
         """How many faults of a kind there may be: 0 for none, and 1 for some that nobody counts."""
         return self._number(fn, ("fault", action.name))
 
+    def counts(self, fn: Function, action: ir.Action) -> V:
+        """What a fault adds to those of its kind: 1, or 0 where this task does not count them."""
+        return self._number(fn, ("counted", action.name))
+
     def asks(self, fn: Function, prop: ir.Property) -> V:
         """Whether a property is asked about."""
         return fn.ne(self._number(fn, ("property", prop.name)), i64(0))
@@ -79,6 +83,7 @@ def _varying(task: Task) -> Iterator[tuple[str, str]]:
         if entry.name in family.configs and _is_plain(packing(entry.type, task.scope, unions)):
             yield "config", entry.name
     yield from (("fault", action.name) for action in task.model.actions if action.name in family.faults)
+    yield from (("counted", action.name) for action in task.model.actions if action.name in family.counted)
     yield from (("property", prop.name) for prop in family.properties)
 
 
@@ -90,6 +95,7 @@ def _values(task: Task) -> dict[tuple[str, str], int]:
     """All parameters of a task."""
     unions = {union.name: union for union in task.model.unions}
     found = {("fault", name): task.budget.counted.get(name, 1) for name in task.faults}
+    found |= {("counted", name): 1 for name in task.budget.counted}
     found |= {("property", prop.name): 1 for prop in task.properties}
     for entry in task.model.configs:
         packed = packing(entry.type, task.scope, unions)

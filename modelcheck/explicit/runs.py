@@ -84,13 +84,14 @@ class Replay:
         for found in self.machine.steps(state, actions=self._faults if by_fault else self._free):
             if isinstance(found, CutOff):
                 continue
-            after = self._paid(spent, found.step.action) if by_fault else spent
+            after = self._paid(spent, found.step.action)
             if self.kernel.represent(self.kernel.layout.pack(found.state, after)) == words:
                 return found, after
         raise AssertionError("no step leads there")  # the kernel found one
 
     def _paid(self, spent: tuple[int, ...], fault: str) -> tuple[int, ...]:
-        return tuple(count + (name == fault) for name, count in zip(self._counters, spent, strict=True))
+        counted = fault in self.task.budget.counted
+        return tuple(n + (counted and name == fault) for name, n in zip(self._counters, spent, strict=True))
 
     # --------------------------------------------------------------- how it ends
 

@@ -10,10 +10,13 @@ threads.
 
 from __future__ import annotations
 
+import hashlib
+
 from modelcheck.explicit.arithmetic import FALSE, V, const, i64
 from modelcheck.explicit.assembly import Function
 from modelcheck.explicit.context import Context
 from modelcheck.explicit.layout import WORD, Layout
+from modelcheck.explicit.state import StateBits
 
 SHARD_BITS = 4
 SHARDS = 1 << SHARD_BITS
@@ -37,6 +40,11 @@ STATES, FIRST, HOW_MANY, DONE, OUT, OFFSETS = range(6)
 CHUNK_SIZE = OFFSETS + SHARDS + 1
 
 
+def _odd(name: str) -> int:
+    """A number for a name, the same in each run."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) | 1
+
+
 class Runtime:
     """What the functions of the search share: the size of a state, and how it is found in a table."""
 
@@ -47,15 +55,33 @@ class Runtime:
         self.entry = self.words + ENTRY_META
 
     def hash(self) -> Function:
-        """A function: the hash of a state; its highest bits are its best."""
+        """A function: the hash of a state; its highest bits are its best.
+
+        That of a state in which nothing was spent does not depend on what is counted, nor
+        does the order of the search: a check alone and one of a family tell the same runs.
+        """
         fn = Function("hash", [("ptr", "words")], "i64", "alwaysinline nounwind")
-        mixed = fn.mul(fn.read("%words", 0), i64(0x9E3779B97F4A7C15))
-        for n in range(1, self.words):
+        plain = self.layout.uncounted()
+        mixed = fn.mul(self._word(fn, plain, 0), i64(0x9E3779B97F4A7C15))
+        for n in range(1, plain.words):
             folded = fn.xor(mixed, fn.lshr(mixed, i64(29)))
-            mixed = fn.mul(fn.xor(folded, fn.read("%words", n)), i64(0xBF58476D1CE4E5B9))
+            mixed = fn.mul(fn.xor(folded, self._word(fn, plain, n)), i64(0xBF58476D1CE4E5B9))
+        bits = StateBits(fn, self.layout, "%words")
+        for place, counter in enumerate(self.layout.counters):
+            spent = bits.get(bits.counter(place)).v
+            mixed = fn.add(mixed, fn.mul(spent, i64(_odd(counter.name))))
         mixed = fn.mul(fn.xor(mixed, fn.lshr(mixed, i64(32))), i64(0x94D049BB133111EB))
         fn.end(f"ret {mixed}")
         return fn
+
+    def _word(self, fn: Function, plain: Layout, place: int) -> V:
+        """A word of a state as it is where nothing is counted."""
+        word = fn.read("%words", place)
+        if not self.layout.counters:
+            return word
+        own = (1 << max(0, min(WORD, plain.width - WORD * place))) - 1
+        always = 1 << plain.used % WORD if place == plain.used // WORD else 0
+        return fn.or_(fn.and_(word, i64(own)), i64(always))
 
     def shard(self, fn: Function, hash_: V) -> V:
         """The shard that a hash says."""

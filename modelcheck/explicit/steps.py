@@ -379,9 +379,10 @@ class Steps:
     def _spend(self) -> None:
         names = [field.name for field in self.layout.counters]
         if self.action.name in names:
+            one = self.expressions.parameters.counts(self.fn, self.action)
             place = self.after.counter(names.index(self.action.name))
             spent = self.after.get(place)
-            self.after.put(place, Live(place.packing, self.fn.add(spent.v, i64(1))))
+            self.after.put(place, Live(place.packing, self.fn.add(spent.v, one)))
 
     def _count(self, word: int) -> None:
         self.fn.write("%ctx", self.fn.add(self.fn.read("%ctx", word), i64(1)), word)

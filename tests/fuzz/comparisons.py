@@ -134,10 +134,13 @@ def family(case: Case) -> Differences | None:
     chance = case.random("family")
     names = case.asked.only or ()
     totals = [case.asked.budget.total, 0, 1, None]
+    kinds = case.asked.budget.kinds
     asked = [
         replace(
             case.asked,
-            budget=Budget(total, case.asked.budget.kinds),
+            budget=Budget(
+                total, kinds and {name: chance.choice([most, most, None, 1]) for name, most in kinds.items()}
+            ),
             only=tuple(name for name in names if chance.random() < 0.7),
             expect=case.asked.expect if chance.random() < 0.5 else (),
         )
