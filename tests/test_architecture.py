@@ -25,7 +25,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
     "yaml": ("modelcheck.review.readers.tree",),
-    "z3": ("modelcheck.symbolic.solver",),
+    "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
     "llvmlite": ("modelcheck.explicit.compiling",),
     "jinja2": ("counterexamples",),
     "pyspark": ("spark_explore",),

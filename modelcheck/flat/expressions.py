@@ -30,6 +30,7 @@ from modelcheck.flat.shapes import (
     Tagged,
     Unsayable,
     is_fixed,
+    known,
     number,
     tagged,
 )
@@ -118,9 +119,8 @@ class Expressions:
                 assert_never(expr)
 
     def _under(self, test: Term, expr: ir.Expr, env: Env) -> Term:
-        if test.constant == 0:
-            return self.terms.false
-        return self.truth(expr, replace(env, path=self.terms.both(env.path, test)))
+        env = env.under(self.terms, test)
+        return self.terms.false if env.path.constant == 0 else self.truth(expr, env)
 
     def _chain(self, parts: Sequence[ir.Expr], env: Env, *, stops_at: bool) -> Term:
         found: list[Term] = []
@@ -129,8 +129,9 @@ class Expressions:
             found.append(value)
             if value.constant == int(stops_at):
                 break
-            goes_on = self.terms.no(value) if stops_at else value
-            env = replace(env, path=self.terms.both(env.path, goes_on))
+            env = env.under(self.terms, self.terms.no(value) if stops_at else value)
+            if env.path.constant == 0:
+                break
         return self.terms.any(found) if stops_at else self.terms.all(found)
 
     # --------------------------------------------------------------- domains
@@ -169,7 +170,11 @@ class Expressions:
                 ]
             case Row(length, slots):
                 within = [terms.lt(terms.number(n), length) for n in range(len(slots))]
-                return list(zip(within, slots, strict=True))
+                entries = list(zip(within, slots, strict=True))
+                if any_order and isinstance(domain.type, t.Seq):
+                    fewer = shapes.by_value(entries, domain.type.of)
+                    return fewer if 0 < len(fewer) < len(entries) else entries
+                return entries
             case Maybe(_, None):
                 return []
             case Maybe(has, value) if value is not None and isinstance(domain.type, t.Option):
@@ -368,6 +373,8 @@ class Expressions:
         terms, shapes = self.terms, self.shapes
         match whole:
             case Heap(held):
+                if is_fixed(value):
+                    return shapes.has(whole, known(value))
                 found = [
                     terms.both(shapes.has(whole, v), shapes.equal(value, shapes.constant(whole.element, v)))
                     for v in held

@@ -8,6 +8,7 @@ may be anything until they are stored, and are zero then.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product, zip_longest
 from math import prod
@@ -15,7 +16,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.flat.terms import Term, Terms
+from modelcheck.flat.terms import Sign, Term, Terms
 from spec.frozen import frozen
 from spec.values import ends, members
 
@@ -441,6 +442,18 @@ class Shapes:
                 made[value] = terms.add(before, terms.count(has)) if counts else terms.any((before, has))
         return Heap(made, of, counts)
 
+    def by_value(self, items: Sequence[Item], of: t.Type) -> list[Item]:
+        """Each small value that is there, once, with when it is; nothing where one is not small."""
+        terms = self.terms
+        tests: dict[ir.Value, list[Term]] = {}
+        for has, item in items:
+            if not isinstance(item, Term):
+                return []
+            for value in self.possible(item, of):
+                same = terms.eq(item, number(self.constant(of, value)))
+                tests.setdefault(value, []).append(terms.both(has, same))
+        return [(terms.any(some), self.constant(of, value)) for value, some in tests.items()]
+
     def aligned(self, a: Row, b: Row) -> Iterator[tuple[Shape, Shape]]:
         """The slots of two rows side by side, zero where one has none."""
         for n in range(max(len(a.slots), len(b.slots))):
@@ -469,7 +482,22 @@ class Shapes:
                 return Listed(empty, shape.element, shape.counts, shape.limit)
 
     def pick(self, index: Term, options: Sequence[Shape], first: int = 0) -> Shape:
-        """The option at an index that counts from `first`; some option where the index is outside."""
+        """The option at an index that counts from `first`; some option where the index is outside.
+
+        Where the index is a choice among numbers, its tests choose the option: to ask of
+        each number whether it is the index would ask them all again each time.
+        """
+        if index.sign is Sign.ADD and index.args[1].constant is not None:
+            return self.pick(index.args[0], options, first - index.args[1].lo)
+        named, rest = self.terms.named(index)
+        found = self._picked(rest, options, first)
+        for test, n in reversed(named):
+            if first <= n < first + len(options):
+                found = self.ite(test, options[n - first], found)
+        return found
+
+    def _picked(self, index: Term, options: Sequence[Shape], first: int) -> Shape:
+        """The option at an index, which is compared with each number that it may be."""
         live = [(n, o) for n, o in enumerate(options, first) if index.lo <= n <= index.hi]
         if not live:
             return options[0]
@@ -515,6 +543,26 @@ def is_fixed(shape: Shape) -> bool:
             return all(each.constant is not None for each in held.values())
         case Listed(places):
             return all(has.constant is not None and (not has.lo or is_fixed(item)) for has, item in places)
+
+
+def known(shape: Shape) -> ir.Value:
+    """The value that a shape always has, where it is fixed."""
+    match shape:
+        case Term(truth=truth, lo=value):
+            return bool(value) if truth else value
+        case Maybe(has, value):
+            return known(value) if has.lo and value is not None else None
+        case Parts(parts):
+            return tuple(map(known, parts))
+        case Tagged(tag, cases):
+            return (tag.lo, *map(known, cases.get(tag.lo, ())))
+        case Row(length, slots):
+            return tuple(map(known, slots[: length.lo]))
+        case Heap(held, _, counts):
+            return frozenset((v, has.lo) if counts else v for v, has in held.items() if has.lo)
+        case Listed(places, _, counts):
+            there = [known(item) for has, item in places if has.lo]
+            return frozenset(Counter(there).items() if counts else there)
 
 
 def number(shape: Shape) -> Term:

@@ -103,15 +103,10 @@ class Steps:
 
     def _constants(
         self, domain: ir.Expr, case: int | None, of: t.Type, frame: Frame
-    ) -> Iterator[tuple[Term, Shape]]:
+    ) -> Sequence[tuple[Term, Shape]]:
         """The members of a domain, each a known value where it is a small one."""
-        for has, value in self._e.items(domain, case, self._env(frame), any_order=True):
-            if isinstance(value, Term) and value.constant is None:
-                for each in self._shapes.possible(value, of):
-                    known = self._shapes.constant(of, each)
-                    yield self._terms.both(has, self._shapes.equal(value, known)), known
-            else:
-                yield has, value
+        items = self._e.items(domain, case, self._env(frame), any_order=True)
+        return self._shapes.by_value(items, of) or items
 
     def _note(self, frame: Frame, domain: t.Type, value: Shape, number: int) -> None:
         """Write down what was chosen, also for people; the number it has where it is not known."""

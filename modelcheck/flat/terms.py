@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from itertools import groupby
 
 from spec.frozen import frozen
 from spec.operators import MOST_BITS
@@ -58,8 +59,13 @@ class Terms:
     def __init__(self) -> None:
         self._made: dict[tuple[object, ...], Term] = {}
         self._opposites: dict[Term, Term] = {}  # of what was denied so far
+        self._equal: dict[tuple[Term, Term], Term] = {}  # of choices that were compared so far
         self.true = self._make(Sign.CONST, (), 1, truth=True, lo=1, hi=1)
         self.false = self._make(Sign.CONST, (), 0, truth=True, lo=0, hi=0)
+
+    def __len__(self) -> int:
+        """How many different terms were made."""
+        return len(self._made)
 
     def _make(self, sign: Sign, args: tuple[Term, ...], value: int, *, truth: bool, lo: int, hi: int) -> Term:
         key = (sign, tuple(map(id, args)), value, truth)
@@ -163,6 +169,20 @@ class Terms:
                 return self.any((self.no(test), a)) if b.constant else self.both(test, a)
         return self._make(Sign.ITE, (test, a, b), 0, truth=a.truth, lo=min(a.lo, b.lo), hi=max(a.hi, b.hi))
 
+    def named(self, choice: Term) -> tuple[list[tuple[Term, int]], Term]:
+        """The numbers that a choice names, each with the test that decides for it where none before does.
+
+        With what it is where none does, which is no such choice any more.  Costs a look at each.
+        """
+        found = []
+        while _names_a_value(choice):
+            test, a, b = choice.args
+            if a.constant is None:
+                test, a, b = self.no(test), b, a
+            found.append((test, a.lo))
+            choice = b
+        return found, choice
+
     # -------------------------------------------------------------- comparisons
 
     def eq(self, a: Term, b: Term) -> Term:
@@ -172,7 +192,7 @@ class Terms:
         if a.hi < b.lo or b.hi < a.lo:
             return self.false
         if a.sign is Sign.ITE and b.sign is Sign.ITE and a.args[0] is b.args[0]:
-            return self.ite(a.args[0], self.eq(a.args[1], b.args[1]), self.eq(a.args[2], b.args[2]))
+            return self._equal_choices(a, b)
         if a.constant is not None:
             a, b = b, a
         if a.truth:
@@ -181,9 +201,26 @@ class Terms:
         elif b.constant is not None:
             if a.sign is Sign.ADD and a.args[1].constant is not None:
                 return self.eq(a.args[0], self.number(b.lo - a.args[1].lo))
-            if a.sign is Sign.ITE and (a.args[1].constant is not None or a.args[2].constant is not None):
-                return self.ite(a.args[0], self.eq(a.args[1], b), self.eq(a.args[2], b))
+            if _names_a_value(a):
+                return self._is(a, b)
         return self._make(Sign.EQ, (a, b), 0, truth=True, lo=0, hi=1)
+
+    def _equal_choices(self, a: Term, b: Term) -> Term:
+        """Whether two choices by the same test are equal, asked once of any two."""
+        found = self._equal.get((a, b))
+        if found is None:
+            found = self.ite(a.args[0], self.eq(a.args[1], b.args[1]), self.eq(a.args[2], b.args[2]))
+            self._equal[a, b] = found
+        return found
+
+    def _is(self, choice: Term, value: Term) -> Term:
+        """Whether a choice among values, by one test after another, has come to this value."""
+        named, rest = self.named(choice)
+        found = self.eq(rest, value)
+        for is_it, group in groupby(reversed(named), lambda each: each[1] == value.lo):
+            some = [test for test, _ in group][::-1]
+            found = self.any((*some, found)) if is_it else self.all((*map(self.no, some), found))
+        return found
 
     def lt(self, a: Term, b: Term) -> Term:
         """Whether a < b; of truth values, whether only b is true."""
@@ -240,6 +277,11 @@ class Terms:
     def count(self, test: Term) -> Term:
         """1 where it is true, 0 elsewhere."""
         return self.ite(test, self.number(1), self.number(0))
+
+
+def _names_a_value(term: Term) -> bool:
+    """Whether it is a choice between a number and something else."""
+    return term.sign is Sign.ITE and (term.args[1].constant is not None or term.args[2].constant is not None)
 
 
 def _equation(term: Term) -> tuple[Term, int] | None:

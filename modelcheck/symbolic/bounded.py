@@ -19,10 +19,11 @@ from modelcheck.report import Found as Told
 from modelcheck.report import Progress, Reporter
 from modelcheck.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
+from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.retold import retold, started, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Formula, Found, Unrolling
+from modelcheck.symbolic.solver import ENDS, Answer, Found, Unrolling
 from spec.ir import Budget, Check, Kind, Property
 from spec.source import Span
 

@@ -17,8 +17,9 @@ from modelcheck.engine import Task
 from modelcheck.flat.machine import Machine
 from modelcheck.flat.steps import Arg, Rule
 from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.retold import state_of
-from modelcheck.symbolic.solver import Formula, Unrolling
+from modelcheck.symbolic.solver import Unrolling
 from modelcheck.symmetry import Renaming, neighbours, renamed
 from spec.frozen import frozen
 

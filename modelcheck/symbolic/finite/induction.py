@@ -30,9 +30,10 @@ from modelcheck.symbolic.answers import (
 )
 from modelcheck.symbolic.finite.smallest import measures
 from modelcheck.symbolic.finite.system import ERROR, System, system
+from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Formula, Unrolling, version
+from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
 from spec.ir import Property
 
 DEPTH = 4  # steps where nobody says how many

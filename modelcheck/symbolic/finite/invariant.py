@@ -15,7 +15,8 @@ from modelcheck.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
-from modelcheck.symbolic.solver import Answer, Formula, OneStep
+from modelcheck.symbolic.formulas import Formula
+from modelcheck.symbolic.solver import Answer, OneStep
 from spec.frozen import frozen
 from spec.values import show
 
