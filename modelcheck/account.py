@@ -195,11 +195,12 @@ class Account(Generic[S]):
         A search that ends early may have seen a violation by one fault more than it has been through.
         """
         faults, depth = self.search.reached
-        return not self.end.partial or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
+        is_whole = not self.end.partial and not self.task.at_first
+        return is_whole or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
 
     def _undecided(self, *, good: bool) -> Verdict:
         """No run to a violation (or to an example) was found."""
-        if self.end in {End.COMPLETE, End.DECIDED}:
+        if self.end is End.COMPLETE or (self.end is End.DECIDED and not self.task.at_first):
             return Violated(self.whole(), None) if good else Holds(self.whole())
         return Unknown(self.end.value, self._searched())
 
