@@ -35,7 +35,9 @@ class Question:
 
 @frozen
 class Stands:
-    """What a check says of the protocol as it stands; `why` nothing that it asks is known to hold, if so.
+    """What a check says of the protocol as it stands: what holds, and why something is `unknown`.
+
+    `why` is empty where the check can be asked about mutants, by what holds.
 
     `unrefused` guards (action, guard) never say no in it, and `unused` actions never happen; `cut`
     are the limits at which the scope cuts it.
@@ -47,6 +49,7 @@ class Stands:
     unused: frozenset[str] = frozenset()
     cut: frozenset[str] = frozenset()
     why: str = ""
+    unknown: str = ""
     exit: Exit = Exit.EXPECTED
 
 
@@ -96,20 +99,21 @@ class Standing(_Searches):
         )
         found = self._answer(asked, replace(asked.check, expect=verdicts), at_first=False)
         if found.outcome is None:
-            return Stands(why=found.problem, exit=found.exit)
+            unknown = "" if found.exit is Exit.EXPECTED else found.problem
+            return Stands(why=found.problem, unknown=unknown, exit=found.exit)
         return _stands(found.outcome, found.exit)
 
 
 def _stands(outcome: Outcome, exit_: Exit) -> Stands:
     findings = outcome.findings
     holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
+    reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
+    unknown = "" if findings.error is not None else next(iter(reasons), "")
     why = ""
     if findings.error is not None:
         why = "the model makes an error"
-    elif findings.end.partial:
-        why = findings.end.value
     elif not holding:
-        why = "nothing in it holds"
+        why = unknown or "nothing in it holds"
     stats = findings.stats
     return Stands(
         () if why else holding,
@@ -118,6 +122,7 @@ def _stands(outcome: Outcome, exit_: Exit) -> Stands:
         frozenset(stats.unused),
         frozenset(stats.cut),
         why,
+        unknown,
         exit_,
     )
 

@@ -65,6 +65,11 @@ class Row:
         """Where the part stands in the file."""
         return self.model.source.position(self.part.span.start)[0]
 
+    @property
+    def needed(self) -> bool | None:
+        """Whether a check needs it; None where that is not known."""
+        return True if self.run is not None else None if self.unknown else False
+
 
 def necessity(
     models: tuple[Model, ...],
@@ -110,6 +115,7 @@ class Asking:
         self._switched = {name: switched(m, self._forgets[name], numbers) for name, m in asked.items()}
         self._questions = self._of_checks()
         self.count = len(self._checks)
+        self.source = models[0].source
 
     def _of_checks(self) -> list[Question]:
         """Each check as a question about the model with a switch, which is off."""
@@ -139,6 +145,8 @@ class Asking:
         `asked` are all checks in their order, as they stand.
         """
         able = [number for number, each in enumerate(asked) if not each.stands.why]
+        if not able and not any(each.stands.unknown for each in asked):
+            _refuse(asked[0].model, "has no check that holds", "; ".join({a.stands.why for a in asked}))
         able.sort(key=lambda number: (asked[number].stands.states, number))
         properties = [asked[number].stands.properties for number in range(self.count)]
         questions = [
@@ -167,10 +175,16 @@ class Asking:
             idle |= stands.unused
         return not actions <= idle
 
-    def _row(self, part: Part, asked: Sequence[Asked], same: Sequence[Asked], replies: Sequence[Reply]) -> Row:
+    def _row(
+        self, part: Part, asked: Sequence[Asked], same: Sequence[Asked], replies: Sequence[Reply]
+    ) -> Row:
         home = next(each.model for each in asked if part in self._sites[each.model.name])
         held = tuple(asked[r.place] for r in replies if r.run is None and not r.problem)
-        unknown = tuple((asked[r.place], r.problem) for r in replies if r.problem)
+        lacking = ((each, each.stands.unknown) for each in asked if part in self._sites[each.model.name])
+        unknown = (
+            *((asked[r.place], r.problem) for r in replies if r.problem),
+            *((each, reason) for each, reason in lacking if reason),
+        )
         cut = tuple(sorted({limit for r in replies for limit in r.cut - asked[r.place].stands.cut}))
         for reply in replies:
             if reply.run is not None:

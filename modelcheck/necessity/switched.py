@@ -28,6 +28,8 @@ def switched(model: ir.Model, forgets: ir.Model, numbers: Mapping[Part, int]) ->
     of = t.Range(NOTHING, max(numbers.values(), default=NOTHING))
 
     def choice(part: Part, now: ir.Expr, without: ir.Expr) -> ir.Expr:
+        if part not in numbers:
+            return now
         given = ir.Config(SWITCH, type=of, span=now.span)
         number = ir.Const(numbers[part], type=t.INT, span=now.span)
         is_out = ir.Apply(ir.Op.EQ, (given, number), type=t.BOOL, span=now.span)
