@@ -97,7 +97,7 @@ class Claims:
             self.error = found
 
     def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
-        """Whether no better run can be found for any property, or for one, now that shorter ones are known."""
+        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
         reached = (faults, depth)
         self._undecided -= {
             name for name in self._undecided if name in self.best and self.best[name].cost <= reached

@@ -199,7 +199,6 @@ def _summary(asked: Sequence[Asked], rows: Sequence[Row], unanswered: int) -> st
     for why in dict.fromkeys(each.stands.why for each in asked if each.stands.why):
         names = [each.check.name for each in asked if each.stands.why == why]
         lines.append(f"  {why}: {', '.join(names)}")
-    for each in asked:
-        if each.stands.exit is Exit.VIOLATED:
-            lines.append(f"  not as expected: {each.check.name}")
+    wrong = [each.check.name for each in asked if each.stands.exit is Exit.VIOLATED]
+    lines += [f"  not as expected: {', '.join(wrong)}"] * bool(wrong)
     return "\n" + "".join(f"{each}\n" for each in lines)

@@ -199,7 +199,7 @@ class Tally:
             self._reporter.tell(Found(name, best.faults, best.depth))
 
     def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
-        """Whether no better run can be found for any property, or for one, now that shorter ones are known."""
+        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
         reached, enough = (faults, depth), any if one else all
         return enough(name in self.best and self.best[name].cost[:2] <= reached for name in self._names)
 

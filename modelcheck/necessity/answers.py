@@ -89,6 +89,7 @@ class Standing(_Searches):
         self._questions = tuple(questions)
 
     def __call__(self, number: int) -> Stands:
+        """What a check says, by its number."""
         asked = self._questions[number]
         if not asked.properties:
             return Stands(why="it asks for no safety")
@@ -140,6 +141,7 @@ class Mutants(_Searches):
         self._questions, self._orders = tuple(questions), tuple(orders)
 
     def __call__(self, number: int) -> tuple[Reply, ...]:
+        """What the checks say of a mutant, by its number."""
         replies: list[Reply] = []
         for place in self._orders[number]:
             asked = self._questions[place]

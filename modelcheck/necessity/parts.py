@@ -136,8 +136,8 @@ class _Action:
             case ir.Each(domain=domain, body=body):
                 yield replace(statement, domain=self._expr(domain), body=self._block(body))
             case ir.Choose(domain=domain, where=where):
-                asks = None if where is None else self._expr(where)
-                yield replace(statement, domain=self._expr(domain), where=asks)
+                kept = None if where is None else self._expr(where)
+                yield replace(statement, domain=self._expr(domain), where=kept)
             case ir.Assert():
                 yield statement
             case _:
