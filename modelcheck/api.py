@@ -71,8 +71,9 @@ def check(  # noqa: PLR0913 - each is given by its name
     less memory, and is repeated where there is a run to show.  `family` tells of
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  With `beside_after` and no engine given, a
-    second one starts beside it after so many seconds (see NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C; where
-    nothing else stops it, `last_word` is to end the program (see NOTE(watch)).
+    second one starts beside it after so many seconds (see NOTE(portfolio)).  Stops with a
+    partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
+    `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """

@@ -16,7 +16,7 @@ from modelcheck.exits import Exit
 from modelcheck.necessity.parts import Kind, Part, forgetful, parts_of
 from modelcheck.necessity.search import Asking, Row, necessity
 from modelcheck.necessity.switched import NOTHING, SWITCH, set_to, switched, without
-from modelcheck.result import Holds, Outcome, Violated
+from modelcheck.result import Holds, Outcome, Unknown, Violated
 from spec.diagnostics import SpecError
 from spec.ir import Model
 from spec.load import load, loads
@@ -234,24 +234,29 @@ def test_each_answer_is_that_of_the_reference_engine() -> None:
     models = load(ROOT / "spec/protocols/two_phase_commit.rsm")
     owned = {each.name: model for model in models for each in model.checks}
     small = ["two_managers", "hasty_coordinator"]
+    held = {name: _holding(owned[name], name) for name in small}
     for row in necessity(models, small):
-        broken = {n for n in small if _is_broken(owned[n], n, row.part)}
+        broken = {name for name in small if _is_broken(owned[name], name, row.part, held[name])}
         assert (row.needed, bool(broken)) in {(True, True), (False, False)}, row.part
         assert row.needed_by is None or row.needed_by.check.name in broken
         assert not broken & {each.check.name for each in (*row.held, *row.same)}
 
 
-def _is_broken(model: Model, name: str, part: Part) -> bool:
+def _holding(model: Model, name: str) -> set[str]:
+    """The properties that hold in a check as it stands, but for what is to be reached."""
+    asked = next(each for each in model.checks if each.name == name)
+    results = check(model, asked, engine="reference").findings.results
+    return {r.property for r in results if isinstance(r.verdict, Holds) and r.kind.value != "reachable"}
+
+
+def _is_broken(model: Model, name: str, part: Part, held: set[str]) -> bool:
     forgets = next(each for each in forgetful(load(model.source.name)) if each.name == model.name)
     asked = next(each for each in model.checks if each.name == name)
     if part not in parts_of(model, forgets):
         return False
-    held = [r for r in check(model, asked).findings.results if isinstance(r.verdict, Holds)]
     found = check(without(model, forgets, part), asked, engine="reference").findings
     return found.error is not None or any(
-        isinstance(r.verdict, Violated)
-        for r in found.results
-        if r.property in {each.property for each in held} and r.kind.value != "reachable"
+        isinstance(r.verdict, Violated) for r in found.results if r.property in held
     )
 
 
@@ -342,6 +347,23 @@ def test_where_there_is_nothing_to_ask_that_is_said(text: str, message: str) -> 
         necessity(loads(text))
 
 
+def test_a_violation_beyond_the_first_need_not_be_looked_for() -> None:
+    (model,) = loads("""
+        protocol p
+        nat N
+        state { n: N = 0 }
+        action up { n := n + 1 }
+        invariant late: n < 4
+        invariant soon: n < 2
+        check c { scope N = 9 }
+    """)
+    for engine in ("reference", "explicit"):
+        found = check(model, model.checks[0], engine=engine, at_first=True)
+
+        assert isinstance(found.verdict("soon"), Violated)
+        assert isinstance(found.verdict("late"), Unknown)
+
+
 # ------------------------------------------------------------------------ the command
 
 
@@ -401,9 +423,7 @@ def test_the_run_that_a_part_prevents_is_told_and_drawn(
 
     assert code == Exit.EXPECTED
     assert "one is violated in 7 steps, with 1 fault (crash)" in capsys.readouterr().out
-    assert [path.name for path in (tmp_path / "out").iterdir()] == [
-        "votes-durable-Node.voted.three.one.svg"
-    ]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["votes-durable-Node.voted.three.one.svg"]
 
 
 def test_what_was_found_before_an_interruption_is_told(
@@ -426,7 +446,7 @@ def test_what_was_found_before_an_interruption_is_told(
 def test_what_is_not_known_has_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "counter.rsm"
     path.write_text(COUNTER)
-    code = main(["necessity", str(path), "--max-states", "20"])
+    code = main(["necessity", str(path), "--kind", "guard", "--max-states", "20"])
 
     assert code == Exit.UNKNOWN
     assert "? not known: the limit of states is reached in small" in capsys.readouterr().out
