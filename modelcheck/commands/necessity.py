@@ -76,7 +76,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.json:
         output.json(as_json(asked, found))
     else:
-        output.write(_summary(asked, found, unanswered, asking.count))
+        output.lines(_summary(asked, found, unanswered, asking.count, output.width))
     _draw(args, output, files, [row.run for row in found if row.run is not None])
     is_unknown = unanswered or any(row.needed is None for row in found)
     unknown = Exit.UNKNOWN if is_unknown else Exit.EXPECTED
@@ -187,18 +187,21 @@ def _found(row: Row) -> str:
     return f"no check needs it: {', '.join([*holding, *same])}{cut}"
 
 
-def _summary(asked: Sequence[Asked], rows: Sequence[Row], unanswered: int, checks: int) -> str:
+def _summary(
+    asked: Sequence[Asked], rows: Sequence[Row], unanswered: int, checks: int, width: int
+) -> Iterator[Line]:
     """How many parts came to what, and which checks were not asked."""
     needed = [row.needed for row in rows]
     words = {True: "needed", False: "that no check needs", None: "not known"}
     parts = [f"{needed.count(known)} {word}" for known, word in words.items() if known in needed]
     parts += [f"{unanswered} not answered"] * bool(unanswered)
+    yield ()
+    yield from wrapped((), f"{count(len(rows) + unanswered, 'part')}: {', '.join(parts)}", width)
     able = [each for each in asked if not each.stands.why]
-    lines = [f"{count(len(rows) + unanswered, 'part')}: {', '.join(parts)}"]
-    lines.append(f"asked {len(able)} of {count(checks, 'check')}")
+    yield line(f"asked {len(able)} of {count(checks, 'check')}")
     for why in dict.fromkeys(each.stands.why for each in asked if each.stands.why):
         names = [each.check.name for each in asked if each.stands.why == why]
-        lines.append(f"  {why}: {', '.join(names)}")
+        yield from wrapped(line("  "), f"{why}: {', '.join(names)}", width)
     wrong = [each.check.name for each in asked if each.stands.exit is Exit.VIOLATED]
-    lines += [f"  not as expected: {', '.join(wrong)}"] * bool(wrong)
-    return "\n" + "".join(f"{each}\n" for each in lines)
+    if wrong:
+        yield from wrapped(line("  "), f"not as expected: {', '.join(wrong)}", width, Role.BAD)

@@ -146,7 +146,11 @@ class Asking:
         """
         able = [number for number, each in enumerate(asked) if not each.stands.why]
         if not able and not any(each.stands.unknown for each in asked):
-            _refuse(asked[0].model, "has no check that holds", "; ".join({a.stands.why for a in asked}))
+            _refuse(
+                asked[0].model,
+                "has no check that holds",
+                "; ".join(dict.fromkeys(a.stands.why for a in asked)),
+            )
         able.sort(key=lambda number: (asked[number].stands.states, number))
         properties = [asked[number].stands.properties for number in range(self.count)]
         questions = [
