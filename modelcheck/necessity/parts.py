@@ -5,7 +5,8 @@ a function stands in every action that uses it, and a variant has what its base 
 
 - A *guard* of an action is dropped.
 - A *quorum* is a comparison that asks a set to be large: `size(S) >= k`, `2 * size(S) > n`.
-  One member less is enough then: the set is counted with one more than it has.
+  One member less is enough then: the set is counted with one more than it has.  So is
+  one for a number that the model is given, a config or the size of a sort: `size(S) == k`.
 - A *durable* field is volatile: every `wipe` and `lose` sets it to its first value.
 - A *reset* is an assignment of a fixed value, one that reads neither the state nor a bound
   name, in an action or a repair; it is left out.  A `wipe` there is one, all of it.
@@ -171,15 +172,27 @@ class _Action:
     def _expr(self, expr: ir.Expr) -> ir.Expr:
         """The expression with a choice made for every quorum in it."""
         found = with_parts(expr, self._expr)
-        match found:
-            case ir.Apply(op=ir.Op.LT | ir.Op.LE, args=(less, more)):
-                counted = one_more(more)
-                if counted is not more:
-                    part = Part(Kind.QUORUM, expr.span, self._text(expr.span))
-                    return self._choice(part, found, replace(found, args=(less, counted)))
-            case _:
-                pass
-        return found
+        weak = smaller_quorum(found)
+        if weak is None:
+            return found
+        return self._choice(Part(Kind.QUORUM, expr.span, self._text(expr.span)), found, weak)
+
+
+def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
+    """The test where one member less is enough; None for one that does not ask a set to be large."""
+    match test:
+        case ir.Apply(op=ir.Op.LT | ir.Op.LE, args=(less, more)):
+            counted = one_more(more)
+            return None if counted is more else replace(test, args=(less, counted))
+        case ir.Apply(op=ir.Op.EQ, args=(left, right)):
+            for size, number in ((left, right), (right, left)):
+                counted = one_more(size)
+                if counted is not size and _is_fixed(number) and not isinstance(number, ir.Const):
+                    nearly = replace(test, args=(counted, number))
+                    return ir.Or((test, nearly), type=t.BOOL, span=test.span)
+        case _:
+            pass
+    return None
 
 
 def one_more(expr: ir.Expr) -> ir.Expr:

@@ -144,6 +144,9 @@ def test_a_switched_model_is_the_mutant_that_it_is_set_to() -> None:
         ("require q: size(votes) >= 2", True),
         ("require q: 2 < size(votes)", True),
         ("require q: size(votes) + 1 > 2", True),
+        ("require q: size(votes) == needed", True),
+        ("require q: size(Node) == size(votes)", True),
+        ("require q: size(votes) == 2", False),
         ("require q: size(votes) < 2", False),
         ("require q: size(Node) > 2", False),
         ("require q: size(log) >= 2", False),
@@ -157,6 +160,7 @@ def test_a_quorum_asks_a_set_to_be_large(*, statement: str, expected: bool) -> N
     (model,) = loads(f"""
         protocol p
         sort Node
+        config needed: 0..9 = 2
         state {{ votes: set[Node] = {{}}  log: seq[Node; 2] = [] }}
         ghost {{ seen: bool = false }}
         action a() {{
