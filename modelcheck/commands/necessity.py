@@ -128,7 +128,7 @@ def _tell(args: argparse.Namespace, output: Output, table: _Table, row: Row) -> 
     output.lines(table.row(row, output.width))
     if args.trace and row.run is not None:
         output.write("\n")
-        output.lines(story(row.run, width=output.width, bounds_told=True))
+        output.lines(story(row.run, width=output.width))
         output.write("\n")
 
 
