@@ -124,7 +124,7 @@ class Account(Generic[S]):
     def _later(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
         """What is known of such a property; a limit or Ctrl-C meanwhile leaves it unknown."""
         if self.end is not End.COMPLETE or self.cut is not None:
-            return Result(prop.name, prop.kind, Unknown((self.cut or self.end).value))
+            return Result(prop.name, prop.kind, Unknown(self._why))
         try:
             verdict = self.in_time(lambda: decide(prop))
         except ModelError as error:
@@ -195,13 +195,24 @@ class Account(Generic[S]):
         A search that ends early may have seen a violation by one fault more than it has been through.
         """
         faults, depth = self.search.reached
-        return not self.end.partial or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
+        is_whole = not self.end.partial and not self._is_first
+        return is_whole or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
 
     def _undecided(self, *, good: bool) -> Verdict:
         """No run to a violation (or to an example) was found."""
-        if self.end in {End.COMPLETE, End.DECIDED}:
+        if self.end in {End.COMPLETE, End.DECIDED} and not self._is_first:
             return Violated(self.whole(), None) if good else Holds(self.whole())
-        return Unknown(self.end.value, self._searched())
+        return Unknown(self._why, self._searched())
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether it ended when the first property was decided."""
+        return self.end is End.DECIDED and self.task.at_first
+
+    @property
+    def _why(self) -> str:
+        """Why what is not decided is not."""
+        return "another property was decided first" if self._is_first else (self.cut or self.end).value
 
     def by_faults(self, first: int | None, *, good: bool) -> tuple[bool, ...]:
         """Whether the property holds with at most 0, 1 … faults, by the first for which it was decided."""

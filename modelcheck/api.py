@@ -59,6 +59,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     keep: Keep | None = None,
     ways: bool = True,
     family: Family | None = None,
+    at_first: bool = False,
     beside_after: float | None = None,
     last_word: LastWord | None = None,
 ) -> Outcome:
@@ -68,10 +69,11 @@ def check(  # noqa: PLR0913 - each is given by its name
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
     less memory, and is repeated where there is a run to show.  `family` tells of
-    questions that follow, so that less is made anew for each.  With `beside_after`
-    and no engine given, a second one starts beside it after so many seconds (see
-    NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C; where
-    nothing else stops it, `last_word` is to end the program (see NOTE(watch)).
+    questions that follow, so that less is made anew for each.  With `at_first` it may end
+    as soon as a run decides one property.  With `beside_after` and no engine given, a
+    second one starts beside it after so many seconds (see NOTE(portfolio)).  Stops with a
+    partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
+    `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
@@ -89,6 +91,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         keep=keep,
         ways=ways,
         family=family,
+        at_first=at_first,
     )
     last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
     engines, began = PREFERRED if engine is None else (engine,), monotonic()

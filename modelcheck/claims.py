@@ -96,13 +96,13 @@ class Claims:
         if self.error is None or found.cost < self.error.cost:
             self.error = found
 
-    def decided(self, faults: int, depth: int) -> bool:
-        """Whether no better run can be found for any property, now that all shorter ones are known."""
+    def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
+        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
         reached = (faults, depth)
         self._undecided -= {
             name for name in self._undecided if name in self.best and self.best[name].cost <= reached
         }
-        return not self._undecided
+        return len(self._undecided) < len(self._names) if one else not self._undecided
 
     def has_erred(self, faults: int, depth: int) -> bool:
         """Whether an error of the model stands at the end of the best run of all."""

@@ -23,6 +23,7 @@ from spec.diagnostics import SpecError, as_json, suggest
 COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
+    "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),

@@ -55,7 +55,8 @@ class Task:
     """A question to an engine: a whole run is this value and nothing else.
 
     `stop_early` allows to stop when every property is decided; without it the
-    search goes on, so that all counts are of the whole extent.  `symmetry` are the
+    search goes on, so that all counts are of the whole extent; with `at_first` it may
+    stop as soon as one is, and the others stay unknown.  `symmetry` are the
     sorts up to whose renamings states count as one (see `modelcheck.symmetry`):
     verdicts, faults and steps are the same, counts are of orbits.  `threads` of
     None: one for each core; findings do not depend on it.  Without `ways` an engine
@@ -76,6 +77,7 @@ class Task:
     keep: Keep | None = None
     ways: bool = True
     family: Family | None = None
+    at_first: bool = False
 
     @property
     def faults(self) -> frozenset[str]:

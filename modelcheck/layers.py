@@ -257,7 +257,8 @@ class Search:
         self.reached = faults, depth
         if self.claims.error and self.claims.has_erred(faults, depth):
             raise Stopped(End.ERROR)
-        if self.task.stop_early and self.claims.best and self.claims.decided(faults, depth):
+        one = self.task.at_first
+        if self.task.stop_early and self.claims.best and self.claims.decided(faults, depth, one=one):
             raise Stopped(End.DECIDED)
 
     def _look_around(self, faults: int, depth: int) -> None:

@@ -48,7 +48,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "partial": findings.end.partial,
             "end": findings.end.name.lower(),
             "properties": [_result(outcome, each) | _why(_run(each), explained) for each in findings.results],
-            "error": None if findings.error is None else _trace(findings.error),
+            "error": None if findings.error is None else trace_json(findings.error),
             "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
             "engine": findings.engine,
             "exact": findings.sample is None,
@@ -89,7 +89,7 @@ def _cell(cell: Cell) -> Json:
         "why": cell.why if cell.shown is None else "",
         "decidable": cell.decidable,
         "seconds": round(cell.seconds, 3),
-        "not_a_run": _trace(cell.shown),
+        "not_a_run": trace_json(cell.shown),
     }
 
 
@@ -136,12 +136,14 @@ def _result(outcome: Outcome, result: Result) -> Json:
                 | {
                     "extent": _extent(extent),
                     "beyond": beyond,
-                    "trace": _trace(example),
+                    "trace": trace_json(example),
                 }
             )
         case Violated(extent, trace, unshown=unshown):
             counts = {} if trace is None else {"faults": trace.faults, "steps": len(trace.steps)}
-            return told | _unshown(unshown) | {"extent": _extent(extent), **counts, "trace": _trace(trace)}
+            return (
+                told | _unshown(unshown) | {"extent": _extent(extent), **counts, "trace": trace_json(trace)}
+            )
         case Unknown(reason, extent):
             return told | {"extent": None if extent is None else _extent(extent), "reason": reason}
 
@@ -155,7 +157,8 @@ def _extent(extent: Extent) -> Json:
     return {"faults": _faults(extent.faults, extent.kinds)}
 
 
-def _trace(trace: Trace | None) -> Json | None:
+def trace_json(trace: Trace | None) -> Json | None:
+    """A run as the Informal Trace Format has it."""
     return None if trace is None else dict(json.loads(write(trace)))
 
 

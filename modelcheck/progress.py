@@ -7,6 +7,7 @@ from typing import TextIO, assert_never
 
 from counterexamples.lines import count
 from modelcheck.report import (
+    Answers,
     Companion,
     Event,
     Found,
@@ -49,6 +50,9 @@ class ProgressLine:
             case Runs():
                 so_far = f"{event.done:,} of {count(event.wanted, 'random run')}"
                 self._draw(self._paced([so_far], event.steps, "step", event.seconds))
+            case Answers():
+                so_far = f"{event.done:,} of {count(event.wanted, event.what)}"
+                self._draw(self._paced([so_far], event.states, "state", event.seconds))
             case Shrinking():
                 so_far = f"down to {count(event.faults, 'fault')} in {count(event.steps, 'step')}"
                 self._draw(self._paced([so_far], event.tried, "smaller run", event.seconds))

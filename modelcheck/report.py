@@ -78,6 +78,17 @@ class Proving:
 
 
 @frozen
+class Answers:
+    """How many questions of a kind (`what`) are answered, of how many, and how many states that took."""
+
+    what: str
+    done: int
+    wanted: int
+    states: int
+    seconds: float
+
+
+@frozen
 class Companion:
     """How far the engine beside is, by the length of the runs it looks at; or a run it has found."""
 
@@ -102,7 +113,9 @@ class Spent:
     seconds: float
 
 
-Event = Spent | Progress | LayerDone | Found | Kept | NotKept | Runs | Shrinking | Proving | Companion
+Event = (
+    Spent | Progress | LayerDone | Found | Kept | NotKept | Runs | Shrinking | Proving | Answers | Companion
+)
 
 
 class Stopped(Exception):  # noqa: N818 - an end like any other

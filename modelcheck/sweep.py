@@ -65,6 +65,7 @@ class Orders:
 
     limits: Limits = field(default_factory=Limits)
     symmetry: bool = False
+    at_first: bool = False
 
 
 class Crew(Protocol):
@@ -152,6 +153,7 @@ def answer(
             symmetry=orders.symmetry,
             threads=1,
             family=family,
+            at_first=orders.at_first,
         )
     except Unmet as unmet:
         names = ", ".join(each.name for each in unmet.assumes)
@@ -178,15 +180,20 @@ class _Answering:
         return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
 
 
+def shared_out(limits: Limits, searches: int) -> Limits:
+    """The limits of each of so many searches, as many at a time as there are cores, in the free memory."""
+    free = available()
+    if limits.memory is not None or free is None:
+        return limits
+    return replace(limits, memory=resident() + int(SHARE * free / min(cores(), searches)))
+
+
 class Processes:
     """A process for each core of this machine."""
 
     def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
         """As they come; the memory that is free is shared out."""
-        free = available()
-        if orders.limits.memory is None and free is not None:
-            share = resident() + int(SHARE * free / min(cores(), len(points)))
-            orders = replace(orders, limits=replace(orders.limits, memory=share))
+        orders = replace(orders, limits=shared_out(orders.limits, len(points)))
         models = list({id(point.model): point.model for point in points}.values())
         with Workers(_Answering(points, orders), models) as workers:
             yield from workers.each(len(points))

@@ -5,6 +5,7 @@ parse → variants → declarations, expressions, statements, checks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import spec.ir as ir
@@ -16,7 +17,7 @@ from spec.parser import LARGEST, parse, too_deep
 from spec.problems import Problems
 from spec.reading import bytes_of
 from spec.source import Source
-from spec.variants import expand
+from spec.variants import all_volatile, expand
 
 
 def load(path: str | Path) -> tuple[ir.Model, ...]:
@@ -38,7 +39,14 @@ def loads(text: str, name: str = "<text>") -> tuple[ir.Model, ...]:
         raise too_deep(source) from None
 
 
-def _models(source: Source) -> tuple[ir.Model, ...]:
+def load_volatile(source: Source) -> tuple[ir.Model, ...]:
+    """The models of a text that `loads` has taken, as they would be if every durable field were volatile."""
+    return _models(source, all_volatile)
+
+
+def _models(
+    source: Source, changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol
+) -> tuple[ir.Model, ...]:
     protocol = parse(source)
     problems = Problems(source)
     protocols = expand(protocol, problems)
@@ -47,7 +55,7 @@ def _models(source: Source) -> tuple[ir.Model, ...]:
     for of, expanded in protocols.items():
         if of != protocol.name.text:
             problems.variant = (expanded.span, expanded.name.span, of)
-        models.append(elaborate(expanded, checks.get(of, ()), source, problems))
+        models.append(elaborate(changed(expanded), checks.get(of, ()), source, problems))
     problems.raise_if_any()
     return tuple(models)
 

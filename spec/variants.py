@@ -70,6 +70,18 @@ def _apply(items: tuple[s.Item, ...], variant: s.VariantDecl, problems: Problems
     return merged
 
 
+def all_volatile(protocol: s.Protocol) -> s.Protocol:
+    """The protocol as it would be if every durable field were volatile."""
+
+    def forgotten(item: s.Item) -> s.Item:
+        if not isinstance(item, s.ProcessDecl):
+            return item
+        fields = (replace(f, storage="volatile") if f.storage == "durable" else f for f in item.fields)
+        return replace(item, fields=tuple(fields))
+
+    return replace(protocol, items=tuple(map(forgotten, protocol.items)))
+
+
 def _named(items: Iterable[s.Item], name: str) -> s.Item | None:
     return next((i for i in items if isinstance(i, _NAMED) and i.name.text == name), None)
 

@@ -67,7 +67,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--draw",
-        type=_formats,
+        type=formats_of,
         default=(),
         metavar="FORMAT,…",
         help="write every run in these formats (svg, mermaid, …), as `show --as` does",
@@ -76,7 +76,8 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add_force(group)
 
 
-def _formats(text: str) -> tuple[str, ...]:
+def formats_of(text: str) -> tuple[str, ...]:
+    """The formats that an option names."""
     from modelcheck.commands.drawn import formats  # noqa: PLC0415 - what draws is loaded only to draw
 
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from time import perf_counter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from modelcheck.cache import sources
 from modelcheck.engine import Task
@@ -18,7 +18,9 @@ from modelcheck.explicit.functions import OF_BLOCKS, OF_RECOVERY, OF_WAYS, SIGNA
 from modelcheck.explicit.layout import Words, layout
 from modelcheck.explicit.parameters import Parameters
 from modelcheck.explicit.runtime import FAULT, MARKS, SHARD_BITS
-from spec.ir import Model
+from spec.ir import Model, Property
+
+T = TypeVar("T")
 
 
 class Kernel:
@@ -151,31 +153,44 @@ def _key(task: Task, *, of_family: bool = False) -> str:
         [len(v) for v in scope.sorts.values()],
         *(sorted(m.items()) for m in (scope.nats, scope.networks, config)),
     )
-    shared = () if family is None else (family.properties, sorted(family.faults), sorted(family.configs))
+    shared: tuple[object, ...] = ()
+    if family is not None:
+        shared = _texts(family.properties), sorted(family.faults), sorted(family.configs)
     caps = sorted(task.budget.counted.items())
-    own: tuple[object, ...] = task.properties, sorted(task.faults), caps
+    own: tuple[object, ...] = _texts(task.properties), sorted(task.faults), caps
     if family is not None and of_family:
         own = (recoverable(task),)  # for which a table has bits, and the code functions
     parts = (shared, own, task.symmetry, sorted(task.counted.items()), sizes)
-    return hashlib.sha256((_model_text(_ThisModel(task.model)) + repr(parts)).encode()).hexdigest()
+    return hashlib.sha256((_model_digest(_This(task.model)) + repr(parts)).encode()).hexdigest()
 
 
-class _ThisModel:
-    """A model as itself: to compare it with others would take longer than what is remembered about it."""
+class _This(Generic[T]):
+    """Something as itself: to compare it with others would take longer than what is remembered about it."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, value: T) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self.model)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ThisModel) and other.model is self.model
+        return isinstance(other, _This) and other.value is self.value
 
 
 @lru_cache(maxsize=8)
-def _model_text(this: _ThisModel) -> str:
+def _model_digest(this: _This[Model]) -> str:
     """What code depends on that all questions about a model have in common."""
-    model = this.model
+    model = this.value
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions)
-    return repr((*parts, sources("modelcheck.explicit", "spec"), environment()))
+    text = repr((*parts, sources("modelcheck.explicit", "spec"), environment()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _texts(properties: tuple[Property, ...]) -> list[str]:
+    """What code depends on of each property."""
+    return [_text(_This(prop)) for prop in properties]
+
+
+@lru_cache(maxsize=64)
+def _text(this: _This[Property]) -> str:
+    return repr(this.value)

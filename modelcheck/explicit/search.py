@@ -317,7 +317,8 @@ class Search:
         self.tally.note(self.space, self.workers)
         if self.tally.has_erred(faults, depth):
             raise Stopped(End.ERROR)
-        if self.task.stop_early and self.tally.best and self.tally.decided(faults, depth):
+        one = self.task.at_first
+        if self.task.stop_early and self.tally.best and self.tally.decided(faults, depth, one=one):
             raise Stopped(End.DECIDED)
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:

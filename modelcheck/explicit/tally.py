@@ -198,10 +198,10 @@ class Tally:
             self.best[name] = best
             self._reporter.tell(Found(name, best.faults, best.depth))
 
-    def decided(self, faults: int, depth: int) -> bool:
-        """Whether no better run can be found for any property, now that all shorter ones are known."""
-        reached = (faults, depth)
-        return all(name in self.best and self.best[name].cost[:2] <= reached for name in self._names)
+    def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
+        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
+        reached, enough = (faults, depth), any if one else all
+        return enough(name in self.best and self.best[name].cost[:2] <= reached for name in self._names)
 
     def has_erred(self, faults: int, depth: int) -> bool:
         """Whether an error of the model stands at the end of the best run of all."""
