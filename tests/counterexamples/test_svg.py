@@ -93,11 +93,14 @@ def test_what_was_lost_is_told_where_it_is_missing() -> None:
 
 
 def test_a_message_is_an_arrow_from_whoever_sent_it_to_whoever_takes_it_up() -> None:
-    rows = picture(story("two_leaders")).rows
+    trace = story("two_leaders")
+    rows = picture(trace).rows
+    servers = trace.scope.sorts["Server"]
+    first, second = (servers[step.args[0]] for step in trace.steps if step.action == "campaign")
 
-    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [("server1", "server2", Mark.MESSAGE)]
+    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [(first, "server2", Mark.MESSAGE)]
     assert [(a.start, a.end, a.text) for a in rows[8].arrows] == [
-        ("server2", "server3", "Vote(term = 1, from = server2, …)")
+        ("server2", second, "Vote(term = 1, from = server2, …)")
     ]
 
 
