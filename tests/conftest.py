@@ -89,6 +89,23 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return compare
 
 
+@pytest.fixture
+def in_document(request: pytest.FixtureRequest) -> Callable[[Path, str, str], None]:
+    """`in_document(path, shown, text)`: a text is what a document shows, or is shown from now on."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(path: Path, shown: str, text: str) -> None:
+        if update and text != shown:
+            whole = path.read_text(encoding="utf-8")
+            assert whole.count(shown) == 1, "what is shown stands there more than once"
+            path.write_text(whole.replace(shown, text), encoding="utf-8")
+        elif text != shown:
+            what = f"{path.name} shows something else; `python -m pytest --update-golden` writes what is so"
+            pytest.fail(f"{what}\n--- shown\n{shown}\n--- got\n{text}\n---", pytrace=False)
+
+    return compare
+
+
 def golden_mismatch(path: Path, text: str, *, update: bool) -> str:
     """What to tell when a text is not what its golden file says; nothing when it is, or was made so."""
     if update:

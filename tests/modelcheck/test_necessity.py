@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -493,12 +493,15 @@ def test_bad_arguments_are_refused(
 
 
 def test_the_readme_shows_what_the_command_says(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_document: Callable[[Path, str, str], None],
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    page = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
-    command, shown = re.findall(r"^\$ modelcheck (necessity .*)\n((?:.*\n)*?)```$", page, re.MULTILINE)[0]
+    page = ROOT / "modelcheck/README.md"
+    text = page.read_text(encoding="utf-8")
+    command, shown = re.findall(r"^\$ modelcheck (necessity .*)\n((?:.*\n)*?)```$", text, re.MULTILINE)[0]
     main(command.split())
 
-    assert capsys.readouterr().out == shown
+    in_document(page, shown, capsys.readouterr().out)
