@@ -40,6 +40,10 @@ DRAWN = {
         BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_epochs": (
+        {"log": "log", "high_watermark": "hw"},
+        {"leader": "leader", "epoch": "epoch", "acknowledged": "acked"},
+    ),
     "kafka_isr": (
         BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "leader_epoch", "acknowledged": "committed"},
