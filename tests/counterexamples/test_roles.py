@@ -53,6 +53,7 @@ DRAWN = {
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
     ),
     "kafka_requests": ({"up": "up", "epoch": "epoch"}, {"epoch": "leader_epoch"}),
+    "kafka_transactions": ({}, {"epoch": "coordinator_epoch", "acknowledged": "told_committed"}),
     "kafka_zk_version": (
         {"up": "session", "epoch": "epoch"},
         {"leader": "leader", "membership": "isr", "epoch": "controller_epoch"},
