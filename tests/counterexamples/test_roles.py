@@ -40,6 +40,7 @@ DRAWN = {
         BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_acks": ({}, {"leader": "leader", "membership": "isr", "acknowledged": "acked"}),
     "kafka_epochs": (
         {"log": "log", "high_watermark": "hw"},
         {"leader": "leader", "epoch": "epoch", "acknowledged": "acked"},
