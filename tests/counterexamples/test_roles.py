@@ -40,6 +40,11 @@ DRAWN = {
         BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_acks": ({}, {"leader": "leader", "membership": "isr", "acknowledged": "acked"}),
+    "kafka_epochs": (
+        {"log": "log", "high_watermark": "hw"},
+        {"leader": "leader", "epoch": "epoch", "acknowledged": "acked"},
+    ),
     "kafka_isr": (
         BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "leader_epoch", "acknowledged": "committed"},
@@ -49,6 +54,7 @@ DRAWN = {
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
     ),
     "kafka_requests": ({"up": "up", "epoch": "epoch"}, {"epoch": "leader_epoch"}),
+    "kafka_transactions": ({}, {"epoch": "coordinator_epoch", "acknowledged": "told_committed"}),
     "kafka_zk_version": (
         {"up": "session", "epoch": "epoch"},
         {"leader": "leader", "membership": "isr", "epoch": "controller_epoch"},

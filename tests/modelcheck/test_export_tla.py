@@ -26,11 +26,14 @@ COUNTED = """
     kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors
     hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins primary_backup.synchronous_all viewstamped.one_view
     viewstamped.two_views raft_membership.adds_to_one pacifica.two pacifica.three
-    chain.two chain.growing zab.one_epoch
+    chain.two chain.growing zab.one_epoch kafka_epochs.asks_on_fetch kafka_epochs.kafka20961_fixed
+    kafka_epochs.kafka7897_fixed kafka_transactions.on_time
+    kafka_acks.kafka13091_fixed kafka_acks.acknowledged
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
     kafka_isr.kip841 kafka_requests.kip570 zab.zookeeper2845
+    kafka_epochs.kafka7415 kafka_epochs.mixed_formats kafka_transactions.hanging kafka_acks.refused_strict
 """.split()
 
 
