@@ -122,6 +122,9 @@ def test_random_models_say_the_same_with_symmetry(part: int) -> None:
 TOO_LARGE = {"figure8.rsm", "raft.rsm"}  # no check of theirs is small enough to be run twice
 IN_A_RING = {"viewstamped.rsm"}  # whose replicas have an order, so that none is like another
 BREAKS_CONNECTIONS = {"zab.rsm"}  # which empties channels in a `for` in a `for`
+DECIDES_IN_A_ROUND = {
+    "kafka_transactions.rsm"
+}  # by an `if` in a `for`, whose rounds are not known to be alike
 
 
 def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]]]:
@@ -143,7 +146,13 @@ def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    sorted({path.name for path in PROTOCOLS.glob("*.rsm")} - TOO_LARGE - IN_A_RING - BREAKS_CONNECTIONS),
+    sorted(
+        {path.name for path in PROTOCOLS.glob("*.rsm")}
+        - TOO_LARGE
+        - IN_A_RING
+        - BREAKS_CONNECTIONS
+        - DECIDES_IN_A_ROUND
+    ),
 )
 def test_verdicts_faults_and_steps_are_the_same(name: str) -> None:
     compared = small_checks(name)
