@@ -29,7 +29,7 @@ def looked_at(model: Model, check: Check) -> tuple[Property, ...]:
 
 
 def _size(model: Model, check: Check) -> object:
-    """What decides how a state is laid out."""
+    """What the questions of a family have in common, and what decides how variables are laid out."""
     scope = check.scope
     sorts = tuple((name, len(members)) for name, members in scope.sorts.items())
     bounds = tuple(scope.nats.items()), tuple(scope.networks.items())

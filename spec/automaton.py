@@ -84,7 +84,7 @@ class Automaton:
             while action is not None and action < 0:
                 done = reductions[~action]
                 size = done.size
-                if size == 1:
+                if size == 1:  # most by far, and most of these pass their symbol on
                     states.pop()
                     if done.passed is None:
                         values[-1] = _made(done, values[-1:], begins[-1], ends[-1])

@@ -91,14 +91,15 @@ def quantified(e: Elaborator, node: s.Quantified, env: Env, hint: t.Type | None)
         where = e.check(node.where, t.BOOL, env)
         env = env.knowing(e.facts(node.where, env, truth=True))
     body = _quantified_body(e, node, kind, env, hint)
-    of_kind: dict[ir.Quantifier, t.Type] = {
-        ir.Quantifier.FORALL: t.BOOL,
-        ir.Quantifier.EXISTS: t.BOOL,
-        ir.Quantifier.SUM: t.INT,
-    }
-    result = of_kind.get(kind, body.type)
-    if kind in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}:
-        result = bound[-1][4]
+    match kind:
+        case ir.Quantifier.FORALL | ir.Quantifier.EXISTS:
+            result: t.Type = t.BOOL
+        case ir.Quantifier.SUM:
+            result = t.INT
+        case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
+            result = bound[-1][4]
+        case _:
+            result = body.type
     for name, slot, domain, case, _ in reversed(bound):
         body = ir.Bind(kind, slot, name, domain, where, body, case, type=result, span=node.span)
         where = None

@@ -10,11 +10,18 @@ from spec.automaton import Automaton, TooDeep, Unexpected
 from spec.diagnostics import Diagnostic, SpecError
 from spec.mistakes import recognise
 from spec.source import Source, Span
-from spec.tables import tables
+from spec.tables import END, tables
 
 DEEPEST = 1_000  # symbols that wait for the end of what they are part of
 LONGEST = 1_000  # digits of a number
 LARGEST = 2_000_000  # characters; a hundred times the longest protocol, and parsed in under a minute
+SPELLED = {  # terminals that are not always spelled the same, as a person calls them
+    "NAME": "a name",
+    "INT": "a number",
+    "STRING": "a quoted text",
+    "ACCESS": ".",
+    END: "the end of the file",
+}
 
 
 def parse(source: Source) -> s.Protocol:
@@ -57,11 +64,14 @@ def too_deep(source: Source, at: Span | None = None) -> SpecError:
     return SpecError([Diagnostic("R0104", source, at, what, help="give names to parts of it")])
 
 
+_tables = cache(tables)
+
+
 @cache
 def _automaton() -> Automaton:
     build = _Build()
     leaves = {"NAME": _ident, "STRING": _quoted, "INT": _number}
-    return Automaton(tables(), lambda name: getattr(build, name), leaves)
+    return Automaton(_tables(), lambda name: getattr(build, name), leaves)
 
 
 def _empty(source: Source, offset: int) -> Diagnostic:
@@ -76,21 +86,10 @@ def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
     if not error.found:  # the end of the text counts as a place
         end = len(source.text.rstrip())
         at = Span(max(0, end - 1), end)
-    message, help_ = recognise(source.text, at, error.found, frozenset(map(_spelling, error.expected)))
-    return Diagnostic("R0101", source, at, message, help=help_)
-
-
-def _spelling(terminal: str) -> str:
-    """A terminal as a person writes it: `"{"` for LBRACE, `a name` for NAME."""
-    words = {
-        "NAME": "a name",
-        "INT": "a number",
-        "STRING": "a quoted text",
-        "ACCESS": ".",
-        "$END": "the end of the file",
-    }
-    spelled = {name: text for text, name in tables().words.items()} | words
-    return spelled.get(terminal, terminal.lower())
+    spelled = {name: text for text, name in _tables().words.items()} | SPELLED
+    expected = frozenset(spelled.get(terminal, terminal.lower()) for terminal in error.expected)
+    told = recognise(source.text, at, error.found, expected)
+    return Diagnostic("R0101", source, told.at, told.message, help=told.help)
 
 
 def _ident(text: str, at: Span) -> s.Ident:
@@ -151,7 +150,7 @@ def _only(_self: object, children: list[Any], _span: Span) -> Any:  # noqa: ANN4
 
 
 def _word(_self: object, children: list[Any], _span: Span) -> str:
-    return children[0].text if isinstance(children[0], s.Ident) else str(children[0])
+    return children[0].text if isinstance(children[0], s.Ident) else children[0]
 
 
 def _given(children: list[Any]) -> tuple[Any, ...]:

@@ -67,12 +67,10 @@ def with_parts(expr: Expr, other: Callable[[Expr], Expr]) -> Expr:
     if all(one is two for one, two in zip(old, new, strict=True)):
         return expr
     match expr:
-        case Apply():
+        case Apply() | Did():
             return replace(expr, args=new)
         case And() | Or() | Make():
             return replace(expr, parts=new)
-        case Did():
-            return replace(expr, args=new)
         case Implies():
             return replace(expr, left=new[0], right=new[1])
         case If():

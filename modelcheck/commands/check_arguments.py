@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
+from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
 from modelcheck.engine import Keep
 from modelcheck.files import have_folder
 from modelcheck.output import Output
-from modelcheck.written import Files, add_force
+from modelcheck.written import Files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,33 +66,14 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
-    add(
-        "--draw",
-        type=formats_of,
-        default=(),
-        metavar="FORMAT,…",
-        help="write every run in these formats (svg, mermaid, …), as `show --as` does",
-    )
-    add("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
-    add_force(group)
-
-
-def formats_of(text: str) -> tuple[str, ...]:
-    """The formats that an option names."""
-    from modelcheck.commands.drawn import formats  # noqa: PLC0415 - what draws is loaded only to draw
-
-    try:
-        return formats(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
     """Refuse what does not go together."""
     if args.explain and args.quiet:
         args.refuse("--explain tells more and --quiet tells less: give one of them")
-    if args.out is not None and not args.draw:
-        args.refuse("--out is where --draw FORMAT writes")
+    refuse_out_alone(args)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
     kept = args.checkpoint is not None or args.resume is not None

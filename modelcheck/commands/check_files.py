@@ -7,6 +7,7 @@ from pathlib import Path
 
 from counterexamples.itf.write import write
 from modelcheck.commands.check_answers import command_again, shown_traces
+from modelcheck.commands.draw_options import draw_asked
 from modelcheck.engine import Task
 from modelcheck.matrix import shown_steps
 from modelcheck.output import Output
@@ -78,9 +79,6 @@ def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], 
 
 def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
     """Write every run in each of the formats, and what stands in the way of a proof."""
-    from modelcheck.commands.drawn import draw  # noqa: PLC0415 - what draws is loaded only to draw
-
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
-    folder, seconds = args.out or Path(), args.max_time
-    draw(traces, args.draw, folder, files, output, is_explained=args.explain, seconds=seconds)
+    draw_asked(args, traces, files, output, is_explained=args.explain)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
-from counterexamples.trace import Erred, Trace
-from modelcheck.commands.check_arguments import formats_of
+from counterexamples.trace import Erred
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
+from modelcheck.commands.given import MODEL
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit, worst
 from modelcheck.necessity.parts import Kind, Part
@@ -19,7 +19,7 @@ from modelcheck.necessity.search import LIMITS, Asked, Asking, Row
 from modelcheck.necessity.told import as_json
 from modelcheck.output import Output
 from modelcheck.progress import ProgressLine
-from modelcheck.written import Files, add_force
+from modelcheck.written import Files
 from spec.load import load
 from spec.source import Source
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     add("--check", action="append", default=[], metavar="NAME", help="ask only this check; may be repeated")
     add(
         "--kind",
@@ -47,21 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
     add("-v", "--trace", action="store_true", help="tell the run that each part prevents")
     add("--json", action="store_true", help="everything as JSON")
-    add(
-        "--draw",
-        type=formats_of,
-        default=(),
-        metavar="FORMAT,…",
-        help="write the run that each part prevents in these formats (svg, mermaid, …)",
-    )
-    add("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
-    add_force(parser)
+    add_draw_options(parser, "write the run that each part prevents in these formats (svg, mermaid, …)")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Ask about every part; the exit code is 3 where something is not known."""
-    if args.out is not None and not args.draw:
-        args.refuse("--out is where --draw FORMAT writes")
+    refuse_out_alone(args)
     files = Files(output, [args.file], force=args.force)
     models = load(args.file)
     asking = Asking(models, args.check, [KINDS[name] for name in args.kind] or tuple(Kind))
@@ -77,7 +68,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.json(as_json(asked, found))
     else:
         output.lines(_summary(asked, found, unanswered, asking.count, output.width))
-    _draw(args, output, files, [row.run for row in found if row.run is not None])
+    runs = [row.run for row in found if row.run is not None]
+    draw_asked(args, runs, files, output, is_explained=False)
     is_unknown = unanswered or any(row.needed is None for row in found)
     unknown = Exit.UNKNOWN if is_unknown else Exit.EXPECTED
     return files.exit(worst([unknown, *(each.stands.exit for each in asked)]))
@@ -130,16 +122,6 @@ def _tell(args: argparse.Namespace, output: Output, table: _Table, row: Row) -> 
         output.write("\n")
         output.lines(story(row.run, width=output.width))
         output.write("\n")
-
-
-def _draw(args: argparse.Namespace, output: Output, files: Files, runs: Sequence[Trace]) -> None:
-    """Write every run in each of the formats."""
-    if not args.draw:
-        return
-    from modelcheck.commands.drawn import draw  # noqa: PLC0415 - what draws is loaded only to draw
-
-    folder, seconds = args.out or Path(), args.max_time
-    draw(runs, args.draw, folder, files, output, is_explained=False, seconds=seconds)
 
 
 class _Table:
