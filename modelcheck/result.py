@@ -202,13 +202,35 @@ class Mismatch:
 
 
 @frozen
+class Distinct:
+    """The distinct ways in which a property is violated, as runs of which each step is needed.
+
+    `looked_at` runs to violations were reduced to these, in a search of `states` states
+    that has seen all with fewer faults than `faults`, and with that many all of up to `depth`
+    steps; `end` is why it went no further.
+    """
+
+    property: str
+    runs: tuple[Trace, ...]
+    looked_at: int
+    states: int
+    faults: int
+    depth: int
+    end: End
+
+
+@frozen
 class Outcome:
-    """A check, its findings, and where they are not what the check expects."""
+    """A check, its findings, and where they are not what the check expects.
+
+    `distinct` are the distinct ways to violate properties, where they were asked for.
+    """
 
     model: Model
     check: Check
     findings: Findings
     mismatches: tuple[Mismatch, ...]
+    distinct: tuple[Distinct, ...] = ()
 
     def result(self, name: str) -> Result:
         """The result for a property. Raises KeyError when it was not looked at."""
