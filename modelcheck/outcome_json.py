@@ -47,7 +47,10 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "summary": found.words,
             "partial": findings.end.partial,
             "end": findings.end.name.lower(),
-            "properties": [_result(outcome, each) | _why(_run(each), explained) for each in findings.results],
+            "properties": [
+                _result(outcome, each) | _why(_run(each), explained) | _distinct(outcome, each, explained)
+                for each in findings.results
+            ],
             "error": None if findings.error is None else trace_json(findings.error),
             "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
             "engine": findings.engine,
@@ -112,6 +115,25 @@ def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it 
     if found.no_return is not None:
         told["no_return"]["sentences"] = found.no_return.sentences
     return {"explanation": told}
+
+
+def _distinct(outcome: Outcome, result: Result, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
+    """The distinct ways to violate a property, where they were asked for, and how far that goes."""
+    for found in outcome.distinct:
+        if found.property == result.property:
+            runs = [_way(run) | _why(run, explained) for run in found.runs]
+            extent = {
+                "looked_at": found.looked_at,
+                "states": found.states,
+                "most_faults": found.most_faults,
+                "unfinished": found.unfinished or None,
+            }
+            return {"distinct": {"runs": runs, **extent}}
+    return {}
+
+
+def _way(run: Trace) -> Json:
+    return {"faults": run.faults, "steps": len(run.steps), "trace": trace_json(run)}
 
 
 def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None

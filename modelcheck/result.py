@@ -205,18 +205,19 @@ class Mismatch:
 class Distinct:
     """The distinct ways in which a property is violated, as runs of which each step is needed.
 
-    `looked_at` runs to violations were reduced to these, in a search of `states` states
-    that has seen all with fewer faults than `faults`, and with that many all of up to `depth`
-    steps; `end` is why it went no further.
+    `looked_at` runs to violations, with up to `most_faults` faults, came down to these, in a
+    search of `states` states.  Where `unfinished` says why it went no further, that was with so
+    many `faults` and `steps`: of runs with fewer faults, or as many and fewer steps, none is missing.
     """
 
     property: str
     runs: tuple[Trace, ...]
     looked_at: int
+    most_faults: int
     states: int
     faults: int
-    depth: int
-    end: End
+    steps: int
+    unfinished: str = ""
 
 
 @frozen
@@ -231,6 +232,12 @@ class Outcome:
     findings: Findings
     mismatches: tuple[Mismatch, ...]
     distinct: tuple[Distinct, ...] = ()
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether somebody ended the search, or that for distinct ways."""
+        ends = [self.findings.end.value, *(each.unfinished for each in self.distinct)]
+        return End.INTERRUPTED.value in ends
 
     def result(self, name: str) -> Result:
         """The result for a property. Raises KeyError when it was not looked at."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
 from modelcheck.card import brief, card
 from modelcheck.commands.engine_options import engine_again
+from modelcheck.distinct.told import told as told_ways
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import why
 from modelcheck.matrix import matrix, obstacles
@@ -24,16 +25,8 @@ from modelcheck.watch import watched
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 
 
-def tell_answer(
-    args: argparse.Namespace,
-    output: Output,
-    found: Outcome,
-    outcome: Outcome,
-    shrunk: list[Shrunk],
-    *,
-    first: bool,
-) -> None:
-    """The card of what was found, and the stories, of what it was made into. Raises Stopped."""
+def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first: bool) -> None:
+    """The card of what was found."""
     if args.quiet:
         output.lines([brief(found, strict=args.strict)])
         _tell_again(args, output, found)
@@ -46,6 +39,17 @@ def tell_answer(
         output.lines(matrix(found, output.width))
     output.lines(obstacles(found, output.width))
     _tell_again(args, output, found)
+
+
+def tell_runs(
+    args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: Sequence[Shrunk] = ()
+) -> None:
+    """The distinct ways, if they are asked for, and the stories. Raises Stopped."""
+    if args.quiet:
+        return
+    for ways in outcome.distinct:
+        output.write("\n")
+        output.lines(told_ways(ways, output.width))
     for trace in shown_traces(outcome, everything=args.trace or args.explain):
         output.write("\n")
         for each in shrunk:
@@ -86,6 +90,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         words += [part for value in values if value is not None for part in (option, str(value))]
     words += engine_again(args)
     words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
+    words += [] if args.all is None else ["--all", str(args.all)]
     return shlex.join(words)
 
 
@@ -96,12 +101,15 @@ def _is_changed(outcome: Outcome) -> bool:
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to tell: of what is wrong, or of all that has one."""
+    """The traces to tell: of what is wrong, or of all that has one; distinct ways are told by themselves."""
     if outcome.findings.error is not None:
         yield outcome.findings.error
     wrong = surprises(outcome)
     for result in outcome.findings.results:
+        ways = next((each for each in outcome.distinct if each.property == result.property), None)
         match result.verdict:
+            case Violated() if ways is not None:
+                yield from ways.runs if everything else ()
             case Violated(_, trace) if trace is not None and (everything or result in wrong):
                 yield trace
             case Holds(_, _, example) if example is not None and everything:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import permutations, product
 from math import factorial
 
@@ -20,7 +19,7 @@ from modelcheck.symmetry import Renaming, renamed
 from spec.ir import Value
 from spec.semantics import Machine, State, Step
 from spec.types import Type
-from spec.values import encode
+from spec.values import Encoder, encode
 
 MOST_RENAMINGS = 5_040  # of a run; the members of further sorts stay who they are
 Label = tuple[str, tuple[bytes, ...]]
@@ -61,13 +60,16 @@ class _Labels:
         self._run = run
         self._machine = Machine(run.model, run.scope)
         self._sizes = [(name, len(run.scope.sorts[name])) for name in sorts]
+        self._encoders: dict[Type, Encoder] = {}
         self._params = {action.name: [param.type for param in action.params] for action in run.model.actions}
 
     def first_starts(self) -> tuple[bytes, list[Chosen]]:
         """The first of what the start can be renamed to, and all renamings that make it that."""
         found: dict[bytes, list[Chosen]] = {}
         for chosen in self._renamings():
-            found.setdefault(self._machine.encode(self._state(self._run.states[0], chosen)), []).append(chosen)
+            found.setdefault(self._machine.encode(self._state(self._run.states[0], chosen)), []).append(
+                chosen
+            )
         least = min(found)
         return least, found[least]
 
@@ -78,7 +80,9 @@ class _Labels:
         return step.action, tuple(self._bytes(of, value, chosen) for of, value in (*args, *choices))
 
     def _bytes(self, of: Type, value: Value, chosen: Chosen) -> bytes:
-        return encode(of, self._run.scope)(_renamed(of, value, chosen))
+        if of not in self._encoders:
+            self._encoders[of] = encode(of, self._run.scope)
+        return self._encoders[of](_renamed(of, value, chosen))
 
     def _state(self, state: State, chosen: Chosen) -> State:
         pairs = zip(self._run.model.variables, state, strict=True)
@@ -126,9 +130,7 @@ class _Order:
         for at, (_, step) in enumerate(left):
             moved = list(states)
             for before in range(at - 1, -1, -1):
-                between = self._neighbours.exchanged(
-                    moved[before], left[before][1], step, moved[before + 2]
-                )
+                between = self._neighbours.exchanged(moved[before], left[before][1], step, moved[before + 2])
                 if between is None:
                     break
                 moved[before + 1] = between
