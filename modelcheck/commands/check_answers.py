@@ -6,12 +6,13 @@ import argparse
 import shlex
 from collections.abc import Iterator, Sequence
 
-from counterexamples.lines import Piece, Role, count, line
+from counterexamples.lines import Line, Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
 from modelcheck.card import brief, card
 from modelcheck.commands.engine_options import engine_again
 from modelcheck.distinct.told import told as told_ways
+from modelcheck.distinct.told import untold
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import why
 from modelcheck.matrix import matrix, obstacles
@@ -50,8 +51,11 @@ def tell_runs(
     for ways in outcome.distinct:
         output.write("\n")
         output.lines(told_ways(ways, output.width))
+    if args.all is not None:
+        output.lines(untold(outcome, output.width))
     for trace in shown_traces(outcome, everything=args.trace or args.explain):
         output.write("\n")
+        output.lines(_which(outcome, trace))
         for each in shrunk:
             if each.trace is trace:
                 output.lines(told(each, output.width))
@@ -62,6 +66,15 @@ def tell_runs(
         with watched(args.max_time, None, output.give_up):
             reasons = [*why(trace, output.width, in_full=args.explain)]
         output.lines(reasons)
+
+
+def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
+    """Which of several ways to violate a property a run is."""
+    for ways in outcome.distinct:
+        for number, run in enumerate(ways.runs, 1):
+            if run is trace and len(ways.runs) > 1:
+                which = f"{ways.property}, way {number} of {len(ways.runs)}"
+                yield line(Piece(which, Role.STRONG))
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:

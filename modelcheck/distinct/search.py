@@ -118,7 +118,7 @@ class _Ways(Search):
         self._sorts = symmetric_sorts(model)
         self._orbit = Orbits(machine, self._sorts).key if self._sorts else machine.encode
         self._first, self._most = first, most
-        self._looked_at = 0  # of what the search finds
+        self._looked_at = 1
         self._shapes: set[Hashable] = set()
         self._kept: list[tuple[Trace, Shape]] = []
 
@@ -140,7 +140,7 @@ class _Ways(Search):
         return Distinct(
             self._first.property or "",
             tuple(runs),
-            max(1, self._looked_at),
+            self._looked_at,
             self._most_faults(),
             len(self.space),
             faults,
@@ -183,8 +183,10 @@ class _Ways(Search):
             if self._looked_at == MOST_RUNS or len(self._kept) >= self._most:
                 raise Stopped(End.DECIDED)
             self._look_around(*self.reached)
-            self._reduce(self.trace(violation))
-            self._looked_at += 1
+            run = self.trace(violation)
+            if (run.states, run.steps) != (self._first.states, self._first.steps):
+                self._reduce(run)
+                self._looked_at += 1
 
     def _reduce(self, run: Trace) -> None:
         """Keep the steps that a run needs, where neither it nor these are of a shape that is known."""

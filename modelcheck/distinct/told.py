@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import MARKS, step_lines
 from counterexamples.trace import Trace
+from modelcheck.distinct.search import KINDS
 from modelcheck.explanation.blamed import blamed
 from modelcheck.explanation.summary import what_is_wrong
-from modelcheck.result import Distinct
+from modelcheck.result import Distinct, Outcome, Result, Violated
 from spec.semantics import Machine
 
 
 def told(found: Distinct, width: int) -> Iterator[Line]:
-    """How many ways there are, each with its steps and what is wrong then, and how far the search went."""
+    """How many ways there are, each with its steps and what is wrong then, and how far somebody has looked."""
     many = count(len(found.runs), "distinct way")
     yield from wrapped((), f"{found.property}: {many} to violate it", width, Role.STRONG)
     for number, run in enumerate(found.runs, 1):
@@ -33,13 +34,25 @@ def cost_words(run: Trace) -> str:
 
 
 def extent_words(found: Distinct) -> Iterator[str]:
-    """How far somebody has looked for further ways, in sentences."""
+    """How far somebody has looked for ways, in sentences."""
     faults = f"up to {count(found.most_faults, 'fault')}" if found.most_faults else "no fault"
-    looked = f"Of {count(found.looked_at, 'violating run')} with {faults} that were looked at"
-    yield f"{looked}, in {count(found.states, 'state')}, each came down to one of these."
+    looked = f"{count(found.looked_at, 'violating run')} with {faults}, in {count(found.states, 'state')}"
+    yield f"Looked at {looked}: {'it' if found.looked_at == 1 else 'each'} contains one of these."
     if found.unfinished:
-        where = f"{count(found.faults, 'fault')} and {count(found.steps, 'step')}"
-        yield f"There may be more: {found.unfinished}, at {where}."
+        start = f"{count(found.faults, 'fault')} and {count(found.steps, 'step')}"
+        yield f"There may be more from {start} on: {found.unfinished}."
+
+
+def untold(outcome: Outcome, width: int) -> Iterator[Line]:
+    """Which violations only one run is told of, and why."""
+    for result in outcome.findings.results:
+        match result:
+            case Result(name, kind, Violated(trace=Trace())) if kind not in KINDS:
+                why = f"{name}: no further way was looked for, since `{kind.value}` is about whole runs"
+                yield ()
+                yield from wrapped((), why, width, Role.DIM)
+            case _:
+                pass
 
 
 def _way(number: int, run: Trace, width: int) -> Iterator[Line]:
