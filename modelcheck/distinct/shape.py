@@ -34,9 +34,10 @@ class Shape:
     """
 
     def __init__(self, run: Trace, sorts: Sequence[str]) -> None:
-        labels = _Labels(run, sorts)
+        machine = Machine(run.model, run.scope)
+        labels = _Labels(run, machine, sorts)
         self._start, renamings = labels.first_starts()
-        order = _Order(run)
+        order = _Order(run, machine)
         self._steps = [[labels.of(step, chosen) for step in run.steps] for chosen in renamings]
         self._least = min(order.first(steps) for steps in self._steps)
 
@@ -56,9 +57,9 @@ class Shape:
 class _Labels:
     """Steps and states under renamings, as bytes that can be compared."""
 
-    def __init__(self, run: Trace, sorts: Sequence[str]) -> None:
+    def __init__(self, run: Trace, machine: Machine, sorts: Sequence[str]) -> None:
         self._run = run
-        self._machine = Machine(run.model, run.scope)
+        self._machine = machine
         self._sizes = [(name, len(run.scope.sorts[name])) for name in sorts]
         self._encoders: dict[Type, Encoder] = {}
         self._params = {action.name: [param.type for param in action.params] for action in run.model.actions}
@@ -108,9 +109,9 @@ def _renamed(of: Type, value: Value, chosen: Chosen) -> Value:
 class _Order:
     """The orders that the steps of a run can be brought into by exchanging neighbours."""
 
-    def __init__(self, run: Trace) -> None:
+    def __init__(self, run: Trace, machine: Machine) -> None:
         self._run = run
-        self._neighbours = Neighbours(Machine(run.model, run.scope))
+        self._neighbours = Neighbours(machine)
         self._fixed = isinstance(run.ending, BadStep | BadAssert)
 
     def first(self, labels: Sequence[Label]) -> tuple[Label, ...]:

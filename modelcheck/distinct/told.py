@@ -15,7 +15,7 @@ from spec.semantics import Machine
 
 
 def told(found: Distinct, width: int) -> Iterator[Line]:
-    """How many ways there are, each with its steps and what is wrong then, and how far somebody has looked."""
+    """How many ways there are, each with its steps and what is wrong then; how far somebody has looked."""
     many = count(len(found.runs), "distinct way")
     yield from wrapped((), f"{found.property}: {many} to violate it", width, Role.STRONG)
     for number, run in enumerate(found.runs, 1):
