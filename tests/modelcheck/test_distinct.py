@@ -448,9 +448,9 @@ lit: 2 distinct ways to violate it
   2  1 fault (crash), 2 steps
      1    cut
      2 ⚡ crash
-     This breaks `lit`: crashed and is_cut is true.
+     This breaks `lit`: crashed is true and is_cut is true.
 
-  Looked at 4 violating runs with up to 2 faults, in 6 states: each contains one of these.
+  Looked at 5 violating runs with up to 2 faults, in 7 states: each contains one of these.
 """
     )
 
