@@ -1,16 +1,18 @@
 """The distinct ways in which a property is violated, the fewest faults first.
 
 NOTE(distinct): a search over the interpreter, by faults and then by steps, goes on from no
-state where the property is false, and takes states for different where other kinds of
-faults led to them.  To each step that violates the property leads the first run to the state
-before it.  That run is reduced to the steps that its violation needs, and what is left is
-told once for each shape (NOTE(shape)).  So whatever is told is a run, and no step of it can
-be left out; but a way may be missing, since of the runs to one state one is looked at.
+state where the property is false.  It takes states for one that differ by the names of
+interchangeable members, and for different ones where other kinds of faults led to them.  To
+each step that violates the property leads the first run to the state before it.  That run is
+reduced to the steps that its violation needs, and what is left is told once for each shape
+(NOTE(shape)).  So whatever is told is a run, and no step of it can be left out; but a way may
+be missing, since of the runs to one state one is looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 from counterexamples.certify import certify
 from counterexamples.trace import BadState, Trace
@@ -34,7 +36,8 @@ LIMITS = Limits(states=100_000, seconds=60)  # for each property
 MOST_RUNS = 10_000  # to violations of a property
 MORE_FAULTS = 1  # than the fewest, where a budget has no number
 OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA}
-KINDS = OF_STATES | {PropertyKind.STEP, PropertyKind.ASSERT, PropertyKind.DEADLOCK_FREE}
+OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
+KINDS = OF_STATES | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
 
 
 def distinct(
@@ -111,11 +114,12 @@ class _Ways(Search):
         )
         budget = _told_apart(model, check.budget, first.faults)
         machine = Machine(model, check.scope)
-        task = Task(model, check.scope, budget, (prop,), limits, check.name, stop_early=False)
+        self._sorts = symmetric_sorts(model)
+        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps tell members apart
+        task = Task(model, check.scope, budget, (prop,), limits, check.name, False, symmetry)
         super().__init__(task, machine, reporter, keep_edges=False)
         self.end = End.COMPLETE
         self.claims = self._violations = _Violations(machine, prop, self._alike)
-        self._sorts = symmetric_sorts(model)
         self._orbit = Orbits(machine, self._sorts).key if self._sorts else machine.encode
         self._first, self._most = first, most
         self._looked_at = 1
@@ -183,10 +187,24 @@ class _Ways(Search):
             if self._looked_at == MOST_RUNS or len(self._kept) >= self._most:
                 raise Stopped(End.DECIDED)
             self._look_around(*self.reached)
-            run = self.trace(violation)
+            run = self._run_to(violation)
             if (run.states, run.steps) != (self._first.states, self._first.steps):
                 self._reduce(run)
                 self._looked_at += 1
+
+    def _run_to(self, violation: Discovery) -> Trace:
+        """The run to a violation; where states stand for their orbits, by a last step as it is in this run."""
+        place = violation.place
+        if place.step is None or place.state is None or not self.task.symmetry:
+            return self.trace(violation)
+        run = self.trace(replace(violation, place=replace(place, step=None, state=None)))
+        orbit = self._orbit(place.state)
+        last = next(
+            found
+            for found in self.machine.steps(run.states[-1], actions=(place.step.action,))
+            if isinstance(found, Taken) and self._orbit(found.state) == orbit
+        )
+        return replace(run, states=(*run.states, last.state), steps=(*run.steps, last.step))
 
     def _reduce(self, run: Trace) -> None:
         """Keep the steps that a run needs, where neither it nor these are of a shape that is known."""
