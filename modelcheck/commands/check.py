@@ -72,7 +72,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         outcome, shrunk = _smaller(args, progress, found)
         if not args.json:
             tell_card(args, output, found, first=not outcomes)
-        outcome = _with_ways(args, progress, outcome)
+        with timings.phase("search"):
+            outcome = _with_ways(args, progress, outcome)
         outcomes.append(outcome)
         if not args.json and not _tell_runs(args, output, outcome, shrunk, timings):
             exits.add(Exit.UNKNOWN)

@@ -116,7 +116,8 @@ class _Ways(Search):
         machine = Machine(model, check.scope)
         self._sorts = symmetric_sorts(model)
         symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps tell members apart
-        task = Task(model, check.scope, budget, (prop,), limits, check.name, False, symmetry)
+        bounds = model, check.scope, budget
+        task = Task(*bounds, (prop,), limits, check.name, stop_early=False, symmetry=symmetry)
         super().__init__(task, machine, reporter, keep_edges=False)
         self.end = End.COMPLETE
         self.claims = self._violations = _Violations(machine, prop, self._alike)
@@ -193,7 +194,7 @@ class _Ways(Search):
                 self._looked_at += 1
 
     def _run_to(self, violation: Discovery) -> Trace:
-        """The run to a violation; where states stand for their orbits, by a last step as it is in this run."""
+        """The run to a violation; where states stand for their orbits, by a last step that it can take."""
         place = violation.place
         if place.step is None or place.state is None or not self.task.symmetry:
             return self.trace(violation)

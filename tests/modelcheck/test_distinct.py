@@ -395,6 +395,15 @@ def test_no_more_than_some_runs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -
     assert found.unfinished == "no more than 1 violating runs are looked at"
 
 
+def test_an_error_of_the_model_on_the_way_is_said() -> None:
+    found = ways(
+        TWO.replace("invariant", "fault flood() { require crashed  rotten := 1 / 0 == 1 }\ninvariant")
+    )
+
+    assert steps(found) == [["rot"], ["cut", "crash"]]
+    assert found.unfinished == "the model makes an error"
+
+
 def test_ctrl_c_ends_it_with_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     result = outcome(TWO)
 
