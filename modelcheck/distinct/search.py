@@ -138,9 +138,7 @@ class _Ways(Search):
             self.end = stopped.end
         except KeyboardInterrupt:
             self.end = End.INTERRUPTED
-        shapes = [shape for _, shape in self._kept]
-        runs = [run for run, shape in self._kept if not any(map(shape.contains, shapes))]
-        runs.sort(key=lambda run: (run.faults, len(run.steps)))
+        runs = sorted((run for run, _ in self._kept), key=lambda run: (run.faults, len(run.steps)))
         faults, steps = self.reached
         return Distinct(
             self._first.property or "",
@@ -213,7 +211,14 @@ class _Ways(Search):
             return
         _, least = needed(run, self.mind)
         if least.steps == run.steps or self._is_new(least):
-            self._kept.append((certify(least).trace, Shape(least, self._sorts)))
+            self._keep(certify(least).trace)
+
+    def _keep(self, run: Trace) -> None:
+        """Keep a run that contains no other one, and none that contains it."""
+        shape = Shape(run, self._sorts)
+        if not any(shape.contains(other) for _, other in self._kept):
+            self._kept = [each for each in self._kept if not each[1].contains(shape)]
+            self._kept.append((run, shape))
 
     def _is_new(self, run: Trace) -> bool:
         key = Shape(run, self._sorts).key

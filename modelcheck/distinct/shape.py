@@ -21,7 +21,7 @@ from spec.semantics import Machine, State, Step
 from spec.types import Type
 from spec.values import Encoder, encode
 
-MOST_RENAMINGS = 5_040  # of a run; the members of further sorts stay who they are
+MOST_RENAMINGS = 1_000  # of a run, such as those of six members; those of further sorts keep their names
 Label = tuple[str, tuple[bytes, ...]]
 Chosen = tuple[tuple[str, Renaming], ...]
 

@@ -153,8 +153,12 @@ check all { }
 """
 
 
-def test_a_way_with_all_steps_of_another_one_and_more_is_left_out() -> None:
+def test_a_way_with_all_steps_of_another_one_and_more_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert steps(ways(ARMED)) == [["a"]]
+
+    monkeypatch.setattr(Shape, "contains", lambda *_: False)
+
+    assert steps(ways(ARMED)) == [["a"], ["b", "c", "a"]], "no single step of which can be taken out"
 
 
 def test_such_a_way_is_told_where_the_other_one_is_none() -> None:
