@@ -142,7 +142,7 @@ class _Ways(Search):
         faults, steps = self.reached
         return Distinct(
             self._first.property or "",
-            tuple(runs),
+            tuple(runs) or (self._first,),  # where there was no time to look at it
             self._looked_at,
             self._most_faults(),
             len(self.space),

@@ -4,6 +4,7 @@ NOTE(shape): the shape of a run is its start and its steps, with interchangeable
 renamed so that the start comes first among all that it can be renamed to, and the steps
 brought into the first order that there is.  Two neighbours change places where either
 order leads to the same state.  The last step stays the last where it is what is wrong.
+(Where another order goes wrong sooner, fewer steps do, and the whole is no way of its own.)
 """
 
 from __future__ import annotations
