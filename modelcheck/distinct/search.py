@@ -34,6 +34,7 @@ from spec.values import ModelError
 MOST = 10  # ways that are told
 LIMITS = Limits(states=100_000, seconds=60)  # for each property
 MOST_RUNS = 10_000  # to violations of a property
+MEMO = 50_000  # states of which it is remembered whether the property is true
 MORE_FAULTS = 1  # than the fewest, where a budget has no number
 OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA}
 OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
@@ -81,6 +82,8 @@ class _Violations(Claims):
 
     def _is_true(self, state: State) -> bool:
         if state not in self._true:
+            if len(self._true) >= MEMO:
+                self._true.clear()
             try:
                 self._true[state] = self._machine.holds(self._prop, state)
             except ModelError:  # told of where the state is asked
