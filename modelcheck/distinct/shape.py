@@ -5,6 +5,7 @@ renamed so that the start comes first among all that it can be renamed to, and t
 brought into the first order that there is.  Two neighbours change places where either
 order leads to the same state.  The last step stays the last where it is what is wrong.
 (Where another order goes wrong sooner, fewer steps do, and the whole is no way of its own.)
+Where it depends on the state whether neighbours may change places, one way may have two shapes.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from modelcheck.distinct.shape import Shape
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit
 from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.overrides import Overrides, apply
 from modelcheck.result import Distinct, Outcome
 from modelcheck.symmetry import renamed
 from spec.ir import Kind, Value
@@ -32,7 +33,7 @@ from spec.types import Type
 from spec.values import ModelError
 from tests.model_texts import model_text
 from tests.partial_runs import still_shown
-from tests.stories import wandering
+from tests.stories import named, wandering
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -363,6 +364,26 @@ def test_another_step_makes_another_shape() -> None:
     assert Shape(run, sorts).contains(Shape(shorter, sorts))
     assert not Shape(shorter, sorts).contains(Shape(run, sorts))
     assert not Shape(run, sorts).contains(Shape(run, sorts))
+
+
+# ------------------------------------------------------------------ the protocols
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "scope", "expected"),
+    [
+        ("kafka", "jepsen", (), [(2, 5)] * 4),  # a broker is cut off, the leader or not; committed when
+        ("kisr", "high_watermark_truncation", ("Offset=1",), [(1, 10), (1, 11)]),  # by a smaller ISR, or not
+    ],
+)
+def test_the_ways_of_protocols(
+    file: str, name: str, scope: tuple[str, ...], expected: list[tuple[int, int]]
+) -> None:
+    model, asked = named(file, name)
+    found = distinct(check(model, apply(model, asked, Overrides(scope, ()))))[0]
+
+    assert [(run.faults, len(run.steps)) for run in found.runs] == expected
+    assert found.unfinished == ""
 
 
 # ------------------------------------------------------------------ how far it goes
