@@ -71,7 +71,7 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
         message = error.ending.message if isinstance(error.ending, Erred) else headline(error)
         yield "", item(error, f"{about}: the model makes an error", message, Role.BAD, command, budget)
     for result in outcome.findings.results:
-        ways = next((each for each in outcome.distinct if each.property == result.property), None)
+        ways = outcome.ways(result.property)
         match result.verdict:
             case Violated() if ways is not None:
                 for number, run in enumerate(ways.runs, 1):

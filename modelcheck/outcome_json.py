@@ -11,7 +11,7 @@ from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.explanation.explain import explain
 from modelcheck.proof import Cell, Proof
-from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Unshown, Violated
+from modelcheck.result import Distinct, Extent, Holds, Outcome, Result, Sample, Unknown, Unshown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.version import version
 from modelcheck.wording import verdict_name, verdict_words
@@ -48,7 +48,9 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "partial": findings.end.partial,
             "end": findings.end.name.lower(),
             "properties": [
-                _result(outcome, each) | _why(_run(each), explained) | _distinct(outcome, each, explained)
+                _result(outcome, each)
+                | _why(_run(each), explained)
+                | _distinct(outcome.ways(each.property), explained)
                 for each in findings.results
             ],
             "error": None if findings.error is None else trace_json(findings.error),
@@ -117,19 +119,19 @@ def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it 
     return {"explanation": told}
 
 
-def _distinct(outcome: Outcome, result: Result, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
+def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
     """The distinct ways to violate a property, where they were asked for, and how far that goes."""
-    for found in outcome.distinct:
-        if found.property == result.property:
-            runs = [_way(run) | _why(run, explained) for run in found.runs]
-            extent = {
-                "looked_at": found.looked_at,
-                "states": found.states,
-                "most_faults": found.most_faults,
-                "unfinished": found.unfinished or None,
-            }
-            return {"distinct": {"runs": runs, **extent}}
-    return {}
+    if found is None:
+        return {}
+    told = {
+        "runs": [_way(run) | _why(run, explained) for run in found.runs],
+        "looked_at": found.looked_at,
+        "states": found.states,
+        "most_faults": found.most_faults,
+        "reached": {"faults": found.faults, "steps": found.steps},
+        "unfinished": found.unfinished or None,
+    }
+    return {"distinct": told}
 
 
 def _way(run: Trace) -> Json:

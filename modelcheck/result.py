@@ -205,9 +205,9 @@ class Mismatch:
 class Distinct:
     """The distinct ways in which a property is violated, as runs of which each step is needed.
 
-    `looked_at` runs to violations, with up to `most_faults` faults, came down to these, in a
-    search of `states` states.  Where `unfinished` says why it went no further, that was with so
-    many `faults` and `steps`: of runs with fewer faults, or as many and fewer steps, none is missing.
+    `looked_at` runs to violations, with up to `most_faults` faults, were reduced to these, in a
+    search of `states` states.  It came as far as runs with so many `faults` and then `steps`;
+    `unfinished` says why it went no further, and is empty where there was nothing further.
     """
 
     property: str
@@ -232,6 +232,10 @@ class Outcome:
     findings: Findings
     mismatches: tuple[Mismatch, ...]
     distinct: tuple[Distinct, ...] = ()
+
+    def ways(self, name: str) -> Distinct | None:
+        """The distinct ways to violate a property, if they were looked for."""
+        return next((each for each in self.distinct if each.property == name), None)
 
     @property
     def is_interrupted(self) -> bool:

@@ -71,7 +71,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
             continue
         outcome, shrunk = _smaller(args, progress, found)
         if not args.json:
-            tell_card(args, output, found, first=not outcomes)
+            with timings.phase("tell"):
+                tell_card(args, output, found, first=not outcomes)
         with timings.phase("search"):
             outcome = _with_ways(args, progress, outcome)
         outcomes.append(outcome)

@@ -119,7 +119,7 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
         yield outcome.findings.error
     wrong = surprises(outcome)
     for result in outcome.findings.results:
-        ways = next((each for each in outcome.distinct if each.property == result.property), None)
+        ways = outcome.ways(result.property)
         match result.verdict:
             case Violated() if ways is not None:
                 yield from ways.runs if everything else ()
