@@ -9,6 +9,7 @@ from counterexamples.lines import Role, count
 from counterexamples.text import headline
 from counterexamples.trace import Erred, Example, Stops, Trace
 from modelcheck.card import facts
+from modelcheck.distinct.told import cost_words, extent_words
 from modelcheck.engine import Limits
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import explain
@@ -70,7 +71,13 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
         message = error.ending.message if isinstance(error.ending, Erred) else headline(error)
         yield "", item(error, f"{about}: the model makes an error", message, Role.BAD, command, budget)
     for result in outcome.findings.results:
+        ways = outcome.ways(result.property)
         match result.verdict:
+            case Violated() if ways is not None:
+                for number, run in enumerate(ways.runs, 1):
+                    title = f"{about}: {result.property}, way {number} of {len(ways.runs)}"
+                    words = f"violated with {cost_words(run)}"
+                    yield result.property, item(run, title, words, _role(run), command, budget)
             case Violated(trace=trace) | Holds(example=trace) if trace is not None:
                 words = verdict_words(outcome.model, result)
                 yield (
@@ -134,6 +141,8 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     if outcome.mismatches:
         told = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
         yield "Not as the check expects", tuple(told)
+    for ways in outcome.distinct:
+        yield f"{count(len(ways.runs), 'way')} to violate {ways.property}", tuple(extent_words(ways))
     if found.stats.unused:
         yield "Never happened", (", ".join(found.stats.unused),)
     if found.stats.unrefused:

@@ -11,7 +11,7 @@ from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.explanation.explain import explain
 from modelcheck.proof import Cell, Proof
-from modelcheck.result import Extent, Holds, Outcome, Result, Sample, Unknown, Unshown, Violated
+from modelcheck.result import Distinct, Extent, Holds, Outcome, Result, Sample, Unknown, Unshown, Violated
 from modelcheck.standing import is_expected, standing
 from modelcheck.version import version
 from modelcheck.wording import verdict_name, verdict_words
@@ -47,7 +47,12 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "summary": found.words,
             "partial": findings.end.partial,
             "end": findings.end.name.lower(),
-            "properties": [_result(outcome, each) | _why(_run(each), explained) for each in findings.results],
+            "properties": [
+                _result(outcome, each)
+                | _why(_run(each), explained)
+                | _distinct(outcome.ways(each.property), explained)
+                for each in findings.results
+            ],
             "error": None if findings.error is None else trace_json(findings.error),
             "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
             "engine": findings.engine,
@@ -112,6 +117,25 @@ def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it 
     if found.no_return is not None:
         told["no_return"]["sentences"] = found.no_return.sentences
     return {"explanation": told}
+
+
+def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
+    """The distinct ways to violate a property, where they were asked for, and how far that goes."""
+    if found is None:
+        return {}
+    told = {
+        "runs": [_way(run) | _why(run, explained) for run in found.runs],
+        "looked_at": found.looked_at,
+        "states": found.states,
+        "most_faults": found.most_faults,
+        "reached": {"faults": found.faults, "steps": found.steps},
+        "unfinished": found.unfinished or None,
+    }
+    return {"distinct": told}
+
+
+def _way(run: Trace) -> Json:
+    return {"faults": run.faults, "steps": len(run.steps), "trace": trace_json(run)}
 
 
 def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None

@@ -202,13 +202,46 @@ class Mismatch:
 
 
 @frozen
+class Distinct:
+    """The distinct ways in which a property is violated, as runs of which each step is needed.
+
+    `looked_at` runs to violations, with up to `most_faults` faults, were reduced to these, in a
+    search of `states` states.  It came as far as runs with so many `faults` and then `steps`;
+    `unfinished` says why it went no further, and is empty where there was nothing further.
+    """
+
+    property: str
+    runs: tuple[Trace, ...]
+    looked_at: int
+    most_faults: int
+    states: int
+    faults: int
+    steps: int
+    unfinished: str = ""
+
+
+@frozen
 class Outcome:
-    """A check, its findings, and where they are not what the check expects."""
+    """A check, its findings, and where they are not what the check expects.
+
+    `distinct` are the distinct ways to violate properties, where they were asked for.
+    """
 
     model: Model
     check: Check
     findings: Findings
     mismatches: tuple[Mismatch, ...]
+    distinct: tuple[Distinct, ...] = ()
+
+    def ways(self, name: str) -> Distinct | None:
+        """The distinct ways to violate a property, if they were looked for."""
+        return next((each for each in self.distinct if each.property == name), None)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether somebody ended the search, or that for distinct ways."""
+        ends = [self.findings.end.value, *(each.unfinished for each in self.distinct)]
+        return End.INTERRUPTED.value in ends
 
     def result(self, name: str) -> Result:
         """The result for a property. Raises KeyError when it was not looked at."""

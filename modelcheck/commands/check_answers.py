@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from counterexamples.lines import Piece, Role, count, line
+from counterexamples.lines import Line, Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
 from modelcheck.card import brief, card
 from modelcheck.commands.engine_options import engine_again
+from modelcheck.distinct.told import told as told_ways
+from modelcheck.distinct.told import untold
 from modelcheck.exits import Exit
 from modelcheck.explanation.explain import why
 from modelcheck.matrix import matrix, obstacles
@@ -24,16 +26,8 @@ from modelcheck.watch import watched
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 
 
-def tell_answer(
-    args: argparse.Namespace,
-    output: Output,
-    found: Outcome,
-    outcome: Outcome,
-    shrunk: list[Shrunk],
-    *,
-    first: bool,
-) -> None:
-    """The card of what was found, and the stories, of what it was made into. Raises Stopped."""
+def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first: bool) -> None:
+    """The card of what was found."""
     if args.quiet:
         output.lines([brief(found, strict=args.strict)])
         _tell_again(args, output, found)
@@ -46,8 +40,22 @@ def tell_answer(
         output.lines(matrix(found, output.width))
     output.lines(obstacles(found, output.width))
     _tell_again(args, output, found)
+
+
+def tell_runs(
+    args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: Sequence[Shrunk] = ()
+) -> None:
+    """The distinct ways, if they are asked for, and the stories. Raises Stopped."""
+    if args.quiet:
+        return
+    for ways in outcome.distinct:
+        output.write("\n")
+        output.lines(told_ways(ways, output.width))
+    if args.all is not None:
+        output.lines(untold(outcome, output.width))
     for trace in shown_traces(outcome, everything=args.trace or args.explain):
         output.write("\n")
+        output.lines(_which(outcome, trace))
         for each in shrunk:
             if each.trace is trace:
                 output.lines(told(each, output.width))
@@ -58,6 +66,15 @@ def tell_answer(
         with watched(args.max_time, None, output.give_up):
             reasons = [*why(trace, output.width, in_full=args.explain)]
         output.lines(reasons)
+
+
+def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
+    """Which of several ways to violate a property a run is."""
+    for ways in outcome.distinct:
+        for number, run in enumerate(ways.runs, 1):
+            if run is trace and len(ways.runs) > 1:
+                which = f"{ways.property}, way {number} of {len(ways.runs)}"
+                yield line(Piece(which, Role.STRONG))
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:
@@ -86,6 +103,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         words += [part for value in values if value is not None for part in (option, str(value))]
     words += engine_again(args)
     words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
+    words += [] if args.all is None else ["--all", str(args.all)]
     return shlex.join(words)
 
 
@@ -96,12 +114,15 @@ def _is_changed(outcome: Outcome) -> bool:
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to tell: of what is wrong, or of all that has one."""
+    """The traces to tell: of what is wrong, or of all that has one; distinct ways are told by themselves."""
     if outcome.findings.error is not None:
         yield outcome.findings.error
     wrong = surprises(outcome)
     for result in outcome.findings.results:
+        ways = outcome.ways(result.property)
         match result.verdict:
+            case Violated() if ways is not None:
+                yield from ways.runs if everything else ()
             case Violated(_, trace) if trace is not None and (everything or result in wrong):
                 yield trace
             case Holds(_, _, example) if example is not None and everything:

@@ -6,9 +6,11 @@ import argparse
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
+from modelcheck.api import PREFERRED
 from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
+from modelcheck.distinct.search import MOST
 from modelcheck.engine import Keep
 from modelcheck.files import have_folder
 from modelcheck.output import Output
@@ -59,6 +61,14 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
     )
+    add(
+        "--all",
+        type=amounts.ways,
+        nargs="?",
+        const=MOST,
+        metavar="N",
+        help=f"tell the distinct ways to violate each property, N at most ({MOST})",
+    )
     add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")
     add("--json", action="store_true", help="everything as JSON")
@@ -73,6 +83,8 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
     """Refuse what does not go together."""
     if args.explain and args.quiet:
         args.refuse("--explain tells more and --quiet tells less: give one of them")
+    if args.all is not None:
+        _refuse_with_all(args)
     refuse_out_alone(args)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
@@ -83,6 +95,19 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
         args.refuse(
             f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
         )
+
+
+def _refuse_with_all(args: argparse.Namespace) -> None:
+    """Refuse what does not go together with telling all ways."""
+    if args.quiet:
+        args.refuse("--all tells more and --quiet tells less: give one of them")
+    if args.simulate is not None:
+        args.refuse("random runs see a part only: give --all without --simulate")
+    if args.estimate:
+        args.refuse("--estimate decides nothing, so there are no ways to tell: leave out --all")
+    if args.engine not in {None, *PREFERRED}:
+        engines = " or ".join(PREFERRED)
+        args.refuse(f"--all is for --engine {engines}, or for none: leave out --engine {args.engine}")
 
 
 def files(args: argparse.Namespace, output: Output) -> Files:

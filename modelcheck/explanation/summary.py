@@ -35,7 +35,7 @@ def summary(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn
     that made the values in the false parts what they are, and the faults: six at most.
     """
     first = _happened(trace, _events(trace, parts, core, no_return))
-    return tuple(sentence for sentence in (first, _wrong(trace, parts)) if sentence)
+    return tuple(sentence for sentence in (first, what_is_wrong(trace, parts)) if sentence)
 
 
 def claim(trace: Trace) -> str:
@@ -81,7 +81,8 @@ def _did(machine: Machine, trace: Trace, number: int) -> str:
 # ------------------------------------------------------------------- what is wrong
 
 
-def _wrong(trace: Trace, parts: Sequence[Part]) -> str:
+def what_is_wrong(trace: Trace, parts: Sequence[Part]) -> str:
+    """What is wrong at the end of a trace, given its false parts: the second of the two sentences."""
     says, why = claim(trace), _because(parts)
     promise = f"the promise that {says}" if says else f"`{trace.property}`"
     match trace.ending:
