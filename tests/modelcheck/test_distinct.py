@@ -469,7 +469,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("COLUMNS", "100")
+
     def cli(*words: str) -> tuple[int, str, str]:
         code = main(["check", *words])
         told = capsys.readouterr()
