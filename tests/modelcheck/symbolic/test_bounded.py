@@ -280,6 +280,23 @@ def test_an_error_of_the_model_is_found_with_the_run_to_it() -> None:
     assert len(found.error.steps) == 2
 
 
+def test_of_two_errors_after_as_many_steps_the_one_with_fewer_faults_is_shown() -> None:
+    text = """
+protocol p
+sort Replica
+process Replica { durable term: 0..1 = 0 }
+fun all_of(some: set[Replica]): set[Replica] = some
+fault slow { require chosen: (argmax r in all_of({}). 0).term == 0 }
+reachable led: (argmax r: Replica. r.term).term == 0
+check it { scope Replica = 2  faults any }
+"""
+    model = loads(text)[0]
+    found = check(model, model.checks[0], engine=BoundedSearch(2)).findings
+
+    assert found.error is not None
+    assert cost(found.error) == (0, 0)
+
+
 @pytest.mark.parametrize("engine", ["bmc", "induction", "ic3"])
 def test_a_model_that_cannot_start_is_told(engine: str) -> None:
     text = "protocol p\nstate { n: 0..3 = 0 }\ninit { choose x in 0..4\n  n := x }\ncheck it { }"
