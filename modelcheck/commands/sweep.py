@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.answers.outcome_json import as_json
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.sweep import Answer, Axis, Orders, Point, axis, points
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import MODEL, add_overrides, given_by
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit, worst
-from modelcheck.models import pick_checks
-from modelcheck.outcome_json import as_json
-from modelcheck.output import Output
-from modelcheck.registry import CREWS, crew
-from modelcheck.result import Outcome, Violated
-from modelcheck.standing import standing
-from modelcheck.sweep import Answer, Axis, Orders, Point, axis, points
-from modelcheck.wording import seconds_words
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.registry import CREWS, crew
+from modelcheck.contract.result import Outcome, Violated
+from modelcheck.contract.standing import standing
+from modelcheck.contract.wording import seconds_words
+from modelcheck.storage.output import Output
 from spec.load import load
 
 OF_SPARK = ("--master", "--conf")

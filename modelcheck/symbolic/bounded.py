@@ -8,16 +8,16 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.engine import Refusal, Task
-from modelcheck.flat.budget import counted
-from modelcheck.flat.machine import Machine as Flat
-from modelcheck.flat.machine import machine as flattened
-from modelcheck.flat.terms import Term
-from modelcheck.memory import resident
-from modelcheck.refused import NotExportable
-from modelcheck.report import Found as Told
-from modelcheck.report import Progress, Reporter
-from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Progress, Reporter
+from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.grounding.budget import counted
+from modelcheck.grounding.machine import Machine as Flat
+from modelcheck.grounding.machine import machine as flattened
+from modelcheck.grounding.terms import Term
+from modelcheck.processes.memory import resident
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible

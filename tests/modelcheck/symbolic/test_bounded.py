@@ -13,11 +13,11 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck import cli
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Limits
-from modelcheck.flat import layout
-from modelcheck.overrides import Overrides, apply
-from modelcheck.report import Event, Progress
-from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.report import Event, Progress
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding import layout
 from modelcheck.symbolic.bounded import BoundedSearch
 from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import load, loads
