@@ -10,10 +10,10 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
 from modelcheck.contract.expected import mismatches, needs_counts
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.registry import engine as engine_of
 from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
 from modelcheck.engines.portfolio import Portfolio
+from modelcheck.engines.registry import engine as engine_of
 from modelcheck.processes.memory import careful
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched

@@ -1,7 +1,8 @@
 """The architecture, as a test: who may import whom, with no circles.
 
-Reads source text, so imports inside functions or under TYPE_CHECKING count too:
-a circle hidden from the interpreter is still a circle in the reader's head.
+Reads source text, so imports inside functions or under TYPE_CHECKING count too, and modules
+that a text names to have them loaded: a circle hidden from the interpreter is still a circle
+in the reader's head.
 Each rule is a function from a tree of packages to the places that break it, so
 that every rule can be seen to pass on this tree and to fail on a broken one.
 """
@@ -9,6 +10,7 @@ that every rule can be seen to pass on this tree and to fail on a broken one.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,6 +49,10 @@ UNREACHABLE = (  # the first may not get to the second, not even through others
     ("modelcheck.search.reference", "modelcheck.symbolic"),
 )
 PRINTERS = ("modelcheck.cli",)
+SHOWN_IN_NOTEBOOKS = (  # a notebook asks a value how it is shown, so the value has to know who shows it
+    ("counterexamples.trace", "counterexamples.notebook"),
+    ("modelcheck.contract.result", "modelcheck.answers.notebook"),
+)
 MOST_BESIDE = 20  # files and folders in `modelcheck/`
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "core", "misc", "base", "manager"}
 HEAVY = (
@@ -73,6 +79,7 @@ class Tree:
     imports: Mapping[str, frozenset[str]]
     roots: frozenset[str]
     graph: nx.DiGraph[str]
+    named: nx.DiGraph[str]  # with those that a module has loaded by their names
 
 
 def read(root: Path) -> Tree:
@@ -86,8 +93,11 @@ def read(root: Path) -> Tree:
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(files)
     graph.add_edges_from((a, b) for a, names in imports.items() for b in names if b in files)
+    named = graph.copy()
+    named.add_edges_from((a, b) for a, module in parsed.items() for b in loaded(module) if b in files)
+    named.remove_edges_from(SHOWN_IN_NOTEBOOKS)
     roots = frozenset(name for name, path in files.items() if path.name == "__init__.py")
-    return Tree(parsed, imports, roots, graph)
+    return Tree(parsed, imports, roots, graph, named)
 
 
 def imported(module: ast.Module) -> Iterator[str]:
@@ -102,6 +112,16 @@ def imported(module: ast.Module) -> Iterator[str]:
                 pass
 
 
+def loaded(module: ast.Module) -> Iterator[str]:
+    """The modules that are named in texts, alone or with what is asked of them: `package.module:name`."""
+    for node in ast.walk(module):
+        match node:
+            case ast.Constant(value=str(text)) if re.fullmatch(r"\w+(\.\w+)+(:\w+)?", text):
+                yield text.partition(":")[0]
+            case _:
+                pass
+
+
 def inside(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
@@ -111,15 +131,15 @@ def inside_any(name: str, packages: Iterable[str]) -> bool:
 
 
 def circles(tree: Tree) -> list[str]:
-    knots = (sorted(knot) for knot in nx.strongly_connected_components(tree.graph) if len(knot) > 1)
-    selves = (f"{a} imports itself" for a, b in tree.graph.edges if a == b)
+    knots = (sorted(knot) for knot in nx.strongly_connected_components(tree.named) if len(knot) > 1)
+    selves = (f"{a} imports itself" for a, b in tree.named.edges if a == b)
     return [*(" ⇄ ".join(knot) for knot in knots), *selves]
 
 
 def circles_of_folders(tree: Tree) -> list[str]:
     """What stands side by side in a folder, files and folders, imports in one direction."""
     found: dict[str, nx.DiGraph[str]] = {}
-    for a, b in tree.graph.edges:
+    for a, b in tree.named.edges:
         ours, theirs = a.split("."), b.split(".")
         shared = next((n for n, (x, y) in enumerate(zip(ours, theirs, strict=False)) if x != y), 0)
         if 0 < shared < min(len(ours), len(theirs)):
@@ -237,6 +257,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (circles, "spec/source.py", "def late():\n    import spec.ir"),
     (circles, "spec/ir.py", "if TYPE_CHECKING:\n    from spec.semantics import State"),
     (circles_of_folders, "modelcheck/contract/other.py", "import modelcheck.search.reference"),
+    (circles, "modelcheck/contract/engine.py", 'ENGINE = "modelcheck.search.reference:Engine"'),
     (imports_that_look_up, "spec/semantics.py", "from modelcheck.contract.engine import Task"),
     (
         imports_that_look_up,

@@ -17,9 +17,9 @@ from modelcheck.asking.overrides import Overrides, free_check, only, put
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
-from modelcheck.contract.registry import engine
 from modelcheck.contract.result import Outcome
 from modelcheck.contract.standing import standing
+from modelcheck.engines.registry import engine
 from modelcheck.processes.cores import cores
 from modelcheck.processes.memory import SHARE, available, resident
 from modelcheck.processes.workers import Workers

@@ -10,7 +10,7 @@ from typing import Any
 
 import modelcheck.commands.amounts as amounts
 from modelcheck.contract.engine import Engine
-from modelcheck.contract.registry import ENGINES, engine
+from modelcheck.engines.registry import ENGINES, engine
 from modelcheck.search.simulate import DEPTH, RandomRuns
 from spec.frozen import frozen
 

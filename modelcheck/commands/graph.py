@@ -19,9 +19,9 @@ from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.registry import engine
 from modelcheck.contract.report import Silent
 from modelcheck.contract.wording import scope_words
+from modelcheck.engines.registry import engine
 from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from modelcheck.storage.output import Output

@@ -11,7 +11,7 @@ from counterexamples.lines import line
 from modelcheck.commands.engine_options import OPTIONS
 from modelcheck.contract.engine import CannotResume
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.registry import engine
+from modelcheck.engines.registry import engine
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source

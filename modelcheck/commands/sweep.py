@@ -14,13 +14,17 @@ from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
-from modelcheck.contract.registry import CREWS, crew
 from modelcheck.contract.result import Outcome, Violated
 from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import seconds_words
+from modelcheck.engines.registry import loaded
 from modelcheck.storage.output import Output
 from spec.load import load
 
+CREWS = {  # who answers the points
+    "explicit": "modelcheck.asking.sweep:Processes",
+    "spark": "spark_explore.sweep:OnSpark",
+}
 OF_SPARK = ("--master", "--conf")
 MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}
 UNANSWERED = Answer(None, "not answered")
@@ -50,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every point; the exit code is the worst of theirs."""
-    at_work = crew(args.engine, **keywords_of(args, args.engine))
+    at_work = loaded(args.engine, CREWS[args.engine])(**keywords_of(args, args.engine))
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
     axes = [axis(text) for text in args.vary]

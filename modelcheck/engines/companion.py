@@ -13,9 +13,9 @@ from time import monotonic
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
-from modelcheck.contract.registry import engine
 from modelcheck.contract.report import Event, Found, Progress
 from modelcheck.contract.result import End, Findings
+from modelcheck.engines.registry import engine
 from modelcheck.processes.children import Child, started
 from spec.frozen import frozen
 

@@ -20,7 +20,7 @@ from time import monotonic, sleep
 
 from modelcheck.cli import COMMANDS, main
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.registry import ENGINES
+from modelcheck.engines.registry import ENGINES
 from spec.load import loads
 from tests.fuzz.cases import text_of
 from tests.fuzz.commands import LIMIT, ROOT, Input, input_of

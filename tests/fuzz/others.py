@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.refused import NotExportable
 from modelcheck.contract.result import Holds, Violated
-from modelcheck.export.exported import Exported, target
+from modelcheck.export.exported import Exported
+from modelcheck.export.targets import target
 from spec.ir import Check, PropertyKind
 from spec.values import ModelError
 from tests.agreement import differences

@@ -12,7 +12,8 @@ import pytest
 from modelcheck.api import check
 from modelcheck.contract.refused import NotExportable
 from modelcheck.contract.result import End, Violated
-from modelcheck.export.exported import Exported, target
+from modelcheck.export.exported import Exported
+from modelcheck.export.targets import target
 from spec.ir import Check, Model
 from spec.load import load, loads
 from spec.values import ModelError

@@ -12,7 +12,7 @@ from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.contract.refused import NotExportable
 from modelcheck.contract.result import Violated
-from modelcheck.export.exported import target
+from modelcheck.export.targets import target
 from spec.ir import Check, Model
 from spec.load import load, loads
 from tests.oracles import needs_tlc, tlc

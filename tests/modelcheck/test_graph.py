@@ -26,9 +26,9 @@ from modelcheck.cli import main
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.registry import engine
 from modelcheck.contract.report import Silent
 from modelcheck.contract.result import End, Findings
+from modelcheck.engines.registry import engine
 from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
 from spec.diagnostics import SpecError
 from spec.ir import Budget, Check, Kind, Model

@@ -18,7 +18,7 @@ from typing import ClassVar
 import pytest
 
 import modelcheck.commands.check as command
-import modelcheck.contract.registry as registry
+import modelcheck.engines.registry as registry
 from modelcheck import cli
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check

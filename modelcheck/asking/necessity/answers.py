@@ -10,8 +10,8 @@ from modelcheck.asking.necessity.switched import set_to
 from modelcheck.asking.sweep import Answer, Orders, Point, answer
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.registry import engine
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
+from modelcheck.engines.registry import engine
 from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
 from spec.ir import Check, ExpectVerdict, Model, PropertyKind

@@ -50,6 +50,7 @@ class Block:
 
     label: str
     lines: list[str] = field(default_factory=list)
+    is_reached: bool = False  # something leads here
     ended: bool = False
 
 

@@ -71,9 +71,13 @@ class Function(Arithmetic):
         self._count += 1
         return Block(f"{hint}.{self._count}")
 
-    def begin(self, block: Block) -> None:
-        """From here on, write into that block."""
-        self.blocks.append(block)
+    def begin(self, block: Block, *, early: bool = False) -> None:
+        """From here on, write into that block, which something leads to by now, or will; else nothing."""
+        block.is_reached |= early
+        if block.is_reached:
+            self.blocks.append(block)
+        else:
+            block.ended = True
         self.block = block
 
     def end(self, line: str) -> None:
@@ -83,14 +87,22 @@ class Function(Arithmetic):
 
     def goto(self, block: Block) -> None:
         """Go on in that block."""
+        self._lead_to(block)
         self.end(f"br label %{block.label}")
 
     def fork(self, test: V, then: Block, other: Block, likely: str = "") -> None:
         """Go on in one block or the other."""
         if test.const is None:
+            self._lead_to(then, other)
             self.end(f"br {test}, label %{then.label}, label %{other.label}{likely}")
         else:
             self.goto(then if test.const else other)
+
+    def _lead_to(self, *blocks: Block) -> None:
+        if not self.block.ended:
+            for block in blocks:
+                assert block.is_reached or not block.ended, f"{block.label} was left out"
+                block.is_reached = True
 
     @contextmanager
     def when(self, test: V) -> Iterator[None]:

@@ -210,12 +210,24 @@ class Steps:
         fn = self.fn
         then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
         fn.fork(self.expressions.test(statement.test, self.scene), then, other)
-        for block, branch in ((then, statement.then), (other, statement.other)):
-            with fn.remembering():
-                fn.begin(block)
-                self._run(branch, rest)
-                fn.goto(after)
+
+        def run(block: Block, branch: Sequence[ir.Stmt]) -> None:
+            fn.begin(block)
+            self._run(branch, rest)
+            fn.goto(after)
+
+        self._either(partial(run, then, statement.then), partial(run, other, statement.other))
         fn.begin(after)
+
+    def _either(self, *ways: Callable[[], None]) -> None:
+        """Ways of which one is taken: there are as many steps as the most of them has."""
+        before, most = self.most, 0
+        for way in ways:
+            self.most = before
+            with self.fn.remembering():
+                way()
+            most = max(most, self.most)
+        self.most = most
 
     def _for(self, statement: ir.Each) -> None:
         fn, scene = self.fn, self.scene
@@ -257,7 +269,7 @@ class Steps:
         fn = self.fn
         here, block = fn.block, fn.new("cut")
         with fn.remembering():
-            fn.begin(block)
+            fn.begin(block, early=True)
             fn.write("%ctx", i64(1), WENT)
             if not self.probe:
                 self._count(self.context.cut + 2 * self.context.limits.index(limit) + is_fault(self.action))
@@ -321,15 +333,19 @@ class Steps:
         there, member = walk.candidate(i64(index))
         inside, past, after = fn.new("round"), fn.new("past"), fn.new("after")
         fn.fork(there, inside, past)
-        with fn.remembering():
+
+        def run() -> None:
             fn.begin(inside)
             self.scene.slots[statement.slot] = member
             self._run(statement.body, lambda: self._next_round(statement, walk, index + 1, rest))
             fn.goto(after)
-        with fn.remembering():
+
+        def pass_by() -> None:
             fn.begin(past)
             self._for_choosing(statement, walk, index + 1, rest)
             fn.goto(after)
+
+        self._either(run, pass_by)
         fn.begin(after)
 
     def _next_round(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:

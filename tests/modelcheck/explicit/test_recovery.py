@@ -91,9 +91,9 @@ class Trouble:
     def __init__(self, how: End, patch: pytest.MonkeyPatch) -> None:
         self.due = False
         self.how = how
-        for module in ("explicit.search", "layers"):
+        for module in ("explicit.search.layers", "search.layers"):
             patch.setattr(f"modelcheck.{module}.resident", self.resident)
-        for module in ("explicit.search", "explicit.findings", "layers"):
+        for module in ("explicit.search.layers", "explicit.search.findings", "search.layers"):
             patch.setattr(f"modelcheck.{module}.monotonic", self.monotonic)
 
     def monotonic(self) -> float:

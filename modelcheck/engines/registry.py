@@ -16,10 +16,6 @@ ENGINES = {
     "reference": "modelcheck.search.reference:ReferenceEngine",
     "spark": "spark_explore.engine:SparkEngine",
 }
-CREWS = {  # who answers the points of a sweep
-    "explicit": "modelcheck.asking.sweep:Processes",
-    "spark": "spark_explore.sweep:OnSpark",
-}
 EXTRAS = {"spark"}  # what these need is installed by their names: modelcheck[spark]
 
 
@@ -28,17 +24,12 @@ def engine(name: str, **options: object) -> Engine:
 
     Raises KeyError when there is none, and CannotStart when what it needs is not installed.
     """
-    made: Engine = _loaded(name, ENGINES[name])(**options)
+    made: Engine = loaded(name, ENGINES[name])(**options)
     return made
 
 
-def crew(name: str, **options: object) -> Any:  # noqa: ANN401 - a Crew of `modelcheck.asking.sweep`, which imports this
-    """Those who answer a sweep's points, as `engine`."""
-    return _loaded(name, CREWS[name])(**options)
-
-
-def _loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is
-    """What stands in a module under a name."""
+def loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is
+    """What stands in a module, `where` being MODULE:NAME. Raises CannotStart as `engine` does."""
     module, _, attribute = where.partition(":")
     try:
         return getattr(import_module(module), attribute)
