@@ -269,7 +269,7 @@ class Steps:
         fn = self.fn
         here, block = fn.block, fn.new("cut")
         with fn.remembering():
-            fn.begin(block, early=True)
+            fn.begin(block, early=not here.ended)
             fn.write("%ctx", i64(1), WENT)
             if not self.probe:
                 self._count(self.context.cut + 2 * self.context.limits.index(limit) + is_fault(self.action))
