@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
-from modelcheck.result import End, Unknown
+from modelcheck.contract.result import End, Unknown
 from spec.ir import Check, Model
 from spec.load import load
 
