@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.result import Holds, Unknown, Unshown, Verdict, Violated
+from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition

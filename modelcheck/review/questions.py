@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import spec.ir as ir
 from counterexamples.trace import Trace
-from modelcheck.engine import Family
+from modelcheck.contract.engine import Family
 from modelcheck.review.partition import UNASKED, Partition
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen

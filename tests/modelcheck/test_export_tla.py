@@ -10,9 +10,9 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.export.exported import target
-from modelcheck.refused import NotExportable
-from modelcheck.result import Violated
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.result import Violated
+from modelcheck.export.targets import target
 from spec.ir import Check, Model
 from spec.load import load, loads
 from tests.oracles import needs_tlc, tlc

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.necessity.search import Asking, necessity
+from modelcheck.asking.necessity.search import Asking, necessity
 from spec.load import load
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
@@ -26,7 +26,7 @@ EACH = [
 def one_process() -> Iterator[None]:
     """To start another takes longer than the quick ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("modelcheck.workers.cores", lambda: 1)
+        patch.setattr("modelcheck.processes.workers.cores", lambda: 1)
         yield
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from modelcheck.api import check
-from modelcheck.overrides import default_of
+from modelcheck.asking.overrides import default_of
 from modelcheck.review.partition import UNASKED, kafka, partition
 from modelcheck.review.read import read_bytes
 from modelcheck.review.settings import resolve
