@@ -1,4 +1,4 @@
-"""The parts of a protocol that none of its checks needs are listed at the end of its file, each with a reason."""
+"""What no check of a protocol needs is listed at the end of its file, each part with a reason."""
 
 from __future__ import annotations
 
