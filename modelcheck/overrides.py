@@ -9,11 +9,11 @@ from typing import NoReturn
 from modelcheck.models import pick_checks, pick_model, pick_property
 from spec.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.elaborate import VERSION
 from spec.frozen import frozen
-from spec.ir import Budget, Check, ConfigEntry, Kind, Model, Scope, Value
+from spec.ir import Budget, Check, Kind, Model, Scope, Value
 from spec.source import Source, Span
 from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
+from spec.versions import default_of, order
 
 
 @frozen
@@ -144,24 +144,13 @@ def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
     if given.release is None:
         return scope
     option = Source("--release", given.release)
-    if not VERSION.fullmatch(given.release):
+    if order(given.release) is None:
         _wrong(option, f"`{given.release}` is not a version", "a version is numbers and dots: `2.1.0`")
     known = {entry.name: default_of(entry, given.release) for entry in model.configs if entry.defaults}
     if not known:
         _wrong(option, f"{model.name} does not say what the defaults of a release are")
     found = {name: default for name, default in known.items() if default is not None}
     return replace(scope, config={**scope.config, **found})
-
-
-def default_of(entry: ConfigEntry, release: str) -> Value | None:
-    """The value of a config entry by default in a release; None where the model knows of none."""
-    now = _numbers(release)
-    values = [value for first, value in entry.defaults if _numbers(first) <= now]
-    return values[-1] if values else None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:

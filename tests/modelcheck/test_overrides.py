@@ -83,7 +83,9 @@ def test_what_a_check_says_and_expects_is_of_the_check_as_written() -> None:
         ("0.8.2", (), {"mode": 0, "window": 2}),  # older than what the model knows
         ("1.0", (), {"mode": 0, "window": 1}),
         ("1.9.9", (), {"mode": 0, "window": 1}),
+        ("2.0-rc1", (), {"mode": 0, "window": 1}),
         ("2.0", (), {"mode": 1, "window": 1}),
+        ("2.0.0", (), {"mode": 1, "window": 1}),
         ("2.0.0.1", ("window=4",), {"mode": 1, "window": 4}),
     ],
 )
