@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
 from modelcheck.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
@@ -73,7 +72,7 @@ def _answer(question: Question, guarantee: Guarantee, found: Found) -> Answer:
     kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
     if losses:
-        loss = late_faults(min(losses, key=_order))
+        loss = min(losses, key=_order)
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
     unsure = [left for verdict in verdicts if (left := _left_open(verdict)) is not None]
     if unsure:
