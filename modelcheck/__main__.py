@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from modelcheck.starting import leave_at_once
+from modelcheck.processes.starting import leave_at_once
 
 OBJECTS = 50_000  # that are made before Python looks for those in circles: models and texts live to the end
 

@@ -8,17 +8,17 @@ from time import monotonic, perf_counter
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.account import unsearched
-from modelcheck.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
-from modelcheck.expected import mismatches, needs_counts
-from modelcheck.families import looked_at
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.memory import careful
-from modelcheck.portfolio import Portfolio
-from modelcheck.registry import engine as engine_of
-from modelcheck.report import Reporter, Silent, Spent, Stopped
-from modelcheck.result import End, Findings, Holds, Outcome, Result, Violated
-from modelcheck.watch import LastWord, watched
+from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
+from modelcheck.contract.expected import mismatches, needs_counts
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
+from modelcheck.engines.portfolio import Portfolio
+from modelcheck.engines.registry import engine as engine_of
+from modelcheck.processes.memory import careful
+from modelcheck.processes.watch import LastWord, watched
+from modelcheck.search.account import unsearched
+from modelcheck.search.interchangeable import symmetric_sorts
 from spec.ir import Assume, Check, Model
 from spec.semantics import Machine
 

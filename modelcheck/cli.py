@@ -1,6 +1,6 @@
 """The command line: reads arguments, runs the command they name, and returns an exit code.
 
-The one module that prints.  For the exit codes see `modelcheck.exits`.
+The one module that prints.  For the exit codes see `modelcheck.contract.exits`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from modelcheck.exits import Exit, worst
-from modelcheck.output import Output, own_streams
-from modelcheck.starting import begin
-from modelcheck.version import version
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.version import version
+from modelcheck.processes.starting import begin
+from modelcheck.storage.output import Output, own_streams
 from spec.diagnostics import SpecError, as_json, suggest
 
 # What each command does, and the module whose `add_arguments` and `run` do it.  A module is
@@ -146,9 +146,9 @@ def _limited(
     run: Callable[[argparse.Namespace, Output], int], args: argparse.Namespace, output: Output
 ) -> int:
     """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
-    from modelcheck.memory import careful  # noqa: PLC0415 - `--help` answers at once
-    from modelcheck.report import Stopped  # noqa: PLC0415 - as above
-    from modelcheck.watch import watched  # noqa: PLC0415 - as above
+    from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
+    from modelcheck.processes.memory import careful  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
 
     try:
         with watched(None, careful(getattr(args, "max_memory", None)), output.give_up):

@@ -14,8 +14,8 @@ from importlib import resources
 
 import spec.ir as ir
 import spec.syntax as s
-from spec.checks import expectation
 from spec.diagnostics import suggest
+from spec.elaboration.checks import expectation
 from spec.frozen import frozen
 from spec.parser import parse
 from spec.source import Source

@@ -12,12 +12,12 @@ import spec.ir as ir
 import spec.library as library
 import spec.syntax as s
 from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.elaborate import elaborate
+from spec.elaboration.elaborate import elaborate
+from spec.elaboration.problems import Problems
+from spec.elaboration.variants import all_volatile, expand
 from spec.parser import LARGEST, parse, too_deep
-from spec.problems import Problems
 from spec.reading import bytes_of
 from spec.source import Source
-from spec.variants import all_volatile, expand
 
 
 def load(path: str | Path) -> tuple[ir.Model, ...]:

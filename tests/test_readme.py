@@ -13,7 +13,7 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 from spec.load import load
 
 ROOT = Path(__file__).parent.parent

@@ -10,13 +10,13 @@ from pathlib import Path
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Piece, Role, count, line
 from modelcheck.api import check as run_check
+from modelcheck.asking.models import pick_check, pick_model
 from modelcheck.commands.given import MODEL
-from modelcheck.engine import Task
-from modelcheck.exits import Exit
-from modelcheck.files import read_text
-from modelcheck.models import pick_check, pick_model
-from modelcheck.output import Output
-from modelcheck.result import Holds
+from modelcheck.contract.engine import Task
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Holds
+from modelcheck.storage.files import read_text
+from modelcheck.storage.output import Output
 from modelcheck.symbolic.process import Answer, NoSolver, programs
 from modelcheck.symbolic.unbounded.certificate import (
     Certificate,

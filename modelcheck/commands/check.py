@@ -7,30 +7,30 @@ import shutil
 from dataclasses import replace
 
 import modelcheck.commands.check_arguments as arguments
+from modelcheck.answers.outcome_json import as_json
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.answers.timings import Timings
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
+from modelcheck.asking.estimate import card as estimate_card
+from modelcheck.asking.estimate import estimate
 from modelcheck.commands.check_answers import summary, tell_card, tell_runs
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.unmet import broken_assumptions
-from modelcheck.distinct.search import distinct
-from modelcheck.engine import CannotResume, Engine, Family, Limits
-from modelcheck.estimate import card as estimate_card
-from modelcheck.estimate import estimate
-from modelcheck.exits import Exit
-from modelcheck.families import families
-from modelcheck.outcome_json import as_json
-from modelcheck.output import Output
-from modelcheck.portfolio import PATIENCE, Disagreement
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Reporter, Stopped
-from modelcheck.result import End, Outcome
-from modelcheck.shrinking.outcome import smaller
-from modelcheck.shrinking.shrink import Shrunk, shrink
-from modelcheck.standing import standing
-from modelcheck.timings import Timings
-from modelcheck.watch import watched
+from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.families import families
+from modelcheck.contract.report import Reporter, Stopped
+from modelcheck.contract.result import End, Outcome
+from modelcheck.contract.standing import standing
+from modelcheck.diagnosis.distinct.search import distinct
+from modelcheck.diagnosis.outcome import smaller
+from modelcheck.diagnosis.shrink import Shrunk, shrink
+from modelcheck.engines.portfolio import PATIENCE, Disagreement
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
@@ -159,7 +159,7 @@ def _limits(args: argparse.Namespace) -> Limits:
 
 def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagreement) -> None:
     """Say that there is no answer to trust, and where everything is that we need to find out why."""
-    from modelcheck.reproducer import save_reproducer  # noqa: PLC0415 - loaded for what should never be
+    from modelcheck.answers.reproducer import save_reproducer  # noqa: PLC0415 - loaded for what should never be
 
     first, second = found.engines
     output.tell(f"{model.name} · {check.name}: the engines {first} and {second} contradict each other")

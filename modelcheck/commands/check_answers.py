@@ -9,19 +9,19 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import Line, Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
-from modelcheck.card import brief, card
+from modelcheck.answers.card import brief, card
+from modelcheck.answers.matrix import matrix, obstacles
 from modelcheck.commands.engine_options import engine_again
-from modelcheck.distinct.told import told as told_ways
-from modelcheck.distinct.told import untold
-from modelcheck.exits import Exit
-from modelcheck.explanation.explain import why
-from modelcheck.matrix import matrix, obstacles
-from modelcheck.output import Output
-from modelcheck.result import Holds, Outcome, Violated
-from modelcheck.shrinking.shrink import Shrunk
-from modelcheck.shrinking.told import told
-from modelcheck.standing import standing, surprises
-from modelcheck.watch import watched
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Holds, Outcome, Violated
+from modelcheck.contract.standing import standing, surprises
+from modelcheck.diagnosis.distinct.told import told as told_ways
+from modelcheck.diagnosis.distinct.told import untold
+from modelcheck.diagnosis.explain import why
+from modelcheck.diagnosis.shrink import Shrunk
+from modelcheck.diagnosis.shrunk_text import told
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
 
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 

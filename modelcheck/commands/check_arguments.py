@@ -10,11 +10,11 @@ from modelcheck.api import PREFERRED
 from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
-from modelcheck.distinct.search import MOST
-from modelcheck.engine import Keep
-from modelcheck.files import have_folder
-from modelcheck.output import Output
-from modelcheck.written import Files
+from modelcheck.contract.engine import Keep
+from modelcheck.diagnosis.distinct.search import MOST
+from modelcheck.storage.files import have_folder
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,8 @@ from counterexamples.side_by_side import side_by_side, two_states
 from counterexamples.trace import Trace
 from modelcheck.commands.given import MODEL
 from modelcheck.commands.trace_file import add_model_arguments, read_of
-from modelcheck.exits import Exit
-from modelcheck.output import Output
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
 from spec.ir import Model
 from spec.load import load
 

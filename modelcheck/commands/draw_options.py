@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from counterexamples.trace import Trace
-from modelcheck.output import Output
-from modelcheck.written import Files, add_force
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 
 
 def add_draw_options(parser: argparse._ActionsContainer, what: str) -> None:

@@ -6,13 +6,14 @@ import argparse
 from contextlib import suppress
 from pathlib import Path
 
+from modelcheck.asking.overrides import one_check, only
 from modelcheck.commands.given import MODEL, add_overrides, given_by
-from modelcheck.exits import Exit
-from modelcheck.export.exported import TARGETS, Exported, target
-from modelcheck.output import Output
-from modelcheck.overrides import one_check, only
-from modelcheck.refused import NotExportable
-from modelcheck.written import Files, add_force
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.refused import NotExportable
+from modelcheck.export.exported import Exported
+from modelcheck.export.targets import TARGETS, target
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.load import load
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from modelcheck.exits import Exit
-from modelcheck.files import read_text, save_text
-from modelcheck.output import Output
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.files import read_text, save_text
+from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.format import format_text
 from spec.library import is_meant

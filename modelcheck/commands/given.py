@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from modelcheck.overrides import Overrides
+from modelcheck.asking.overrides import Overrides
 
 MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck protocols` lists"
 MODELS = "model files (.rsm), or names of protocols that `modelcheck protocols` lists"

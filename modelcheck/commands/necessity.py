@@ -10,16 +10,16 @@ import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
 from counterexamples.trace import Erred
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.necessity.parts import Kind, Part
+from modelcheck.asking.necessity.search import LIMITS, Asked, Asking, Row
+from modelcheck.asking.necessity.told import as_json
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.commands.given import MODEL
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit, worst
-from modelcheck.necessity.parts import Kind, Part
-from modelcheck.necessity.search import LIMITS, Asked, Asking, Row
-from modelcheck.necessity.told import as_json
-from modelcheck.output import Output
-from modelcheck.progress import ProgressLine
-from modelcheck.written import Files
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
 from spec.load import load
 from spec.source import Source
 

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, packed, wrapped
-from modelcheck.exits import Exit
-from modelcheck.expected import plural, wish
-from modelcheck.output import Output
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.expected import plural, wish
+from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Expect, ExpectCount, ExpectTaken, ExpectVerdict
 from spec.library import Question, Shipped, names, near, shipped, text

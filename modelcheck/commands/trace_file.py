@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from counterexamples.itf.read import Document, document
+from modelcheck.asking.models import pick_check, pick_model
+from modelcheck.asking.overrides import Overrides, apply, free_check
 from modelcheck.commands.given import MODEL
-from modelcheck.files import LARGEST_TRACE, read_text
-from modelcheck.models import pick_check, pick_model
-from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.ir import Model, Scope
 from spec.load import load
 

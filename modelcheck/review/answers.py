@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from counterexamples.trace import Trace
-from modelcheck.result import Holds, Unknown, Unshown, Verdict, Violated
+from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition

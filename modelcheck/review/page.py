@@ -9,7 +9,7 @@ from itertools import repeat
 from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
-from modelcheck.html_report import item
+from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.overview import FACTS, Row, title

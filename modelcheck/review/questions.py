@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from typing import NoReturn
 
 import spec.ir as ir
-from modelcheck.engine import Family
+from modelcheck.contract.engine import Family
 from modelcheck.review.partition import UNASKED, Partition
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen

@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from modelcheck.flat.terms import Sign, Term
+from modelcheck.grounding.terms import Sign, Term
 
 Formula = Any  # of z3, which has no types
 Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that

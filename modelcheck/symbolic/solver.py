@@ -11,10 +11,10 @@ from itertools import combinations
 
 import z3
 
-from modelcheck.flat.machine import Machine
-from modelcheck.flat.steps import Rule
-from modelcheck.flat.terms import Term
-from modelcheck.result import End
+from modelcheck.contract.result import End
+from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.formulas import (
     Atoms,
     Formula,

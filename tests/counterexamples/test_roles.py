@@ -41,10 +41,19 @@ DRAWN = {
         {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "acked"},
     ),
     "kafka_acks": ({}, {"leader": "leader", "membership": "isr", "acknowledged": "acked"}),
+    "kafka_checkpoint": (
+        {**BROKER, "epoch": "follows"},
+        {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "committed"},
+    ),
+    "kafka_effective_isr": (
+        {"log": "log", "high_watermark": "hw", "leads": "leads", "epoch": "follows"},
+        {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "committed"},
+    ),
     "kafka_epochs": (
         {"log": "log", "high_watermark": "hw"},
         {"leader": "leader", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_follower_reads": ({"high_watermark": "hw"}, {"leader": "leader", "membership": "isr"}),
     "kafka_isr": (
         BROKER,
         {"leader": "leader", "membership": "isr", "epoch": "leader_epoch", "acknowledged": "committed"},
@@ -53,6 +62,12 @@ DRAWN = {
         {"log": "log", "high_watermark": "hw", "leads": "leader", "epoch": "epoch"},
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
     ),
+    "kafka_log_directories": ({"epoch": "runs"}, {"leader": "leader", "membership": "isr", "epoch": "topic"}),
+    "kafka_raft_truncation": (
+        {"log": "log", "high_watermark": "hw", "epoch": "follows"},
+        {"leader": "leader", "epoch": "epoch", "acknowledged": "committed"},
+    ),
+    "kafka_registration": ({}, {"leader": "registered"}),
     "kafka_requests": ({"up": "up", "epoch": "epoch"}, {"epoch": "leader_epoch"}),
     "kafka_transactions": ({}, {"epoch": "coordinator_epoch", "acknowledged": "told_committed"}),
     "kafka_zk_version": (

@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Engine, Keep, Limits
-from modelcheck.explicit.compiling import Tier
-from modelcheck.explicit.functions import Codes
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.packing import TooWide
-from modelcheck.families import families
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.result import End, Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.contract.engine import Engine, Keep, Limits
+from modelcheck.contract.families import families
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.native.compiling import Tier
+from modelcheck.explicit.native.functions import Codes
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
@@ -63,7 +63,7 @@ class Comparison:
 @contextmanager
 def _small_chunks() -> Iterator[None]:
     """A level of few states is cut into many parts."""
-    with patch("modelcheck.explicit.search.CHUNK", FEW):
+    with patch("modelcheck.explicit.search.layers.CHUNK", FEW):
         yield
 
 

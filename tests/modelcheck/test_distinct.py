@@ -17,15 +17,15 @@ from counterexamples.compare import step_names
 from counterexamples.reorder import Neighbours
 from counterexamples.trace import Trace
 from modelcheck.api import Unmet, check
+from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
-from modelcheck.distinct.search import LIMITS, MOST, distinct
-from modelcheck.distinct.shape import Shape
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.overrides import Overrides, apply
-from modelcheck.result import Distinct, Outcome
-from modelcheck.symmetry import renamed
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Distinct, Outcome
+from modelcheck.diagnosis.distinct.search import LIMITS, MOST, distinct
+from modelcheck.diagnosis.distinct.shape import Shape
+from modelcheck.search.interchangeable import symmetric_sorts
+from modelcheck.search.symmetry import renamed
 from spec.ir import Kind, Value
 from spec.load import loads
 from spec.semantics import Machine, Step, Taken
@@ -414,7 +414,7 @@ def test_a_limit_of_states_ends_it_with_what_there_is() -> None:
 
 
 def test_no_more_than_some_runs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.distinct.search.MOST_RUNS", 1)
+    monkeypatch.setattr("modelcheck.diagnosis.distinct.search.MOST_RUNS", 1)
     found = ways(TWO)
 
     assert found.unfinished == "no more than 1 violating runs are looked at"
@@ -435,7 +435,7 @@ def test_ctrl_c_at_once_leaves_the_run_of_the_check(monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.distinct.search.needed", interrupted)
+    monkeypatch.setattr("modelcheck.diagnosis.distinct.search.needed", interrupted)
     (found,) = distinct(result)
 
     assert found.unfinished == "interrupted"
@@ -448,7 +448,7 @@ def test_ctrl_c_ends_it_with_what_there_is(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.distinct.search._Ways._look_into", interrupted)
+    monkeypatch.setattr("modelcheck.diagnosis.distinct.search._Ways._look_into", interrupted)
     (found,) = distinct(result)
 
     assert found.unfinished == "interrupted"
@@ -557,7 +557,7 @@ def test_an_interrupted_list_is_told_and_the_exit_code_says_so(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.distinct.search._Ways._look_into", interrupted)
+    monkeypatch.setattr("modelcheck.diagnosis.distinct.search._Ways._look_into", interrupted)
     code, out, _ = run(lamp, "--all")
 
     assert code == Exit.VIOLATED, "the worst of what is known"

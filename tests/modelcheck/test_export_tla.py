@@ -10,9 +10,9 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.export.exported import target
-from modelcheck.refused import NotExportable
-from modelcheck.result import Violated
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.result import Violated
+from modelcheck.export.targets import target
 from spec.ir import Check, Model
 from spec.load import load, loads
 from tests.oracles import needs_tlc, tlc
@@ -29,11 +29,17 @@ COUNTED = """
     chain.two chain.growing zab.one_epoch kafka_epochs.asks_on_fetch kafka_epochs.kafka20961_fixed
     kafka_epochs.kafka7897_fixed kafka_transactions.on_time
     kafka_acks.kafka13091_fixed kafka_acks.acknowledged
+    kafka_effective_isr.brokers_file_heeded kafka_registration.same_id_refused
+    kafka_log_directories.kafka10778_fixed kafka_checkpoint.kafka1647_fixed
+    kafka_follower_reads.kafka14372_mended kafka_raft_truncation.no_disk_lost
+    kafka_zk_version.kafka14154_fixed
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
     kafka_isr.kip841 kafka_requests.kip570 zab.zookeeper2845
     kafka_epochs.kafka7415 kafka_epochs.mixed_formats kafka_transactions.hanging kafka_acks.refused_strict
+    kafka_effective_isr.brokers_file_ignored kafka_log_directories.kafka16234 kafka_checkpoint.kafka7414
+    kafka_raft_truncation.kafka12460_unknown
 """.split()
 
 

@@ -21,15 +21,15 @@ from counterexamples.pictures.roles import Part, parts_of
 from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
 from modelcheck.api import check, traces
+from modelcheck.asking.models import pick_check, pick_parts
 from modelcheck.cli import main
-from modelcheck.engine import Limits, Task
-from modelcheck.exits import Exit
-from modelcheck.explore import BeyondBudget, TooManyStates, around, whole
-from modelcheck.families import looked_at
-from modelcheck.models import pick_check, pick_parts
-from modelcheck.registry import engine
-from modelcheck.report import Silent
-from modelcheck.result import End, Findings
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Silent
+from modelcheck.contract.result import End, Findings
+from modelcheck.engines.registry import engine
+from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
 from spec.diagnostics import SpecError
 from spec.ir import Budget, Check, Kind, Model
 from spec.load import load, loads

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from modelcheck.flat.machine import Machine, machine
-from modelcheck.flat.shapes import Shapes, number
-from modelcheck.flat.terms import Term, Terms
-from modelcheck.flat.worth import worth
+from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.shapes import Shapes, number
+from modelcheck.grounding.terms import Term, Terms
+from modelcheck.grounding.worth import worth
 from spec.ir import Scope
 from spec.load import loads
 from tests.stories import named

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from counterexamples.trace import Example, Stops, Trace
+from modelcheck.answers.html_report import trace_page
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.html_report import trace_page
-from modelcheck.progress import ProgressLine
-from modelcheck.result import Holds
+from modelcheck.contract.result import Holds
 from modelcheck.review.answers import ask
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.page import review_page

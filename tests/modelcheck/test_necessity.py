@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
+from modelcheck.asking.necessity.parts import Kind, Part, forgetful, parts_of
+from modelcheck.asking.necessity.search import Asking, Row, necessity
+from modelcheck.asking.necessity.switched import NOTHING, SWITCH, set_to, switched, without
 from modelcheck.cli import main
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit
-from modelcheck.necessity.parts import Kind, Part, forgetful, parts_of
-from modelcheck.necessity.search import Asking, Row, necessity
-from modelcheck.necessity.switched import NOTHING, SWITCH, set_to, switched, without
-from modelcheck.result import Holds, Outcome, Unknown, Violated
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from spec.diagnostics import SpecError
 from spec.ir import Model
 from spec.load import load, loads
@@ -79,7 +79,7 @@ def rows_of(text: str, **options: object) -> dict[str, Row]:
 def one_process() -> Iterator[None]:
     """To start another takes longer than these searches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("modelcheck.workers.cores", lambda: 1)
+        patch.setattr("modelcheck.processes.workers.cores", lambda: 1)
         yield
 
 

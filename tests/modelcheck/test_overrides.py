@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.asking.overrides import Overrides, apply, free_check
 from spec.diagnostics import SpecError
 from spec.ir import Budget, Model
 from spec.load import loads

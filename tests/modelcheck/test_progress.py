@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import io
 
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Answers, Found, Progress, Proving
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.contract.report import Answers, Found, Progress, Proving
 
 
 class Terminal(io.StringIO):

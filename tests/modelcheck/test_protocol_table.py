@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import spec.library as library
-from modelcheck import protocol_table
 from modelcheck.api import check
-from modelcheck.known_bugs import address, bugs
-from modelcheck.protocol_table import FILE, Row, of_check, page, read, rows
+from modelcheck.commands import protocol_table
+from modelcheck.commands.known_bugs import address, bugs
+from modelcheck.commands.protocol_table import FILE, Row, of_check, page, read, rows
 from spec.ir import ExpectCount, ExpectVerdict
 from spec.load import loads
 

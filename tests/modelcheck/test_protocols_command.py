@@ -12,7 +12,7 @@ import pytest
 import modelcheck.commands.protocols as command
 import spec.library as library
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 
 ROOT = Path(__file__).parents[2]
 FEW = ("figure8", "paxos", "primary_backup", "raft", "two_phase_commit")

@@ -9,10 +9,10 @@ import pytest
 from counterexamples.explanation import Explanation, Setting
 from counterexamples.trace import Trace
 from modelcheck.api import check
-from modelcheck.explanation.explain import explain
-from modelcheck.explanation.needed import Exhausted
-from modelcheck.explanation.settings import settings
-from modelcheck.result import Violated
+from modelcheck.contract.result import Violated
+from modelcheck.diagnosis.explain import explain
+from modelcheck.diagnosis.needed import Exhausted
+from modelcheck.diagnosis.settings import settings
 from spec.ir import Value
 from spec.load import loads
 from spec.semantics import Machine, State, Taken

@@ -16,10 +16,10 @@ import pytest
 
 from counterexamples.itf.write import write
 from counterexamples.trace import Stops, Trace
+from modelcheck.answers.formats import FORMATS, format_of
 from modelcheck.cli import main
-from modelcheck.files import read_text
-from modelcheck.formats import FORMATS, format_of
-from modelcheck.ours import marked
+from modelcheck.storage.files import read_text
+from modelcheck.storage.ours import marked
 from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.counterexamples.runs import TOY, divergence, walk

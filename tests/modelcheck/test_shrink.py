@@ -17,14 +17,14 @@ from counterexamples.certify import NotReplayable, certify
 from counterexamples.itf.write import write
 from counterexamples.trace import BadState, Erred, Stops, Trace
 from modelcheck import cli
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check, traces
-from modelcheck.overrides import Overrides, apply
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Event, Shrinking, Silent
-from modelcheck.result import Violated
-from modelcheck.shrinking.scopes import without_member
-from modelcheck.shrinking.shrink import ShowsNothing, Shrunk, Stopped, shrink
-from modelcheck.simulate import RandomRuns
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.contract.report import Event, Shrinking, Silent
+from modelcheck.contract.result import Violated
+from modelcheck.diagnosis.scopes import without_member
+from modelcheck.diagnosis.shrink import ShowsNothing, Shrunk, Stopped, shrink
+from modelcheck.search.simulate import RandomRuns
 from spec.ir import Budget, Check, Scope
 from spec.load import load, loads
 from spec.semantics import Machine, Step, Taken
@@ -241,7 +241,7 @@ def test_an_interrupt_ends_it_with_the_smallest_run_so_far(monkeypatch: pytest.M
             if event.steps < len(trace.steps):
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.shrinking.shrink.QUIET", 0)
+    monkeypatch.setattr("modelcheck.diagnosis.shrink.QUIET", 0)
     person = Impatient()
     trace = long_walk(200)
 

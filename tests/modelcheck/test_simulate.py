@@ -13,12 +13,12 @@ import pytest
 from counterexamples.certify import certify
 from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Trace
 from modelcheck import cli
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Event, Runs, Silent
-from modelcheck.result import End, Holds, Outcome, Sample, Unknown, Violated
-from modelcheck.simulate import RandomRuns
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.report import Event, Runs, Silent
+from modelcheck.contract.result import End, Holds, Outcome, Sample, Unknown, Violated
+from modelcheck.search.simulate import RandomRuns
 from spec.ir import Budget, Check, Model
 from spec.load import load, loads
 

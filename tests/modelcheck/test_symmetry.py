@@ -11,13 +11,13 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.families import looked_at
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.layers import Search
-from modelcheck.report import Silent
-from modelcheck.result import Holds, Unknown, Verdict, Violated
-from modelcheck.symmetry import Orbits, Renaming, neighbours
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Silent
+from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
+from modelcheck.search.interchangeable import symmetric_sorts
+from modelcheck.search.layers import Search
+from modelcheck.search.symmetry import Orbits, Renaming, neighbours
 from spec import ir
 from spec.diagnostics import SpecError
 from spec.load import load, loads

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
-from modelcheck.protocol_table import FILE, of_check, read, rows
-from modelcheck.result import End, Unknown
+from modelcheck.commands.protocol_table import FILE, of_check, read, rows
+from modelcheck.contract.result import End, Unknown
 from spec.ir import Check, Model
 from spec.load import load
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import System

@@ -12,12 +12,12 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.engine import Refusal, Task
-from modelcheck.flat.worth import worth
-from modelcheck.proof import Cell, Kept, Proof
-from modelcheck.report import Found as Told
-from modelcheck.report import Proving, Reporter
-from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Proving, Reporter
+from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.answers import (
     Clock,
     Made,

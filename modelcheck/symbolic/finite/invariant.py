@@ -9,9 +9,9 @@ from itertools import combinations
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
+from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System

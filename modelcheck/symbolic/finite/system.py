@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from modelcheck.engine import Task
-from modelcheck.flat.machine import Machine, machine
-from modelcheck.flat.terms import Term
+from modelcheck.contract.engine import Task
+from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.retold import started

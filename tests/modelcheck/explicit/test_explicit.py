@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import CannotResume, Keep, Limits
-from modelcheck.explicit import checkpoint
-from modelcheck.report import Event, Kept
-from modelcheck.result import End, Findings, Holds, Outcome, Violated
+from modelcheck.contract.engine import CannotResume, Keep, Limits
+from modelcheck.contract.report import Event, Kept
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
+from modelcheck.explicit.search import checkpoint
 from spec.ir import Check, Model
 from spec.load import load, loads
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
-from modelcheck.explicit.codes import decode, encode, is_monotone
-from modelcheck.explicit.packing import Packing, TooWide, join, of_value, packing
+from modelcheck.explicit.codegen.codes import decode, encode, is_monotone
+from modelcheck.explicit.codegen.packing import Packing, TooWide, join, of_value, packing
 from spec import types as t
 from spec.ir import Value
 from spec.values import rank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from modelcheck.api import check
-from modelcheck.result import End, Outcome, Result, Unshown, Violated
+from modelcheck.contract.result import End, Outcome, Result, Unshown, Violated
 from modelcheck.review.answers import Answer, _answer, _mixture
 from modelcheck.review.kept import found
 from modelcheck.review.questions import ANY, GUARANTEES, Question, harm, surprise

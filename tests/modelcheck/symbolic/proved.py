@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Engine, Limits
-from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.contract.engine import Engine, Limits
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import loads
 from spec.values import ModelError

@@ -10,11 +10,11 @@ import pytest
 from counterexamples.trace import BadState, BadStep
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
-from modelcheck.proof import Kept
-from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.proof import Kept
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
 from spec.ir import Check, Model, PropertyKind
