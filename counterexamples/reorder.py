@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterexamples.trace import Trace
+from counterexamples.trace import BadAssert, BadStep, Lasso, Trace
 from spec.ir import Kind
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
@@ -45,15 +45,16 @@ def late_faults(trace: Trace) -> Trace:
     """The trace with each fault moved behind the steps that do not depend on it.
 
     Two neighbours change places when they lead to the same state in either
-    order, so the run ends as it did.  Costs, at most, the steps of a state for each pair of steps.
+    order, so the run ends as it did.  What repeats for ever stays as it is, and the last step
+    where it is what is wrong.  Costs, at most, the steps of a state for each pair of steps.
     """
     neighbours = Neighbours(Machine(trace.model, trace.scope))
     faults = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
-    states, steps = list(trace.states), list(trace.steps)
+    states, steps, free = list(trace.states), list(trace.steps), _movable(trace)
     moved = True
     while moved:
         moved = False
-        for at in range(len(steps) - 1):
+        for at in range(free - 1):
             first, second = steps[at : at + 2]
             if first.action not in faults or second.action in faults:
                 continue
@@ -62,3 +63,14 @@ def late_faults(trace: Trace) -> Trace:
                 steps[at], steps[at + 1], states[at + 1] = second, first, between
                 moved = True
     return replace(trace, states=tuple(states), steps=tuple(steps))
+
+
+def _movable(trace: Trace) -> int:
+    """How many steps of a run, from its start, may change places without another meaning."""
+    match trace.ending:
+        case Lasso(loop):
+            return loop
+        case BadStep() | BadAssert():
+            return len(trace.steps) - 1
+        case _:
+            return len(trace.steps)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
 
 from counterexamples.certify import NotReplayable, certify
+from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
 from modelcheck.contract.expected import mismatches, needs_counts
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
-from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
 from modelcheck.processes.memory import careful
@@ -65,6 +66,8 @@ def check(  # noqa: PLR0913 - each is given by its name
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
+    Of the runs that differ by the order of independent steps, the one told has its faults as
+    late as they can be: a broker crashes when that matters.
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
@@ -125,8 +128,20 @@ def _answered(
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
+    told = replace(findings, results=tuple(map(_told, findings.results)))
     reporter.tell(Spent("replay", perf_counter() - searched))
-    return findings
+    return told
+
+
+def _told(result: Result) -> Result:
+    """A result with its run in the order in which it is told."""
+    match result.verdict:
+        case Holds(example=trace) as holds if trace is not None and trace.is_run:
+            return replace(result, verdict=replace(holds, example=late_faults(trace)))
+        case Violated(trace=trace) as violated if trace is not None and trace.is_run:
+            return replace(result, verdict=replace(violated, trace=late_faults(trace)))
+        case _:
+            return result
 
 
 def _name(engine: str | Engine) -> str:

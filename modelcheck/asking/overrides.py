@@ -9,11 +9,11 @@ from typing import NoReturn
 from modelcheck.asking.models import pick_checks, pick_model, pick_property
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
-from spec.elaboration.elaborate import VERSION
 from spec.frozen import frozen
-from spec.ir import Budget, Check, ConfigEntry, Kind, Model, Scope, Value
+from spec.ir import Budget, Check, Kind, Model, Scope, Value
 from spec.source import Source, Span
 from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
+from spec.versions import default_of, order
 
 
 @frozen
@@ -44,7 +44,7 @@ def apply(model: Model, check: Check, given: Overrides) -> Check:
         scope=_config(
             model, _of_release(model, _scope(model, check.scope, given.scope), given), given.config
         ),
-        budget=check.budget if given.faults is None else _budget(model, given.faults),
+        budget=check.budget if given.faults is None else _budget(model, given.faults, check.budget),
     )
     return check if changed == check else replace(changed, expect=(), says=None)
 
@@ -65,7 +65,7 @@ def free_check(model: Model, given: Overrides) -> Check:
         raise SpecError([Diagnostic("R0901", model.source, None, message, help=help_)])
     defaults = {entry.name: entry.default for entry in model.configs}
     scope = _config(model, _of_release(model, replace(scope, config=defaults), given), given.config)
-    budget = Budget(None) if given.faults is None else _budget(model, given.faults)
+    budget = Budget(None) if given.faults is None else _budget(model, given.faults, Budget(None))
     return Check("command line", scope, budget, None, (), None, span=Span(0, 0))
 
 
@@ -111,10 +111,13 @@ def only(model: Model, check: Check, names: Sequence[str]) -> Check:
 
 
 def _moved(check: Check, model: Model) -> Check:
-    """A check put to another variant, with its value for each switch that both have; nothing is foretold."""
+    """A check put to another variant, with its value for each switch that both have.
+
+    It says nothing about itself any more, and nothing is foretold.
+    """
     known = {entry.name: entry.default for entry in model.configs}
     config = known | {name: value for name, value in check.scope.config.items() if name in known}
-    return replace(check, scope=replace(check.scope, config=config), expect=())
+    return replace(check, scope=replace(check.scope, config=config), expect=(), says=None)
 
 
 def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
@@ -144,24 +147,13 @@ def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
     if given.release is None:
         return scope
     option = Source("--release", given.release)
-    if not VERSION.fullmatch(given.release):
+    if order(given.release) is None:
         _wrong(option, f"`{given.release}` is not a version", "a version is numbers and dots: `2.1.0`")
     known = {entry.name: default_of(entry, given.release) for entry in model.configs if entry.defaults}
     if not known:
         _wrong(option, f"{model.name} does not say what the defaults of a release are")
     found = {name: default for name, default in known.items() if default is not None}
     return replace(scope, config={**scope.config, **found})
-
-
-def default_of(entry: ConfigEntry, release: str) -> Value | None:
-    """The value of a config entry by default in a release; None where the model knows of none."""
-    now = _numbers(release)
-    values = [value for first, value in entry.defaults if _numbers(first) <= now]
-    return values[-1] if values else None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
 
 
 def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:
@@ -195,11 +187,16 @@ def _value(option: Source, of: Type, text: str, scope: Scope) -> Value:
             return _wrong(option, f"a value of type {of} cannot be given here; write it in a check")
 
 
-def _budget(model: Model, text: str) -> Budget:
-    """`any`, a number, or `crash=1,isolate=any`: which faults, and how many."""
+def _budget(model: Model, text: str, own: Budget) -> Budget:
+    """`any`, a number, or `crash=1,isolate=any`: which faults, and how many.
+
+    A number is of the kinds that the check allows of its `own`, where it names some.
+    """
     option = Source("--faults", text)
     if "=" not in text:
-        return Budget(None if text == "any" else _number(option, text, 0, 2**31))
+        total = None if text == "any" else _number(option, text, 0, 2**31)
+        named = [name for name in own.kinds or () if own.allows(name)]
+        return Budget(total, dict.fromkeys(named) if named and total != 0 else None)
     faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
     kinds: dict[str, int | None] = {}
     for _, name, most in _pairs("--faults", text.split(",")):

@@ -22,7 +22,9 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
         "--release", metavar="VERSION", help="set every config entry to its default in that release"
     )
     parser.add_argument(
-        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
+        "--faults",
+        metavar="N",
+        help="how many faults: a number or `any`, of the kinds that the check allows, or crash=1,isolate=any",
     )
 
 

@@ -19,6 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
+from modelcheck.commands.known_bugs import address, bugs
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
@@ -41,6 +42,15 @@ A property that a run decides has a row of its own, with the fewest faults and t
 the row below is of all others that the check asks about.
 *States* are those found until everything was decided; *seconds* are what that took on the machine that \
 wrote this page.
+"""
+
+
+KNOWN = """\
+### What Kafka is known to have done wrong
+
+Each is a check that is violated; the runs are those with the fewest faults.
+*Since* and *fixed* are releases of Kafka, empty where the source does not say.
+[kafka_bugs.toml](kafka_bugs.toml) holds what is told of each; the numbers are those of its check below.
 """
 
 
@@ -124,11 +134,25 @@ def page(tables: Tables) -> str:
     for each in told:
         wrong = sum(bool(question.violations) for question in each.questions)
         heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
-    parts = [ABOUT, _lines(heads)]
+    parts = [ABOUT, _lines(heads), KNOWN, _lines(_known(tables))]
     for each in told:
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
     return "\n".join(parts)
+
+
+def _known(tables: Tables) -> Iterator[str]:
+    """The lines of the table of known bugs: what is told of each, and what its check comes to."""
+    yield "| bug | what happens | since | fixed | check | faults | steps | states | seconds |"
+    yield "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |"
+    for bug in bugs():
+        found = of_check(tables.get(bug.model, ()), bug.check)
+        shown = next((row for row in found if row.claim == f"`{bug.property}`"), None)
+        numbers = ("", "") if shown is None else (shown.faults, shown.steps)
+        whole = (found[0].states, found[0].seconds) if found else ("", "")
+        name = f"[{bug.name}]({address(bug.source)})" + (f" ({bug.also})" if bug.also else "")
+        where = f"[{bug.model}](#{bug.model}) `{bug.check}`"
+        yield f"| {' | '.join((name, bug.what, bug.since, bug.fixed, where, *numbers, *whole))} |"
 
 
 def _line(row: Row) -> str:

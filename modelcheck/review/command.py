@@ -234,6 +234,7 @@ def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> N
         ("--faults", [args.faults]),
         ("--require", args.require),
         ("--max-states", [None if args.max_states == STATES else args.max_states]),
+        ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
     command = shlex.join(words)

@@ -21,8 +21,7 @@ from spec.elaboration.scopes import Binding, Env, Frame, Use
 from spec.elaboration.statements import Statements
 from spec.parser import parse_expression
 from spec.source import Source, Span
-
-VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
+from spec.versions import Order, order
 
 
 def elaborate(
@@ -123,15 +122,15 @@ class _Protocol:
         return tuple(made)
 
     def _versions(self, defaults: tuple[s.ConfigDefault, ...]) -> None:
-        last: tuple[int, ...] = ()
+        last: Order | None = None
         for default in defaults:
             text = default.version.text
-            if not VERSION.fullmatch(text):
+            now = order(text)
+            if now is None:
                 help_ = 'a version is numbers and dots: "0.11.0"'
                 self.problems.add("R0507", default.version.span, f"`{text}` is not a version", help=help_)
                 continue
-            now = tuple(map(int, text.split(".")))
-            if now <= last:
+            if last is not None and now <= last:
                 message = "the versions do not ascend"
                 self.problems.add("R0507", default.version.span, message, help="write the oldest first")
             last = now

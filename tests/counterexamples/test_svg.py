@@ -87,8 +87,8 @@ def test_what_was_lost_is_told_where_it_is_missing() -> None:
     assert drawn.broken == ("B",)
     assert last.standing["B"].log == (Box("1", missing=True),)
     assert last.standing["A"].log == (Box("1", "e1", told=True, is_volatile=True),)
-    assert [arrow.mark for arrow in drawn.rows[4].arrows] == [Mark.ANSWER]
-    assert drawn.rows[1].events == {"B": ("leaves the ISR",)}
+    assert [arrow.mark for arrow in drawn.rows[3].arrows] == [Mark.ANSWER]
+    assert drawn.rows[2].events == {"B": ("leaves the ISR",)}
     assert drawn.rows[5].events == {"A": ("leaves the ISR",), "B": ("joins the ISR",)}
 
 

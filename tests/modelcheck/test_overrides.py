@@ -62,7 +62,7 @@ def test_what_is_typed_replaces_what_the_check_says() -> None:
     assert check.scope.nats == {"Epoch": 5}
     assert check.scope.networks == {"net": 0}
     assert check.scope.config == {"mode": 1, "on": False, "window": 4, "first": 1}
-    assert check.budget == Budget(None)
+    assert check.budget == Budget(None, {"crash": None})
 
 
 def test_fewer_members_keep_their_names() -> None:
@@ -83,7 +83,9 @@ def test_what_a_check_says_and_expects_is_of_the_check_as_written() -> None:
         ("0.8.2", (), {"mode": 0, "window": 2}),  # older than what the model knows
         ("1.0", (), {"mode": 0, "window": 1}),
         ("1.9.9", (), {"mode": 0, "window": 1}),
+        ("2.0-rc1", (), {"mode": 0, "window": 1}),
         ("2.0", (), {"mode": 1, "window": 1}),
+        ("2.0.0", (), {"mode": 1, "window": 1}),
         ("2.0.0.1", ("window=4",), {"mode": 1, "window": 4}),
     ],
 )
@@ -107,13 +109,13 @@ def test_a_release_is_refused_where_the_model_knows_of_none() -> None:
     ("text", "budget"),
     [
         ("0", Budget(0)),
-        ("2", Budget(2)),
-        ("any", Budget(None)),
+        ("2", Budget(2, {"crash": None})),
+        ("any", Budget(None, {"crash": None})),
         ("crash=2", Budget(None, {"crash": 2})),
         ("crash=any, net.drop=1", Budget(None, {"crash": None, "net.drop": 1})),
     ],
 )
-def test_faults_are_a_number_or_a_list(text: str, budget: Budget) -> None:
+def test_faults_are_a_number_of_the_kinds_that_the_check_has_or_a_list(text: str, budget: Budget) -> None:
     assert apply(model(), model().checks[0], Overrides(faults=text)).budget == budget
 
 

@@ -11,6 +11,7 @@ import pytest
 import spec.library as library
 from modelcheck.api import check
 from modelcheck.commands import protocol_table
+from modelcheck.commands.known_bugs import address, bugs
 from modelcheck.commands.protocol_table import FILE, Row, of_check, page, read, rows
 from spec.ir import ExpectCount, ExpectVerdict
 from spec.load import loads
@@ -118,3 +119,30 @@ def test_only_what_is_named_is_answered_anew(tmp_path: Path, monkeypatch: pytest
 
     assert lines(new["figure8"]) == lines(TABLES["figure8"])
     assert new["raft"] == old["raft"]
+
+
+def test_every_known_bug_is_a_check_that_is_violated() -> None:
+    for bug in bugs():
+        row = of(TABLES[bug.model], bug.check, bug.property)
+        assert row is not None, bug.name
+        assert row.verdict == "violated"
+        assert address(bug.source).startswith("https://")
+        assert bug.what
+
+
+def test_every_check_that_is_named_after_a_bug_is_in_the_table_of_bugs() -> None:
+    told = {
+        part.replace("-", "").lower()
+        for bug in bugs()
+        for part in re.findall(r"KAFKA-[0-9]+|KIP-[0-9]+", f"{bug.name} {bug.also}")
+    }
+    named = {
+        found[0]
+        for name in library.names()
+        if name != "kafka_log" and name.startswith("kafka")
+        for question in library.shipped(name).questions
+        if question.violations and (found := re.match("(kafka|kip)[0-9]+", question.name))
+    }
+
+    assert named <= told
+    assert len(told) > 20

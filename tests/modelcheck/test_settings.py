@@ -99,7 +99,7 @@ def test_the_jepsen_loss_takes_one_in_sync_replica_and_an_unclean_election() -> 
 
     assert isinstance(found, Explanation)
     assert found.needs == (
-        "It takes min_isr = 1 and unclean = true: with min_isr = 2, step 3 is not possible; "
+        "It takes min_isr = 1 and unclean = true: with min_isr = 2, nothing is wrong at the end; "
         "with unclean = false, step 5 is not possible."
     )
 
