@@ -12,7 +12,7 @@ from modelcheck.asking.necessity.search import Asking, necessity
 from spec.load import load
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
-QUICK = {"kafka_registration", "kafka_follower_reads", "kafka_raft_truncation", "kafka_zk_version"}
+QUICK = {"kafka_registration", "kafka_follower_reads", "kafka_raft_truncation", "kafka_zk_version","kafka_log_directories"}
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
 ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
 
