@@ -161,7 +161,7 @@ def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
 
 def traces(findings: Findings) -> tuple[Trace, ...]:
     """Every run that findings show."""
-    shown = [findings.error]
+    shown = [findings.error, None if findings.sample is None else findings.sample.run]
     for result in findings.results:
         match result.verdict:
             case Holds(example=trace) | Violated(trace=trace):

@@ -82,7 +82,8 @@ def _sample(sample: Sample | None) -> Json:
     """The random runs, where nothing was searched."""
     if sample is None:
         return {}
-    return {"sample": {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}}
+    told = {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}
+    return {"sample": told | ({} if sample.run is None else {"trace": trace_json(sample.run)})}
 
 
 def _proof(proof: Proof) -> Json:

@@ -114,7 +114,10 @@ def _is_changed(outcome: Outcome) -> bool:
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to tell: of what is wrong, or of all that has one; distinct ways are told by themselves."""
+    """The traces to tell: of what is wrong, or of all that has one; distinct ways are told by themselves.
+
+    With everything, the last of random runs where none shows anything.
+    """
     if outcome.findings.error is not None:
         yield outcome.findings.error
     wrong = surprises(outcome)
@@ -129,6 +132,9 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
                 yield example
             case _:
                 pass
+    sample = outcome.findings.sample
+    if everything and sample is not None and sample.run is not None:
+        yield sample.run
 
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:

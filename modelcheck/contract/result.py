@@ -146,11 +146,15 @@ class End(Enum):
 
 @frozen
 class Sample:
-    """Random runs instead of a search: how many were finished, of how many steps at most, and the seed."""
+    """Random runs instead of a search: how many were finished, of how many steps at most, and the seed.
+
+    `run` is the last one, where none shows anything.
+    """
 
     runs: int
     depth: int
     seed: int
+    run: Trace | None = None
 
 
 @frozen

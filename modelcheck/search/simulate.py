@@ -8,7 +8,7 @@ from time import monotonic
 from typing import ClassVar
 
 from counterexamples.lines import count
-from counterexamples.trace import Trace
+from counterexamples.trace import Ending, Stops, Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Found, Reporter, Runs
 from modelcheck.contract.result import (
@@ -208,7 +208,8 @@ class _Simulation:
             memory=resident(),
         )
         results = tuple(Result(p.name, p.kind, self._verdict(p)) for p in self.task.properties)
-        sample = Sample(self.runs, self.wish.depth, self.wish.seed)
+        last = None if self.shown or self.error or not self._states else self._run_so_far(Stops())
+        sample = Sample(self.runs, self.wish.depth, self.wish.seed, last)
         return Findings(self.wish.name, end, results, stats, self.error, sample=sample)
 
     def _verdict(self, prop: Property) -> Verdict:
@@ -234,5 +235,8 @@ class _Simulation:
             self.error = self._trace(self.claims.error)
 
     def _trace(self, found: Discovery) -> Trace:
+        return self._run_so_far(found.ending, found.name)
+
+    def _run_so_far(self, ending: Ending, name: str | None = None) -> Trace:
         model, scope, check = self.task.model, self.task.scope, self.task.check
-        return Trace(model, scope, tuple(self._states), tuple(self._steps), found.ending, found.name, check)
+        return Trace(model, scope, tuple(self._states), tuple(self._steps), ending, name, check)

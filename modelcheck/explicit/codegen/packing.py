@@ -305,7 +305,8 @@ def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
 
 def _unlimited(of: t.Type, member: Packing) -> Packing:
     if member.codes > WIDEST_MASK:
-        raise TooWide(f"a {of} without a limit could have {member.codes} members")
+        limited = f"{str(of)[:-1]}; N]"
+        raise TooWide(f"a {of} could have {member.codes:,} members, unless it has a limit: {limited}")
     return Mask(member)
 
 
