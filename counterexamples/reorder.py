@@ -1,42 +1,76 @@
-"""The same run with its faults as late as possible: what goes wrong goes wrong when it matters."""
+"""The same run with its steps in another order: neighbours change places where nothing else changes by it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from counterexamples.trace import Trace
+from counterexamples.trace import BadAssert, BadStep, Lasso, Trace
 from spec.ir import Kind
 from spec.semantics import Machine, State, Step, Taken
+from spec.values import ModelError
+
+
+class Neighbours:
+    """Steps that follow each other, and whether they may change places; what was found is remembered."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._known: dict[tuple[State, Step], State | None] = {}
+
+    def exchanged(self, start: State, first: Step, second: Step, end: State) -> State | None:
+        """The state between two steps, the second taken first; None where that leads elsewhere.
+
+        Costs the steps of two actions.
+        """
+        between = self._after(start, second)
+        return between if between is not None and self._after(between, first) == end else None
+
+    def _after(self, state: State, step: Step) -> State | None:
+        """The state that a step leads to; None when it cannot be taken."""
+        if (state, step) not in self._known:
+            self._known[state, step] = self._taken(state, step)
+        return self._known[state, step]
+
+    def _taken(self, state: State, step: Step) -> State | None:
+        try:
+            for found in self._machine.steps(state, actions=(step.action,), args=step.args):
+                if isinstance(found, Taken) and found.step == step:
+                    return found.state
+        except ModelError:  # so it is none that could be taken
+            pass
+        return None
 
 
 def late_faults(trace: Trace) -> Trace:
     """The trace with each fault moved behind the steps that do not depend on it.
 
     Two neighbours change places when they lead to the same state in either
-    order, so the run ends as it did.  Costs, at most, the steps of a state for each pair of steps.
+    order, so the run ends as it did.  What repeats for ever stays as it is, and the last step
+    where it is what is wrong.  Costs, at most, the steps of a state for each pair of steps.
     """
-    machine = Machine(trace.model, trace.scope)
+    neighbours = Neighbours(Machine(trace.model, trace.scope))
     faults = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
-    states, steps = list(trace.states), list(trace.steps)
+    states, steps, free = list(trace.states), list(trace.steps), _movable(trace)
     moved = True
     while moved:
         moved = False
-        for at in range(len(steps) - 1):
+        for at in range(free - 1):
             first, second = steps[at : at + 2]
             if first.action not in faults or second.action in faults:
                 continue
-            between = _after(machine, states[at], second)
-            if between is not None and _after(machine, between, first) == states[at + 2]:
+            between = neighbours.exchanged(states[at], first, second, states[at + 2])
+            if between is not None:
                 steps[at], steps[at + 1], states[at + 1] = second, first, between
                 moved = True
     return replace(trace, states=tuple(states), steps=tuple(steps))
 
 
-def _after(machine: Machine, state: State, step: Step) -> State | None:
-    """The state that a step leads to; None when it cannot be taken."""
-    taken = (
-        found
-        for found in machine.steps(state, actions=(step.action,), args=step.args)
-        if isinstance(found, Taken)
-    )
-    return next((found.state for found in taken if found.step == step), None)
+def _movable(trace: Trace) -> int:
+    """How many steps of a run, from its start, may change places without another meaning."""
+    match trace.ending:
+        case Lasso(loop):
+            return loop
+        case BadStep() | BadAssert():
+            return len(trace.steps) - 1
+        case _:
+            return len(trace.steps)

@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
 
 from counterexamples.certify import NotReplayable, certify
+from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.account import unsearched
-from modelcheck.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
-from modelcheck.expected import mismatches, needs_counts
-from modelcheck.families import looked_at
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.memory import careful
-from modelcheck.portfolio import Portfolio
-from modelcheck.registry import engine as engine_of
-from modelcheck.report import Reporter, Silent, Spent, Stopped
-from modelcheck.result import End, Findings, Holds, Outcome, Violated
-from modelcheck.watch import LastWord, watched
+from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
+from modelcheck.contract.expected import mismatches, needs_counts
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
+from modelcheck.engines.portfolio import Portfolio
+from modelcheck.engines.registry import engine as engine_of
+from modelcheck.processes.memory import careful
+from modelcheck.processes.watch import LastWord, watched
+from modelcheck.search.account import unsearched
+from modelcheck.search.interchangeable import symmetric_sorts
 from spec.ir import Assume, Check, Model
 from spec.semantics import Machine
 
@@ -59,19 +60,23 @@ def check(  # noqa: PLR0913 - each is given by its name
     keep: Keep | None = None,
     ways: bool = True,
     family: Family | None = None,
+    at_first: bool = False,
     beside_after: float | None = None,
     last_word: LastWord | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
+    Of the runs that differ by the order of independent steps, the one told has its faults as
+    late as they can be: a broker crashes when that matters.
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
     less memory, and is repeated where there is a run to show.  `family` tells of
-    questions that follow, so that less is made anew for each.  With `beside_after`
-    and no engine given, a second one starts beside it after so many seconds (see
-    NOTE(portfolio)).  Stops with a partial outcome before memory runs out, or on Ctrl-C; where
-    nothing else stops it, `last_word` is to end the program (see NOTE(watch)).
+    questions that follow, so that less is made anew for each.  With `at_first` it may end
+    as soon as a run decides one property.  With `beside_after` and no engine given, a
+    second one starts beside it after so many seconds (see NOTE(portfolio)).  Stops with a
+    partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
+    `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
@@ -89,6 +94,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         keep=keep,
         ways=ways,
         family=family,
+        at_first=at_first,
     )
     last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
     engines, began = PREFERRED if engine is None else (engine,), monotonic()
@@ -122,8 +128,20 @@ def _answered(
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
+    told = replace(findings, results=tuple(map(_told, findings.results)))
     reporter.tell(Spent("replay", perf_counter() - searched))
-    return findings
+    return told
+
+
+def _told(result: Result) -> Result:
+    """A result with its run in the order in which it is told."""
+    match result.verdict:
+        case Holds(example=trace) as holds if trace is not None and trace.is_run:
+            return replace(result, verdict=replace(holds, example=late_faults(trace)))
+        case Violated(trace=trace) as violated if trace is not None and trace.is_run:
+            return replace(result, verdict=replace(violated, trace=late_faults(trace)))
+        case _:
+            return result
 
 
 def _name(engine: str | Engine) -> str:
@@ -143,7 +161,7 @@ def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
 
 def traces(findings: Findings) -> tuple[Trace, ...]:
     """Every run that findings show."""
-    shown = [findings.error]
+    shown = [findings.error, None if findings.sample is None else findings.sample.run]
     for result in findings.results:
         match result.verdict:
             case Holds(example=trace) | Violated(trace=trace):

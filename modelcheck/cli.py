@@ -1,6 +1,6 @@
 """The command line: reads arguments, runs the command they name, and returns an exit code.
 
-The one module that prints.  For the exit codes see `modelcheck.exits`.
+The one module that prints.  For the exit codes see `modelcheck.contract.exits`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from modelcheck.exits import Exit, worst
-from modelcheck.output import Output, own_streams
-from modelcheck.starting import begin
-from modelcheck.version import version
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.version import version
+from modelcheck.processes.starting import begin
+from modelcheck.storage.output import Output, own_streams
 from spec.diagnostics import SpecError, as_json, suggest
 
 # What each command does, and the module whose `add_arguments` and `run` do it.  A module is
@@ -23,6 +23,7 @@ from spec.diagnostics import SpecError, as_json, suggest
 COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
+    "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
@@ -30,6 +31,10 @@ COMMANDS = {
     "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.shrink"),
     "certify": ("check a proof in a file again, by other means", "modelcheck.commands.certify"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
+    "protocols": (
+        "list the protocols that come with it, and what they expect",
+        "modelcheck.commands.protocols",
+    ),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),
@@ -141,9 +146,9 @@ def _limited(
     run: Callable[[argparse.Namespace, Output], int], args: argparse.Namespace, output: Output
 ) -> int:
     """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
-    from modelcheck.memory import careful  # noqa: PLC0415 - `--help` answers at once
-    from modelcheck.report import Stopped  # noqa: PLC0415 - as above
-    from modelcheck.watch import watched  # noqa: PLC0415 - as above
+    from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
+    from modelcheck.processes.memory import careful  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
 
     try:
         with watched(None, careful(getattr(args, "max_memory", None)), output.give_up):

@@ -10,12 +10,12 @@ from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
-from modelcheck.engine import CannotResume, Refusal, Task
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.packing import TooWide
-from modelcheck.report import Reporter
-from modelcheck.result import Findings
-from modelcheck.watch import held
+from modelcheck.contract.engine import CannotResume, Refusal, Task
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import Findings
+from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.processes.watch import held
 from spark_explore.here import Hands, Here
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.pieces import Damaged

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from modelcheck.explicit.kernel import Kernel
+from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.pieces import Piece
 from spark_explore.run import left_name, new_name
 from spark_explore.steps import address_of, shares

@@ -8,8 +8,8 @@ from itertools import accumulate, chain
 from typing import Protocol
 from zlib import crc32
 
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.files import Place, write
 from spark_explore.marks import Aim, Beside, Lookout, Marked, Marks, goals, marked, put, tally, wanted
 from spark_explore.pieces import Piece, blocks, of_shard, total

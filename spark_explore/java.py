@@ -14,8 +14,8 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
-from modelcheck.cache import Cache
-from modelcheck.engine import CannotStart
+from modelcheck.contract.engine import CannotStart
+from modelcheck.storage.cache import Cache
 from spec.frozen import frozen
 
 OLDEST = 17  # Spark 4 runs on 17, 21 and 25

@@ -15,11 +15,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from modelcheck.engine import Task
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
-from modelcheck.report import Stopped
-from modelcheck.result import End
+from modelcheck.contract.engine import Task
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import End
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.here import Advance, Pieces
 from spark_explore.marks import Aim, Failing, Marked, Marks, joined, marks_told
 from spark_explore.pieces import Damaged, Piece, piece_told, split, total

@@ -10,11 +10,11 @@ import ctypes
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from modelcheck.explicit.arena import Region
-from modelcheck.explicit.context import CURSOR
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
-from modelcheck.explicit.runtime import BEYOND, FINE
+from modelcheck.explicit.codegen.context import CURSOR
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.codegen.runtime import BEYOND, FINE
+from modelcheck.explicit.native.arena import Region
+from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.pieces import Piece, blocks, piece_told
 from spark_explore.run import Level
 from spark_explore.steps import CHUNK, Overflow, Table, address_of, words_at

@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Iterator
 
-from modelcheck.engine import CannotStart
+from modelcheck.contract.engine import CannotStart
 from spec.frozen import frozen
 
 PATIENCE = 5.0  # seconds for a master to answer

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from counterexamples.trace import Trapped
-from modelcheck.account import Account
-from modelcheck.explicit.layout import Words
-from modelcheck.result import Holds, Verdict, Violated
+from modelcheck.contract.result import Holds, Verdict, Violated
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.search.account import Account
 from spark_explore.marks import ALONE, Aim, Failing, Marked, Marks, marked, marks_told
 from spark_explore.pieces import verify
 from spark_explore.run import Level, marks_folder, marks_name

@@ -17,9 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from modelcheck.engine import Task
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.files import Place, leave, write
 from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
 from spark_explore.run import ABOUT, Level, level_told, manifest_name, unsealed

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelcheck.engine import CannotResume, Task
-from modelcheck.explicit.layout import layout
-from modelcheck.version import version
+from modelcheck.contract.engine import CannotResume, Task
+from modelcheck.contract.version import version
+from modelcheck.explicit.codegen.layout import layout
 from spark_explore.pieces import Damaged, Piece, piece_told, total, verify
 from spark_explore.store import Store, forget
 from spec.frozen import frozen

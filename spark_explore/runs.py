@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from modelcheck.engine import Task
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
-from modelcheck.explicit.runs import Replay
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.search.runs import Replay
 from spark_explore.here import Hands
 from spark_explore.pieces import Piece, total
 from spark_explore.run import Run

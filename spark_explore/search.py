@@ -8,17 +8,17 @@ from itertools import chain
 from time import monotonic
 
 from counterexamples.trace import Ending, Trace
-from modelcheck.account import Cost, Counts
-from modelcheck.engine import Task
-from modelcheck.explicit.context import NOWHERE
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
-from modelcheck.explicit.space import Level as Stand
-from modelcheck.explicit.tally import Find, Tally, Way
-from modelcheck.memory import resident
-from modelcheck.report import LayerDone, Progress, Reporter, Stopped
-from modelcheck.result import End, Layer
-from modelcheck.space import Purse, is_unbounded
+from modelcheck.contract.engine import Task
+from modelcheck.contract.report import LayerDone, Progress, Reporter, Stopped
+from modelcheck.contract.result import End, Layer
+from modelcheck.explicit.codegen.context import NOWHERE
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.search.space import Level as Stand
+from modelcheck.explicit.search.tally import Find, Tally, Way
+from modelcheck.processes.memory import resident
+from modelcheck.search.account import Cost, Counts
+from modelcheck.search.space import Purse, is_unbounded
 from spark_explore.files import Place, by_depth, write
 from spark_explore.here import Hands
 from spark_explore.pieces import Piece, piece_told, total, verify
@@ -164,7 +164,8 @@ class Search:
         self._spent.add(done.spent)
         self._count(level, done.expanded, done.finds)
         self.run.commit(level, self._told())
-        self._note(faults, depth)
+        if done.new or not self._entering:  # else the next level is that of what enters
+            self._note(faults, depth)
         return list(done.new)
 
     def _finish(self, faults: int) -> None:

@@ -37,8 +37,8 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.serializers import UTF8Deserializer, read_int
 from pyspark.sql import SparkSession
 
-from modelcheck.engine import CannotStart
-from modelcheck.memory import available
+from modelcheck.contract.engine import CannotStart
+from modelcheck.processes.memory import available
 from spark_explore.java import Java, find
 from spark_explore.master import LOOPBACK, Master, master
 from spark_explore.shipping import NAME, Executor, look, pack

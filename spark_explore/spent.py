@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spark_explore.store import Around, Store
 
 if TYPE_CHECKING:
-    from modelcheck.explicit.kernel import Kernel  # which loads a compiler, and a status needs none
+    from modelcheck.explicit.native.kernel import Kernel  # which loads a compiler, and a status needs none
 
 OF_KERNEL = {
     "expand": "expand",

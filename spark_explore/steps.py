@@ -12,11 +12,11 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from modelcheck.explicit.arena import Region
-from modelcheck.explicit.blocks import SPILL
-from modelcheck.explicit.context import CURSOR, NOWHERE
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.layout import Words
+from modelcheck.explicit.codegen.blocks import SPILL
+from modelcheck.explicit.codegen.context import CURSOR, NOWHERE
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.arena import Region
+from modelcheck.explicit.native.kernel import Kernel
 from spec.frozen import frozen
 
 FULL = 0.7  # a table that finds what is made twice is never fuller

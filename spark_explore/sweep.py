@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from modelcheck.sweep import Answer, Orders, Point, answer
+from modelcheck.asking.sweep import Answer, Orders, Point, answer
 from spark_explore.session import Settings, reason, session
 
 WAITING = 4  # jobs for each core, so that none waits for this process

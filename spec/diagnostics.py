@@ -63,11 +63,11 @@ class SpecError(Exception):
         super().__init__("\n".join(render(d) for d in self.diagnostics))
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """`did you mean …?` with the nearest known name, or nothing when none is near."""
+def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
+    """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same)."""
     others = sorted(set(known) - {name})
     near = [other for other in others if other.casefold() == name.casefold()]
-    near += difflib.get_close_matches(name, others, n=1, cutoff=0.6)
+    near += difflib.get_close_matches(name, others, n=1, cutoff=near_by)
     return f"did you mean `{near[0]}`?" if near else ""
 
 

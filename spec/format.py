@@ -13,7 +13,7 @@ import spec.syntax as s
 from spec.comments import Comments
 from spec.format_expressions import binder, expression, type_
 from spec.frozen import frozen
-from spec.parser import parse
+from spec.parser import parse, too_deep
 from spec.pretty import Doc, cat, flat, joined, layout
 from spec.source import Source, Span
 
@@ -49,7 +49,11 @@ def format_text(text: str, name: str = "<text>") -> str:
     Raises SpecError when the text does not parse.
     """
     source = Source(name, text)
-    return _Layout(source).file(parse(source))
+    tree = parse(source)
+    try:
+        return _Layout(source).file(tree)
+    except RecursionError:  # it goes down into what it writes
+        raise too_deep(source) from None
 
 
 @frozen
@@ -66,6 +70,7 @@ class _Layout:
         self.comments = Comments(source)
         self.lines: list[str] = []
         self.indent = 0
+        self.written = 0  # up to where the text is, if a comment ends there
         self.remarks: list[tuple[int, int]] = []  # comments at line ends: the line, and where it ends without
 
     def file(self, tree: s.Protocol) -> str:
@@ -114,6 +119,7 @@ class _Layout:
         if comment is not None:
             self.remarks.append((len(self.lines) - 1, len(self.lines[-1])))
             self.lines[-1] += "  " + comment.text
+            self.written = comment.start + len(comment.text)
 
     def _line_up(self, remarks: list[tuple[int, int]]) -> None:
         """Put the comments at the ends of neighbouring lines under each other."""
@@ -154,7 +160,7 @@ class _Layout:
         if block and all(self.lines[before - 1 : before + 1]):
             self.lines.insert(before, "")
         elif len(self.lines) == before:
-            self._gap(self._after(position), element.span.start)
+            self._gap(max(self._after(position), self.written), element.span.start)
         elif self._is_after_blank(element.span.start):
             self._blank()
 
@@ -183,11 +189,9 @@ class _Layout:
         return elements[index:end]
 
     def _parted(self, between: Span) -> bool:
-        text = self.source.at(between)
-        head, _, tail = text.partition("\n")
-        return ("\n" in tail and tail.strip(" \t\r") != "" and (tail.count("\n") > 1 or "//" in tail)) or (
-            text.count("\n") > 1 and "//" not in head
-        )
+        """Whether a line of its own is between two elements, blank or a comment."""
+        _, _, rest = self.source.at(between).partition("\n")
+        return "\n" in rest or "//" in rest
 
     # -------------------------------------------------------------- rows
 

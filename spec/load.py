@@ -5,23 +5,26 @@ parse → variants → declarations, expressions, statements, checks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import spec.ir as ir
+import spec.library as library
 import spec.syntax as s
 from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.elaborate import elaborate
-from spec.parser import LARGEST, parse
-from spec.problems import Problems
+from spec.elaboration.elaborate import elaborate
+from spec.elaboration.problems import Problems
+from spec.elaboration.variants import all_volatile, expand
+from spec.parser import LARGEST, parse, too_deep
 from spec.reading import bytes_of
 from spec.source import Source
-from spec.variants import expand
 
 
 def load(path: str | Path) -> tuple[ir.Model, ...]:
     """The models of a file: the base protocol first, then its variants in the order of the text.
 
-    Raises SpecError with every mistake found (syntax errors: the first), or
+    In place of a path there may be the name of a protocol that comes with the package, see
+    NOTE(library).  Raises SpecError with every mistake found (syntax errors: the first), or
     with one diagnostic when the file cannot be read.
     """
     return loads(read(path), str(path))
@@ -33,11 +36,17 @@ def loads(text: str, name: str = "<text>") -> tuple[ir.Model, ...]:
     try:
         return _models(source)
     except RecursionError:  # every pass goes down into what it reads
-        what, help_ = "something in the file is nested too deep", "give names to parts of it"
-        raise SpecError([Diagnostic("R0104", source, None, what, help=help_)]) from None
+        raise too_deep(source) from None
 
 
-def _models(source: Source) -> tuple[ir.Model, ...]:
+def load_volatile(source: Source) -> tuple[ir.Model, ...]:
+    """The models of a text that `loads` has taken, as they would be if every durable field were volatile."""
+    return _models(source, all_volatile)
+
+
+def _models(
+    source: Source, changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol
+) -> tuple[ir.Model, ...]:
     protocol = parse(source)
     problems = Problems(source)
     protocols = expand(protocol, problems)
@@ -46,25 +55,29 @@ def _models(source: Source) -> tuple[ir.Model, ...]:
     for of, expanded in protocols.items():
         if of != protocol.name.text:
             problems.variant = (expanded.span, expanded.name.span, of)
-        models.append(elaborate(expanded, checks.get(of, ()), source, problems))
+        models.append(elaborate(changed(expanded), checks.get(of, ()), source, problems))
     problems.raise_if_any()
     return tuple(models)
 
 
 def read(path: str | Path) -> str:
-    """The text of a file; raises SpecError (R0103) when it cannot be read as one."""
+    """The text of a file, or of a protocol by its name; raises SpecError (R0103) when it cannot be read."""
     source = Source(str(path), "")
 
     def refuse(what: str, help_: str = "") -> SpecError:
-        return SpecError([Diagnostic("R0103", source, None, what, help=help_)])
+        return SpecError([Diagnostic("R0103", source, None, what, help=_comes_before(source.name) or help_)])
 
+    if library.is_meant(source.name):
+        if Path(own := f"{source.name}{library.SUFFIX}").exists():
+            what = f"this may be the file {own} here, or the protocol that comes with modelcheck"
+            raise refuse(what, f"write `{own}` for the file; elsewhere the name is the protocol's")
+        return library.text(source.name)
     try:
         if Path(path).is_dir():
             raise refuse("this is a folder, not a file", _inside(Path(path)))
         data = bytes_of(Path(path), 4 * LARGEST + 1)
     except FileNotFoundError:
-        near = suggest(Path(path).name, [p.name for p in Path(path).parent.glob("*.rsm")])
-        raise refuse("there is no such file", near) from None
+        raise refuse("there is no such file", _near(Path(path))) from None
     except OSError as error:
         raise refuse(f"the file cannot be read: {error.strerror}") from None
     if len(data) > 4 * LARGEST:
@@ -75,6 +88,23 @@ def read(path: str | Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refuse(f"the file is not UTF-8: byte {error.start} is not part of a character") from None
+
+
+def _near(path: Path) -> str:
+    """What may have been meant: a model file in the same folder, or a protocol of the library."""
+    beside = suggest(path.name, [p.name for p in path.parent.glob(f"*{library.SUFFIX}")])
+    if shipped := library.near(path.name):
+        shipped += " It comes with modelcheck"
+    elif path.suffix == "" and path.parent == Path():
+        shipped = "`modelcheck protocols` lists the protocols that have a name"
+    return beside or shipped
+
+
+def _comes_before(name: str) -> str:
+    """What to know of a path that has the name of a protocol."""
+    if name not in library.names() or library.is_meant(name):
+        return ""
+    return f"a path comes before a protocol; `modelcheck protocols show {name}` prints the one of that name"
 
 
 def _inside(folder: Path) -> str:

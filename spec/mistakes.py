@@ -16,11 +16,25 @@ from spec.source import Span
 
 
 @frozen
+class Answer:
+    """What to say of a syntax error, what to try, and where it stands."""
+
+    message: str
+    help: str
+    at: Span
+
+
+@frozen
 class _Place:
+    at: Span
     before: str  # the line's text before the error
     here: str  # the text from the error on
     found: str
     expected: frozenset[str]
+
+    def says(self, message: str, help_: str) -> Answer:
+        """An answer about what stands here."""
+        return Answer(message, help_, self.at)
 
 
 _FOREIGN = {
@@ -43,22 +57,23 @@ _FOREIGN = {
 }
 
 
+_FIRST_WORD = re.compile(r"(?:^|[{;])\s*([a-z]{3,})(?:\s+\w+)?\s*$")
 _WORDS = frozenset(
     "sort nat enum type record union config state process network fun action fault repair invariant lemma "
-    "step reachable recoverable assume variant check require assert".split()
+    "step reachable recoverable assume variant check require assert choose for if let flush lose wipe".split()
 )
 
 
-def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> tuple[str, str]:
-    """A message and a help text for a syntax error at `at`, where `found` stands (nothing at the end)."""
+def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> Answer:
+    """What to say of a syntax error at `at`, where `found` stands (nothing at the end)."""
     line = text.rfind("\n", 0, at.start) + 1
-    place = _Place(text[line : at.start], text[at.start : at.start + 40], found, expected)
+    place = _Place(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
     for rule in _RULES:
         answer = rule(place)
         if answer:
             return answer
     what = f"`{found}` cannot stand here" if found else "the file ends too early"
-    return what, _listing(expected)
+    return place.says(what, _listing(expected))
 
 
 def _listing(expected: frozenset[str]) -> str:
@@ -67,90 +82,110 @@ def _listing(expected: frozenset[str]) -> str:
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
 
-def _unclosed(place: _Place) -> tuple[str, str] | None:
+def _unclosed(place: _Place) -> Answer | None:
     if place.found:
         return None
-    return "the file ends too early", "is a `{`, `(` or `[` left open?"
+    return place.says("the file ends too early", "is a `{`, `(` or `[` left open?")
 
 
-def _misspelt(place: _Place) -> tuple[str, str] | None:
+def _misspelt(place: _Place) -> Answer | None:
     """A word that is nearly one that could stand there, now or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     help_ = suggest(place.found, words) if place.found.isalpha() else ""
-    return (f"`{place.found}` cannot stand here", help_) if help_ else None
+    return place.says(f"`{place.found}` cannot stand here", help_) if help_ else None
 
 
-def _plural(place: _Place) -> tuple[str, str] | None:
-    """`invariants i`: the word is read as `invariant` and a name, so the error stands behind it."""
-    first = place.before.split()[:1]
-    if first and first[0].endswith("s") and first[0][:-1] in _WORDS:
-        return f"`{first[0]}` is not a word of this language", f"did you mean `{first[0][:-1]}`?"
+def _misspelt_before(place: _Place) -> Answer | None:
+    """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
+    first = _FIRST_WORD.search(place.before)  # it may be a name of the model, so it must be very near
+    help_ = suggest(first[1], _WORDS, near_by=0.85) if first is not None and first[1] not in _WORDS else ""
+    if first is None or not help_:
+        return None
+    line = place.at.start - len(place.before)
+    there = Span(line + first.start(1), line + first.end(1))
+    return Answer(f"`{first[1]}` is not a word of this language", help_, there)
+
+
+def _comparison_as_statement(place: _Place) -> Answer | None:
+    if place.found == "==" and ":=" in place.expected:
+        return place.says("`==` compares, and does nothing", "write `:=` to give a place its new value")
     return None
 
 
-def _foreign_operator(place: _Place) -> tuple[str, str] | None:
+def _foreign_operator(place: _Place) -> Answer | None:
     """An operator of another language; its first sign may be one of ours, and be read already."""
     late = place.before[-1:] + place.here
     for sign in sorted(_FOREIGN, key=len, reverse=True):
         if place.here.startswith(sign) or (len(sign) > 1 and late.startswith(sign)):
-            return f"`{sign}` is not an operator of this language", f"write {_FOREIGN[sign]}"
+            return place.says(f"`{sign}` is not an operator of this language", f"write {_FOREIGN[sign]}")
     return None
 
 
-def _equals_in_expression(place: _Place) -> tuple[str, str] | None:
+def _equals_in_expression(place: _Place) -> Answer | None:
     if place.here.startswith("=") and not place.here.startswith("=="):
         if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
-            return "`=` does not compare", "write `==`"
-        return "`=` does not assign", "write `:=` to give a place its new value, `==` to compare"
+            return place.says("`=` does not compare", "write `==`")
+        return place.says("`=` does not assign", "write `:=` to give a place its new value, `==` to compare")
     return None
 
 
-def _colon_after_quantifier(place: _Place) -> tuple[str, str] | None:
+def _shared_domain(place: _Place) -> Answer | None:
+    """`forall a, b: T`: each bound name says where it comes from."""
+    name = re.search(r"(\w+)\s*$", place.before)
+    if place.found == "," and name is not None and {":", "in"} <= place.expected:
+        help_ = f"each name has its own: `{name[1]}: T, …`, or `{name[1]} in S, …`"
+        return place.says(f"it is not said where `{name[1]}` comes from", help_)
+    return None
+
+
+def _colon_after_quantifier(place: _Place) -> Answer | None:
     if place.found in {":", "|"} and re.search(
         r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
     ):
-        return (
+        return place.says(
             f"`{place.found}` does not end the list of bound names",
             "write a dot and a space: `forall x in S. P`",
         )
     return None
 
 
-def _dot_without_space(place: _Place) -> tuple[str, str] | None:
+def _dot_without_space(place: _Place) -> Answer | None:
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
-        return (
+        return place.says(
             f"`{place.found}` cannot stand here: the bound names were not ended",
             "the dot after bound names needs a space behind it: `forall x in S. P`",
         )
     return None
 
 
-def _chained_comparison(place: _Place) -> tuple[str, str] | None:
+def _chained_comparison(place: _Place) -> Answer | None:
     if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
         r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
     ):
-        return "comparisons do not chain", "write `a < b and b < c`"
+        return place.says("comparisons do not chain", "write `a < b and b < c`")
     return None
 
 
-def _missing_protocol(place: _Place) -> tuple[str, str] | None:
+def _missing_protocol(place: _Place) -> Answer | None:
     if place.expected == {"protocol"}:
-        return "a model file starts with its name", "write `protocol NAME` first"
+        return place.says("a model file starts with its name", "write `protocol NAME` first")
     return None
 
 
-def _unclosed_string(place: _Place) -> tuple[str, str] | None:
+def _unclosed_string(place: _Place) -> Answer | None:
     if place.here.startswith('"'):
-        return "the quoted text does not end on its line", 'close it with `"`'
+        return place.says("the quoted text does not end on its line", 'close it with `"`')
     return None
 
 
-_RULES: tuple[Callable[[_Place], tuple[str, str] | None], ...] = (
+_RULES: tuple[Callable[[_Place], Answer | None], ...] = (
     _unclosed,
     _missing_protocol,
-    _plural,
+    _comparison_as_statement,
+    _misspelt_before,
     _misspelt,
     _unclosed_string,
+    _shared_domain,
     _colon_after_quantifier,
     _foreign_operator,
     _chained_comparison,

@@ -1,25 +1,27 @@
-"""Text → surface tree.  The only module that knows lark; it builds and judges nothing."""
+"""Text → surface tree: what each rule of the grammar makes of its parts; it judges nothing."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedEOF, UnexpectedToken, v_args
-from lark.exceptions import VisitError
+from typing import Any
 
 import spec.syntax as s
+from spec.automaton import Automaton, TooDeep, Unexpected
 from spec.diagnostics import Diagnostic, SpecError
 from spec.mistakes import recognise
 from spec.source import Source, Span
-from spec.tables import parser
-
-if TYPE_CHECKING:
-    from lark.tree import Meta
+from spec.tables import END, tables
 
 DEEPEST = 1_000  # symbols that wait for the end of what they are part of
 LONGEST = 1_000  # digits of a number
 LARGEST = 2_000_000  # characters; a hundred times the longest protocol, and parsed in under a minute
+SPELLED = {  # terminals that are not always spelled the same, as a person calls them
+    "NAME": "a name",
+    "INT": "a number",
+    "STRING": "a quoted text",
+    "ACCESS": ".",
+    END: "the end of the file",
+}
 
 
 def parse(source: Source) -> s.Protocol:
@@ -46,36 +48,30 @@ def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the 
     if not text.strip():
         raise SpecError([_empty(source, offset)])
     try:
-        tree = _tree(source, text, start)
-    except (UnexpectedToken, UnexpectedCharacters, UnexpectedEOF) as error:
+        return _automaton().parse(text, start, DEEPEST)
+    except TooDeep as deep:
+        raise too_deep(source, deep.at) from None
+    except _TooLong as number:
+        what, help_ = f"this number has more than {LONGEST:,} digits", "no model needs numbers of that size"
+        raise SpecError([Diagnostic("R0101", source, number.at, what, help=help_)]) from None
+    except Unexpected as error:
         raise SpecError([_diagnose(source, error)]) from None
-    try:
-        return _Build().transform(tree)
-    except VisitError as error:  # how lark passes on what a rule met
-        if isinstance(error.orig_exc, ValueError) and isinstance(error.obj, Token):
-            what = f"this number has more than {LONGEST:,} digits"
-            help_ = "no model needs numbers of that size"
-            raise SpecError([Diagnostic("R0101", source, _at(error.obj), what, help=help_)]) from None
-        raise error.orig_exc from None
 
 
-def _tree(source: Source, text: str, start: str) -> Any:  # noqa: ANN401 - lark's, of any start rule
-    """What lark makes of a text; refuses what is nested too deep where it gets there, and not at the end."""
-    steps, token = _lark().parse_interactive(text, start=start), None
-    try:
-        for token in steps.iter_parse():
-            if len(steps.parser_state.state_stack) > DEEPEST:
-                what, help_ = "this is nested too deep", "give names to parts of it"
-                raise SpecError([Diagnostic("R0104", source, _at(token), what, help=help_)])
-        return steps.feed_eof(token)  # type: ignore[no-untyped-call]
-    except UnexpectedToken as error:
-        error.interactive_parser = steps  # which knows what could stand there
-        raise
+def too_deep(source: Source, at: Span | None = None) -> SpecError:
+    """What to say of a text with too much inside each other, there or somewhere."""
+    what = "something in the file is nested too deep" if at is None else "this is nested too deep"
+    return SpecError([Diagnostic("R0104", source, at, what, help="give names to parts of it")])
+
+
+_tables = cache(tables)
 
 
 @cache
-def _lark() -> Lark:
-    return parser()
+def _automaton() -> Automaton:
+    build = _Build()
+    leaves = {"NAME": _ident, "STRING": _quoted, "INT": _number}
+    return Automaton(_tables(), lambda name: getattr(build, name), leaves)
 
 
 def _empty(source: Source, offset: int) -> Diagnostic:
@@ -85,63 +81,44 @@ def _empty(source: Source, offset: int) -> Diagnostic:
     return Diagnostic("R0102", source, None, "the file is empty", help="a model starts with `protocol NAME`")
 
 
-def _diagnose(source: Source, error: Any) -> Diagnostic:  # noqa: ANN401 - one of lark's three
-    at, found = _place(source, error)
-    message, help_ = recognise(source.text, at, found, _expected(error))
-    return Diagnostic("R0101", source, at, message, help=help_)
+def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
+    at = error.at
+    if not error.found:  # the end of the text counts as a place
+        end = len(source.text.rstrip())
+        at = Span(max(0, end - 1), end)
+    spelled = {name: text for text, name in _tables().words.items()} | SPELLED
+    expected = frozenset(spelled.get(terminal, terminal.lower()) for terminal in error.expected)
+    told = recognise(source.text, at, error.found, expected)
+    return Diagnostic("R0101", source, told.at, told.message, help=told.help)
 
 
-def _place(source: Source, error: Any) -> tuple[Span, str]:  # noqa: ANN401
-    """Where the text went wrong and what stands there; the end of the text counts as a place."""
-    token = getattr(error, "token", None)
-    start = getattr(error, "pos_in_stream", None)
-    if token is not None and token.type != "$END" and token.start_pos is not None:
-        return Span(token.start_pos, token.end_pos), str(token)
-    if token is None and start is not None and start >= 0:
-        return Span(start, start + 1), source.text[start : start + 1]
-    end = len(source.text.rstrip())
-    return Span(max(0, end - 1), end), ""
+def _ident(text: str, at: Span) -> s.Ident:
+    return s.Ident(text, span=at)
 
 
-def _expected(error: Any) -> frozenset[str]:  # noqa: ANN401
-    names = (
-        getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
-    )
-    return frozenset(_spelling(name) for name in names or ())
+def _quoted(text: str, at: Span) -> s.Text:
+    return s.Text(text[1:-1], span=at)
 
 
-def _spelling(terminal: str) -> str:
-    """A terminal as a person writes it: `"{"` for LBRACE, `a name` for NAME."""
-    words = {
-        "NAME": "a name",
-        "INT": "a number",
-        "STRING": "a quoted text",
-        "ACCESS": ".",
-        "$END": "the end of the file",
-    }
-    if terminal in words:
-        return words[terminal]
-    found = next((t for t in _lark().terminals if t.name == terminal), None)
-    return str(found.pattern.value) if found is not None and found.pattern.type == "str" else terminal.lower()
+def _number(text: str, at: Span) -> int:
+    if len(text) > LONGEST:
+        raise _TooLong(at)
+    return int(text)
 
 
-def _span(meta: Meta) -> Span:
-    return Span(0, 0) if meta.empty else Span(meta.start_pos, meta.end_pos)
+class _TooLong(Exception):  # noqa: N818 - told as a diagnostic
+    """A number with too many digits."""
 
-
-def _at(token: Token) -> Span:
-    return Span(token.start_pos or 0, token.end_pos or 0)
-
-
-def _ident(token: Token) -> s.Ident:
-    return s.Ident(str(token), span=_at(token))
+    def __init__(self, at: Span) -> None:
+        super().__init__(at)
+        self.at = at
 
 
 def _plain(node: type[Any]) -> Any:  # noqa: ANN401
     """A rule whose children are the node's fields, in order."""
 
-    def build(_self: object, meta: Meta, children: list[Any]) -> Any:  # noqa: ANN401
-        return node(*children, span=_span(meta))
+    def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
+        return node(*children, span=span)
 
     return build
 
@@ -149,8 +126,8 @@ def _plain(node: type[Any]) -> Any:  # noqa: ANN401
 def _listed(node: type[Any]) -> Any:  # noqa: ANN401
     """A rule whose children are all one field, a tuple."""
 
-    def build(_self: object, meta: Meta, children: list[Any]) -> Any:  # noqa: ANN401
-        return node(_given(children), span=_span(meta))
+    def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
+        return node(_given(children), span=span)
 
     return build
 
@@ -158,22 +135,22 @@ def _listed(node: type[Any]) -> Any:  # noqa: ANN401
 def _headed(node: type[Any]) -> Any:  # noqa: ANN401
     """A rule whose first child is one field and whose others are the next, a tuple."""
 
-    def build(_self: object, meta: Meta, children: list[Any]) -> Any:  # noqa: ANN401
-        return node(children[0], _given(children[1:]), span=_span(meta))
+    def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
+        return node(children[0], _given(children[1:]), span=span)
 
     return build
 
 
-def _children(_self: object, _meta: Meta, children: list[Any]) -> tuple[Any, ...]:
+def _children(_self: object, children: list[Any], _span: Span) -> tuple[Any, ...]:
     return _given(children)
 
 
-def _only(_self: object, _meta: Meta, children: list[Any]) -> Any:  # noqa: ANN401
+def _only(_self: object, children: list[Any], _span: Span) -> Any:  # noqa: ANN401
     return children[0]
 
 
-def _word(_self: object, _meta: Meta, children: list[Any]) -> str:
-    return children[0].text if isinstance(children[0], s.Ident) else str(children[0])
+def _word(_self: object, children: list[Any], _span: Span) -> str:
+    return children[0].text if isinstance(children[0], s.Ident) else children[0]
 
 
 def _given(children: list[Any]) -> tuple[Any, ...]:
@@ -192,23 +169,8 @@ def _is_pair(part: object) -> bool:
     return isinstance(part, tuple)
 
 
-@v_args(meta=True)
-class _Build(Transformer[Token, Any]):
+class _Build:
     """One method a rule, named like it."""
-
-    @v_args(meta=False)
-    def NAME(self, token: Token) -> s.Ident:  # noqa: N802 - lark calls it by the terminal's name
-        return _ident(token)
-
-    @v_args(meta=False)
-    def STRING(self, token: Token) -> s.Text:  # noqa: N802
-        return s.Text(str(token)[1:-1], span=_at(token))
-
-    @v_args(meta=False)
-    def INT(self, token: Token) -> int:  # noqa: N802
-        if len(token) > LONGEST:
-            raise ValueError
-        return int(token)
 
     start = _headed(s.Protocol)
 
@@ -235,86 +197,86 @@ class _Build(Transformer[Token, Any]):
     block = _children
     config_default = _plain(s.ConfigDefault)
 
-    def config_decl(self, meta: Meta, children: list[Any]) -> s.ConfigDecl:
+    def config_decl(self, children: list[Any], span: Span) -> s.ConfigDecl:
         name, of, value, *parts = children
         keys = [text for what, text in filter(_is_pair, parts) if what == "key"]
         notes = [text for what, text in filter(_is_pair, parts) if what == "note"]
         defaults = tuple(part for part in parts if isinstance(part, s.ConfigDefault))
         key, note = (found[-1] if found else None for found in (keys, notes))
-        return s.ConfigDecl(name, of, value, key, note, defaults, span=_span(meta))
+        return s.ConfigDecl(name, of, value, key, note, defaults, span=span)
 
-    def config_key(self, _meta: Meta, children: list[Any]) -> tuple[str, s.Text]:
+    def config_key(self, children: list[Any], _span: Span) -> tuple[str, s.Text]:
         return "key", children[0]
 
-    def config_note(self, _meta: Meta, children: list[Any]) -> tuple[str, s.Text]:
+    def config_note(self, children: list[Any], _span: Span) -> tuple[str, s.Text]:
         return "note", children[0]
 
-    def state_decl(self, meta: Meta, children: list[Any]) -> s.StateDecl:
-        return s.StateDecl(False, _given(children), span=_span(meta))  # noqa: FBT003 - a field
+    def state_decl(self, children: list[Any], span: Span) -> s.StateDecl:
+        return s.StateDecl(False, _given(children), span=span)  # noqa: FBT003 - a field
 
-    def ghost_decl(self, meta: Meta, children: list[Any]) -> s.StateDecl:
-        return s.StateDecl(True, _given(children), span=_span(meta))  # noqa: FBT003 - a field
+    def ghost_decl(self, children: list[Any], span: Span) -> s.StateDecl:
+        return s.StateDecl(True, _given(children), span=span)  # noqa: FBT003 - a field
 
-    def var_decl(self, meta: Meta, children: list[Any]) -> s.VarDecl:
-        return s.VarDecl(None, *children, span=_span(meta))
+    def var_decl(self, children: list[Any], span: Span) -> s.VarDecl:
+        return s.VarDecl(None, *children, span=span)
 
-    def stored_var(self, meta: Meta, children: list[Any]) -> s.VarDecl:
+    def stored_var(self, children: list[Any], span: Span) -> s.VarDecl:
         storage, var = children
-        return s.VarDecl(storage, var.name, var.type, var.init, span=_span(meta))
+        return s.VarDecl(storage, var.name, var.type, var.init, span=span)
 
-    def network_decl(self, meta: Meta, children: list[Any]) -> s.NetworkDecl:
+    def network_decl(self, children: list[Any], span: Span) -> s.NetworkDecl:
         name, *keys, mode, of, faults = children
-        return s.NetworkDecl(name, _given(keys), mode, of, faults or (), span=_span(meta))
+        return s.NetworkDecl(name, _given(keys), mode, of, faults or (), span=span)
 
-    def weak_fair(self, _meta: Meta, _children: list[Any]) -> str:
+    def weak_fair(self, _children: list[Any], _span: Span) -> str:
         return "fair"
 
-    def strong_fair(self, _meta: Meta, _children: list[Any]) -> str:
+    def strong_fair(self, _children: list[Any], _span: Span) -> str:
         return "strong fair"
 
-    def action_decl(self, meta: Meta, children: list[Any]) -> s.ActionDecl:
+    def action_decl(self, children: list[Any], span: Span) -> s.ActionDecl:
         fairness, kind, name, params, says, body = children
-        return s.ActionDecl(fairness or "none", kind, name, params or (), says, body, span=_span(meta))
+        return s.ActionDecl(fairness or "none", kind, name, params or (), says, body, span=span)
 
-    def property_decl(self, meta: Meta, children: list[Any]) -> s.PropertyDecl:
+    def property_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
         kind, name, says, expr = children
-        return s.PropertyDecl(kind, name, says, expr, None, span=_span(meta))
+        return s.PropertyDecl(kind, name, says, expr, None, span=span)
 
-    def leadsto_decl(self, meta: Meta, children: list[Any]) -> s.PropertyDecl:
-        return s.PropertyDecl("leadsto", *children, span=_span(meta))
+    def leadsto_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
+        return s.PropertyDecl("leadsto", *children, span=span)
 
-    def eventually_decl(self, meta: Meta, children: list[Any]) -> s.PropertyDecl:
+    def eventually_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
         name, says, expr = children
-        return s.PropertyDecl("always eventually", name, says, expr, None, span=_span(meta))
+        return s.PropertyDecl("always eventually", name, says, expr, None, span=span)
 
-    def deadlock_free(self, meta: Meta, _children: list[Any]) -> s.Ident:
-        return s.Ident("deadlock_free", span=_span(meta))
+    def deadlock_free(self, _children: list[Any], span: Span) -> s.Ident:
+        return s.Ident("deadlock_free", span=span)
 
-    def deadlock_decl(self, meta: Meta, children: list[Any]) -> s.PropertyDecl:
-        return s.PropertyDecl("deadlock free", children[0], None, None, None, span=_span(meta))
+    def deadlock_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
+        return s.PropertyDecl("deadlock free", children[0], None, None, None, span=span)
 
     display_decl = _listed(s.DisplayDecl)
 
-    def shown(self, meta: Meta, children: list[Any]) -> s.ShownDecl:
+    def shown(self, children: list[Any], span: Span) -> s.ShownDecl:
         role, *path = (child for child in children if isinstance(child, s.Ident))
-        return s.ShownDecl(role, tuple(path), span=_span(meta))
+        return s.ShownDecl(role, tuple(path), span=span)
 
-    def variant_decl(self, meta: Meta, children: list[Any]) -> s.VariantDecl:
+    def variant_decl(self, children: list[Any], span: Span) -> s.VariantDecl:
         name, base, *items = children
-        return s.VariantDecl(name, base, tuple(items), span=_span(meta))
+        return s.VariantDecl(name, base, tuple(items), span=span)
 
     replace = _plain(s.Replace)
 
-    def drop(self, meta: Meta, children: list[Any]) -> s.Drop:
-        return s.Drop(children[0], children[-1], span=_span(meta))
+    def drop(self, children: list[Any], span: Span) -> s.Drop:
+        return s.Drop(children[0], children[-1], span=span)
 
-    def add_guard(self, meta: Meta, children: list[Any]) -> s.AddGuard:
+    def add_guard(self, children: list[Any], span: Span) -> s.AddGuard:
         action, _, guard, test = children
-        return s.AddGuard(action, guard, test, span=_span(meta))
+        return s.AddGuard(action, guard, test, span=span)
 
-    def restore(self, meta: Meta, children: list[Any]) -> s.Restore:
+    def restore(self, children: list[Any], span: Span) -> s.Restore:
         storage, sort, _, name = children
-        return s.Restore(storage, sort, name, span=_span(meta))
+        return s.Restore(storage, sort, name, span=span)
 
     # checks
     scope_size = _plain(s.ScopeItem)
@@ -330,45 +292,45 @@ class _Build(Transformer[Token, Any]):
     in_steps = _only
     within = _only
 
-    def any_faults(self, _meta: Meta, _children: list[Any]) -> bool:
+    def any_faults(self, _children: list[Any], _span: Span) -> bool:
         return True
 
-    def faults_total(self, meta: Meta, children: list[Any]) -> s.FaultItem:
-        return s.FaultItem(None, children[0], span=_span(meta))
+    def faults_total(self, children: list[Any], span: Span) -> s.FaultItem:
+        return s.FaultItem(None, children[0], span=span)
 
-    def faults_any(self, meta: Meta, _children: list[Any]) -> s.FaultItem:
-        return s.FaultItem(None, None, span=_span(meta))
+    def faults_any(self, _children: list[Any], span: Span) -> s.FaultItem:
+        return s.FaultItem(None, None, span=span)
 
-    def faults_none(self, meta: Meta, _children: list[Any]) -> s.FaultItem:
-        return s.FaultItem(None, 0, span=_span(meta))
+    def faults_none(self, _children: list[Any], span: Span) -> s.FaultItem:
+        return s.FaultItem(None, 0, span=span)
 
     faults_kind = _plain(s.FaultItem)
 
-    def faults_kind_any(self, meta: Meta, children: list[Any]) -> s.FaultItem:
-        return s.FaultItem(children[0], None, span=_span(meta))
+    def faults_kind_any(self, children: list[Any], span: Span) -> s.FaultItem:
+        return s.FaultItem(children[0], None, span=span)
 
-    def fault_kind(self, meta: Meta, children: list[Any]) -> s.Ident:
+    def fault_kind(self, children: list[Any], span: Span) -> s.Ident:
         words = [child.text for child in children if isinstance(child, s.Ident)]
-        return s.Ident(".".join(words), span=_span(meta))
+        return s.Ident(".".join(words), span=span)
 
-    def expect_holds(self, meta: Meta, children: list[Any]) -> s.VerdictExpect:
+    def expect_holds(self, children: list[Any], span: Span) -> s.VerdictExpect:
         name, any_faults = children
-        return s.VerdictExpect(name, True, bool(any_faults), None, None, span=_span(meta))  # noqa: FBT003
+        return s.VerdictExpect(name, True, bool(any_faults), None, None, span=span)  # noqa: FBT003
 
-    def expect_violated(self, meta: Meta, children: list[Any]) -> s.VerdictExpect:
-        return s.VerdictExpect(children[0], False, False, *children[1:], span=_span(meta))  # noqa: FBT003
+    def expect_violated(self, children: list[Any], span: Span) -> s.VerdictExpect:
+        return s.VerdictExpect(children[0], False, False, *children[1:], span=span)  # noqa: FBT003
 
-    def expect_count(self, meta: Meta, children: list[Any]) -> s.CountExpect:
+    def expect_count(self, children: list[Any], span: Span) -> s.CountExpect:
         what, count, faults = children
-        return s.CountExpect(what, None, count, faults, span=_span(meta))
+        return s.CountExpect(what, None, count, faults, span=span)
 
-    def expect_taken(self, meta: Meta, children: list[Any]) -> s.CountExpect:
+    def expect_taken(self, children: list[Any], span: Span) -> s.CountExpect:
         action, count = children
-        return s.CountExpect("taken", action, count, None, span=_span(meta))
+        return s.CountExpect("taken", action, count, None, span=span)
 
-    def check_decl(self, meta: Meta, children: list[Any]) -> s.CheckDecl:
+    def check_decl(self, children: list[Any], span: Span) -> s.CheckDecl:
         name, of, says, *clauses = children
-        return s.CheckDecl(name, of, says, tuple(clauses), span=_span(meta))
+        return s.CheckDecl(name, of, says, tuple(clauses), span=span)
 
     # types
     option_type = _plain(s.OptionType)
@@ -378,15 +340,15 @@ class _Build(Transformer[Token, Any]):
     limit_number = _only
     signed = _only
 
-    def named_type(self, meta: Meta, children: list[Any]) -> s.NamedType:
-        return s.NamedType(children[0].text, span=_span(meta))
+    def named_type(self, children: list[Any], span: Span) -> s.NamedType:
+        return s.NamedType(children[0].text, span=span)
 
-    def negative(self, _meta: Meta, children: list[Any]) -> int:
+    def negative(self, children: list[Any], _span: Span) -> int:
         return -int(children[0])
 
-    def applied_type(self, meta: Meta, children: list[Any]) -> s.AppliedType:
+    def applied_type(self, children: list[Any], span: Span) -> s.AppliedType:
         name, *args, limit = children
-        return s.AppliedType(name, _given(args), limit, span=_span(meta))
+        return s.AppliedType(name, _given(args), limit, span=span)
 
     # statements
     label = _only
@@ -400,10 +362,10 @@ class _Build(Transformer[Token, Any]):
     member_stmt = _plain(s.MemberStmt)
     verb = _word
 
-    def if_stmt(self, meta: Meta, children: list[Any]) -> s.IfStmt:
+    def if_stmt(self, children: list[Any], span: Span) -> s.IfStmt:
         test, then, other = children
         nested = (other,) if isinstance(other, s.IfStmt) else other
-        return s.IfStmt(test, then, nested or (), span=_span(meta))
+        return s.IfStmt(test, then, nested or (), span=span)
 
     # expressions
     binder_typed_in = _plain(s.Binder)
@@ -423,70 +385,71 @@ class _Build(Transformer[Token, Any]):
     args = _children
     int_lit = _plain(s.IntLit)
 
-    def binder_typed(self, meta: Meta, children: list[Any]) -> s.Binder:
-        return s.Binder(children[0], children[1], None, span=_span(meta))
+    def binder_typed(self, children: list[Any], span: Span) -> s.Binder:
+        return s.Binder(children[0], children[1], None, span=span)
 
-    def binder_in(self, meta: Meta, children: list[Any]) -> s.Binder:
+    def binder_in(self, children: list[Any], span: Span) -> s.Binder:
         name, *_, domain = children
-        return s.Binder(name, None, domain, span=_span(meta))
+        return s.Binder(name, None, domain, span=span)
 
-    def binary(self, meta: Meta, children: list[Any]) -> s.Binary:
+    def binary(self, children: list[Any], span: Span) -> s.Binary:
         left, op, right = children
-        return s.Binary(str(op), left, right, span=_span(meta))
+        return s.Binary(op, left, right, span=span)
 
-    def not_in(self, meta: Meta, children: list[Any]) -> s.Binary:
-        return s.Binary("not in", children[0], children[-1], span=_span(meta))
+    def not_in(self, children: list[Any], span: Span) -> s.Binary:
+        return s.Binary("not in", children[0], children[-1], span=span)
 
-    def unary(self, meta: Meta, children: list[Any]) -> s.Unary:
-        return s.Unary(str(children[0]), children[1], span=_span(meta))
+    def unary(self, children: list[Any], span: Span) -> s.Unary:
+        return s.Unary(children[0], children[1], span=span)
 
-    def name_expr(self, meta: Meta, children: list[Any]) -> s.Name:
-        return s.Name(children[0].text, span=_span(meta))
+    def name_expr(self, children: list[Any], span: Span) -> s.Name:
+        return s.Name(children[0].text, span=span)
 
-    def true_lit(self, meta: Meta, _children: list[Any]) -> s.BoolLit:
-        return s.BoolLit(True, span=_span(meta))  # noqa: FBT003 - a field
+    def true_lit(self, _children: list[Any], span: Span) -> s.BoolLit:
+        return s.BoolLit(True, span=span)  # noqa: FBT003 - a field
 
-    def false_lit(self, meta: Meta, _children: list[Any]) -> s.BoolLit:
-        return s.BoolLit(False, span=_span(meta))  # noqa: FBT003 - a field
+    def false_lit(self, _children: list[Any], span: Span) -> s.BoolLit:
+        return s.BoolLit(False, span=span)  # noqa: FBT003 - a field
 
-    def none_lit(self, meta: Meta, _children: list[Any]) -> s.NoneLit:
-        return s.NoneLit(span=_span(meta))
+    def none_lit(self, _children: list[Any], span: Span) -> s.NoneLit:
+        return s.NoneLit(span=span)
 
-    def parens(self, _meta: Meta, children: list[Any]) -> Any:  # noqa: ANN401
+    def parens(self, children: list[Any], _span: Span) -> Any:  # noqa: ANN401
         return children[0]
 
-    def collect(self, meta: Meta, children: list[Any]) -> s.Collect:
+    def collect(self, children: list[Any], span: Span) -> s.Collect:
         body, *binders, where = children
-        return s.Collect(body, tuple(binders), where, span=_span(meta))
+        return s.Collect(body, tuple(binders), where, span=span)
 
-    def positional(self, meta: Meta, children: list[Any]) -> s.Arg:
-        return s.Arg(None, children[0], span=_span(meta))
+    def positional(self, children: list[Any], span: Span) -> s.Arg:
+        return s.Arg(None, children[0], span=span)
 
-    def named(self, meta: Meta, children: list[Any]) -> s.Arg:
-        return s.Arg(children[0].text, children[1], span=_span(meta))
+    def named(self, children: list[Any], span: Span) -> s.Arg:
+        return s.Arg(children[0].text, children[1], span=span)
 
-    def call(self, meta: Meta, children: list[Any]) -> s.Call:
-        return s.Call(children[0], children[1] or (), span=_span(meta))
+    def call(self, children: list[Any], span: Span) -> s.Call:
+        return s.Call(children[0], children[1] or (), span=span)
 
-    def call_extremum(self, meta: Meta, children: list[Any]) -> s.Call:
-        return s.Call(_ident(children[0]), children[1] or (), span=_span(meta))
+    def call_extremum(self, children: list[Any], span: Span) -> s.Call:
+        word, args = children
+        return s.Call(_ident(word, Span(span.start, span.start + len(word))), args or (), span=span)
 
-    def get(self, meta: Meta, children: list[Any]) -> s.Get:
-        return s.Get(children[0], children[2], span=_span(meta))
+    def get(self, children: list[Any], span: Span) -> s.Get:
+        return s.Get(children[0], children[2], span=span)
 
-    def method(self, meta: Meta, children: list[Any]) -> s.Method:
+    def method(self, children: list[Any], span: Span) -> s.Method:
         of, _, name, args = children
-        return s.Method(of, name, args or (), span=_span(meta))
+        return s.Method(of, name, args or (), span=span)
 
-    def subscripted(self, meta: Meta, children: list[Any]) -> s.Expr:
+    def subscripted(self, children: list[Any], span: Span) -> s.Expr:
         of, subscript = children
         if isinstance(subscript, _Slice):
             node = s.Upto if subscript.upto else s.From
-            return node(of, subscript.bound, span=_span(meta))
-        return s.Index(of, subscript, span=_span(meta))
+            return node(of, subscript.bound, span=span)
+        return s.Index(of, subscript, span=span)
 
-    def upto(self, _meta: Meta, children: list[Any]) -> _Slice:
+    def upto(self, children: list[Any], _span: Span) -> _Slice:
         return _Slice(children[-1], upto=True)
 
-    def from_(self, _meta: Meta, children: list[Any]) -> _Slice:
+    def from_(self, children: list[Any], _span: Span) -> _Slice:
         return _Slice(children[0], upto=False)

@@ -9,10 +9,10 @@ from typing import Any
 
 from counterexamples.trace import Erred, Trace
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Engine, Limits
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.result import Extent, Findings, Holds, Unknown, Verdict, Violated
-from modelcheck.symmetry import Renaming, _rename
+from modelcheck.contract.engine import Engine, Limits
+from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.search.interchangeable import symmetric_sorts
+from modelcheck.search.symmetry import Renaming, _rename
 from spec.ir import Check, Kind, Model, PropertyKind
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError

@@ -62,7 +62,7 @@ def _by_session(item: pytest.Item) -> int:
 def _no_test_ends_its_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A command that passes its limit by far ends its process, which here would be that of all tests."""
     ends: list[object] = []
-    monkeypatch.setattr("modelcheck.output.Output.give_up", lambda _, end: ends.append(end))
+    monkeypatch.setattr("modelcheck.storage.output.Output.give_up", lambda _, end: ends.append(end))
     yield
     assert not ends, "a limit was passed by so much that the program would have ended without a verdict"
 
@@ -70,9 +70,11 @@ def _no_test_ends_its_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def quickly_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Code for some thousand states is not worth being made fast; nor is it for others."""
-    from modelcheck.explicit.compiling import Tier, compiled  # noqa: PLC0415 - heavy, for few tests
+    from modelcheck.explicit.native.compiling import Tier, compiled  # noqa: PLC0415 - heavy, for few tests
 
-    monkeypatch.setattr("modelcheck.explicit.writing.compiled", lambda text, _: compiled(text, Tier.QUICK))
+    monkeypatch.setattr(
+        "modelcheck.explicit.native.writing.compiled", lambda text, _: compiled(text, Tier.QUICK)
+    )
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "cache"))
 
 
@@ -85,6 +87,23 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         mismatch = golden_mismatch(GOLDEN / name, text, update=update)
         if mismatch:
             pytest.fail(mismatch, pytrace=False)
+
+    return compare
+
+
+@pytest.fixture
+def in_document(request: pytest.FixtureRequest) -> Callable[[Path, str, str], None]:
+    """`in_document(path, shown, text)`: a text is what a document shows, or is shown from now on."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(path: Path, shown: str, text: str) -> None:
+        if update and text != shown:
+            whole = path.read_text(encoding="utf-8")
+            assert whole.count(shown) == 1, "what is shown stands there more than once"
+            path.write_text(whole.replace(shown, text), encoding="utf-8")
+        elif text != shown:
+            what = f"{path.name} shows something else; `python -m pytest --update-golden` writes what is so"
+            pytest.fail(f"{what}\n--- shown\n{shown}\n--- got\n{text}\n---", pytrace=False)
 
     return compare
 

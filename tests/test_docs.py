@@ -21,12 +21,12 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
-from modelcheck.result import End
+from modelcheck.contract.result import End
 from spec.codes import CODES
 from spec.diagnostics import SpecError
+from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.ir import Check, Model, PropertyKind
 from spec.load import loads
-from spec.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.semantics import Machine
 from spec.values import ModelError
 
@@ -188,28 +188,41 @@ def test_codes_in_the_manual_are_codes_and_all_of_the_running_model_are_there() 
 # ------------------------------------------------------- files, links and doctests
 
 
-def listed_files(package: str) -> list[str]:
-    """The modules named in the first cells of the tables of a package's page, in their order."""
-    text = (ROOT / package / "README.md").read_text(encoding="utf-8")
-    cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("|")]
-    return re.findall(r"`(\w+)\.py`", "\n".join(cells))
+def listed(package: str) -> dict[str, list[str]]:
+    """The modules and folders in the first cells of the tables of a package's page, by folder, in order."""
+    text, folder = (ROOT / package / "README.md").read_text(encoding="utf-8"), ""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if heading := re.fullmatch(r"#+ (?:`(\w+)/`)?.*", line):
+            folder = heading[1] or ""
+        if line.startswith("|"):
+            found.setdefault(folder, []).extend(re.findall(r"`(\w+)(?:\.py|/)`", line.split("|")[1]))
+    return found
 
 
 @pytest.mark.parametrize("package", ["spec", "modelcheck"])
-def test_a_package_lists_its_files_in_an_order_of_imports(package: str) -> None:
-    order = listed_files(package)
-    files = {path.stem: path for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}
+def test_a_package_lists_what_it_has_in_an_order_of_imports(package: str) -> None:
+    for folder, order in listed(package).items():
+        inside = ROOT / package / folder
+        modules = {
+            path.stem: [path] if path.is_file() else sorted(path.rglob("*.py"))
+            for path in inside.iterdir()
+            if not path.stem.startswith("__") and (path.suffix == ".py" or (path / "__init__.py").exists())
+        }
+        name = ".".join((package, *([folder] if folder else [])))
 
-    assert sorted(order) == sorted(files)
-    assert [
-        f"{name} imports {other}, which stands below it"
-        for name in order
-        for other in _imports(files[name], package)
-        if other in order and order.index(other) > order.index(name)
-    ] == []
+        assert sorted(set(order) & modules.keys()) == sorted(modules), folder
+        assert [
+            f"{name}.{module} imports {other}, which stands below it"
+            for module in order
+            for path in modules.get(module, ())
+            for other in _imports(path, name)
+            if other in order and order.index(other) > order.index(module)
+        ] == []
 
 
 def _imports(path: Path, package: str) -> set[str]:
+    """The modules and folders of a package that are imported."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
@@ -219,7 +232,9 @@ def _imports(path: Path, package: str) -> set[str]:
                 names.add(module)
             case _:
                 pass
-    return {name.split(".")[1] for name in names if name.startswith(f"{package}.")}
+    return {
+        name.removeprefix(f"{package}.").split(".")[0] for name in names if name.startswith(f"{package}.")
+    }
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,12 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 from spec.load import load
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+InDocument = Callable[[Path, str, str], None]
 NAMES = ("main job", "tests")
 
 
@@ -63,7 +65,7 @@ def test_the_main_job_installs_and_reviews_a_file_that_is_there() -> None:
 
 @pytest.mark.slow
 def test_the_readme_shows_what_the_main_job_says(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, in_document: InDocument
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
@@ -71,8 +73,12 @@ def test_the_readme_shows_what_the_main_job_says(
     _, review = command("main job").split(" && ")
     code = main([*shlex.split(review)[1:], "--max-time", "300"])
 
+    out = capsys.readouterr().out
+    first, *others = shown[0].splitlines(keepends=True)
+    lines = out[out.index(first) :].splitlines(keepends=True)
+
     assert len(shown) == 1
-    assert shown[0] in capsys.readouterr().out
+    in_document(ROOT / "README.md", shown[0], "".join(lines[: 1 + len(others)]))
     assert code == Exit.EXPECTED
 
 
@@ -89,6 +95,13 @@ def test_the_table_of_layers_is_what_the_engine_counts() -> None:
     assert rows == [(str(a.faults), f"{a.states:,}", f"{n:,}") for a, n in zip(layered, counts, strict=True)]
 
 
+def test_the_check_of_a_protocol_by_its_name_is_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (words,) = re.findall(r"^```sh\nmodelcheck (check \w+ --check \w+)\n```$", README, re.MULTILINE)
+
+    assert main(shlex.split(words)) == Exit.EXPECTED
+
+
 def test_linked_files_are_there() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
 
@@ -97,7 +110,9 @@ def test_linked_files_are_there() -> None:
 
 
 @pytest.mark.slow
-def test_the_pictures_are_what_their_command_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pictures_are_what_their_command_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.chdir(ROOT)
     drawn = re.findall(r"^<!-- pictures -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     shown = re.findall(r"!\[.*?\]\((.*?)\)", README)
@@ -107,5 +122,8 @@ def test_the_pictures_are_what_their_command_draws(tmp_path: Path, monkeypatch: 
     assert main([*words[1:], str(tmp_path)]) == Exit.EXPECTED
     assert {Path(path).parent.as_posix() for path in shown} == {folder}
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    if request.config.getoption("--update-golden"):
+        for name, content in made.items():
+            (ROOT / folder / name).write_bytes(content)
     assert made == {path.name: path.read_bytes() for path in (ROOT / folder).iterdir()}
     assert {Path(path).name for path in shown} <= made.keys()

@@ -9,7 +9,8 @@
   function stepper(element) {
     const frames = Array.from(element.querySelectorAll(".frame"));
     const links = Array.from(element.querySelectorAll(".story a"));
-    const diagram = element.parentElement.querySelector(".diagram svg");
+    const run = element.closest(".run");
+    const diagram = run.querySelector(".diagram svg");
     const rows = Array.from(diagram.querySelectorAll(".row"));
     const here = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     const input = element.querySelector(".bar input");
@@ -57,6 +58,8 @@
 
     const self = {
       element,
+      run,
+      isOpen: () => element.closest("details:not([open])") === null,
       at: () => at,
       last,
       // The frame with that index; the address follows, so that it can be passed on.
@@ -90,7 +93,7 @@
       event.preventDefault();
       self.show(i);
     }));
-    const panels = Array.from(element.parentElement.querySelectorAll(".storyboard .panel"));
+    const panels = Array.from(run.querySelectorAll(".storyboard .panel"));
     for (const part of [...rows, ...panels]) {
       part.addEventListener("click", () => {
         if (String(getSelection())) return; // somebody marks text
@@ -98,17 +101,19 @@
       });
     }
     mark(0);
+    // What is folded has no place to measure.
+    element.closest("details")?.addEventListener("toggle", () => { if (self.isOpen()) mark(at); });
     return self;
   }
 
   // The run that keys are for: the one with the focus, the one in the middle of the window, the last used.
   function meant() {
-    const focused = steppers.find((each) => each.element.parentElement.contains(document.activeElement));
+    const focused = steppers.find((each) => each.run.contains(document.activeElement));
     if (focused) return focused;
     const middle = window.innerHeight / 2;
     const seen = steppers.find((each) => {
-      const box = each.element.parentElement.getBoundingClientRect();
-      return box.top <= middle && box.bottom >= middle;
+      const box = each.run.getBoundingClientRect();
+      return each.isOpen() && box.top <= middle && box.bottom >= middle;
     });
     return seen || used;
   }
@@ -127,6 +132,7 @@
   const keys = { ArrowRight: "next", j: "next", ArrowLeft: "back", k: "back", Home: "first", End: "last" };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (!meant().isOpen()) return;
     if (/^[0-9]$/.test(event.key)) {
       typed += event.key;
       clearTimeout(typing);
@@ -140,9 +146,32 @@
     event.preventDefault();
   });
 
+  // What is led to is opened, and so is all that is printed; afterwards it is as it was.
+  function unfold(element) {
+    const run = element ? element.closest(".run") : null;
+    const folded = run ? run.querySelector("details:not([open])") : null;
+    if (!folded) return;
+    folded.open = true;
+    element.scrollIntoView();
+  }
+  const opened = [];
+  window.addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll("details:not([open])")) {
+      each.open = true;
+      opened.push(each);
+    }
+  });
+  window.addEventListener("afterprint", () => {
+    for (const each of opened.splice(0)) each.open = false;
+  });
+  for (const link of document.querySelectorAll("a[href^='#']")) {
+    link.addEventListener("click", () => unfold(document.getElementById(link.getAttribute("href").slice(1))));
+  }
+
   // `#step-4` opens at that step.
   function follow() {
     const id = decodeURIComponent(location.hash.slice(1));
+    unfold(document.getElementById(id));
     for (const each of steppers) {
       const index = each.frame(id);
       if (index >= 0) {

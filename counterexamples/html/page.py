@@ -142,9 +142,10 @@ class Run:
         return None if found is None or found.is_put_off else found.state
 
 
-def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = ()) -> str:
+def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folded: bool = False) -> str:
     """The page, as the text of an HTML file; the same items give the same bytes.
 
+    Where they are `folded`, of each run only its title and its verdict are seen until it is opened.
     Costs the picture of each run and, for each step that is shown, taking it once.
     """
     runs = [_run(item, number) for number, item in enumerate(items, 1) if item.trace is not None]
@@ -159,6 +160,7 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = ()) -> st
         items=items,
         runs={run.number: run for run in runs},
         anchors=anchors,
+        folded=folded,
         style=style,
         script=script,
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 MOST_THREADS = 256
+MOST_WAYS = 1_000
 
 
 def count(text: str) -> int:
@@ -16,6 +17,14 @@ def threads(text: str) -> int:
     """A number of threads."""
     if not text.isdecimal() or not 0 < int(text) <= MOST_THREADS:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 to {MOST_THREADS}")
+    return int(text)
+
+
+def ways(text: str) -> int:
+    """How many ways are told at most."""
+    if not text.isdecimal() or not 0 < int(text) <= MOST_WAYS:
+        hint = f"`{text}` is not a number from 1 to {MOST_WAYS:,}; a file stands before --all"
+        raise argparse.ArgumentTypeError(hint)
     return int(text)
 
 

@@ -22,8 +22,8 @@ from modelcheck.bench.contestants import (
 from modelcheck.bench.process import run as run_process
 from modelcheck.bench.race import Lane, disagreements, race
 from modelcheck.bench.table import table
-from modelcheck.exits import Exit
-from modelcheck.output import Output
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
 from spec.frozen import frozen
 
 SCOPES = {

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from os.path import lexists
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Piece, Role, count, line
 from modelcheck.api import check as run_check
-from modelcheck.engine import Task
-from modelcheck.exits import Exit
-from modelcheck.files import read_text
-from modelcheck.models import pick_check, pick_model
-from modelcheck.output import Output
-from modelcheck.result import Holds
+from modelcheck.asking.models import pick_check, pick_model
+from modelcheck.commands.given import MODEL
+from modelcheck.contract.engine import Task
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Holds
+from modelcheck.storage.files import read_text
+from modelcheck.storage.output import Output
 from modelcheck.symbolic.process import Answer, NoSolver, programs
 from modelcheck.symbolic.unbounded.certificate import (
     Certificate,
@@ -26,6 +28,7 @@ from modelcheck.symbolic.unbounded.certificate import (
 from modelcheck.symbolic.unbounded.engine import asked_of
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
+from spec.library import is_meant
 from spec.load import load
 from spec.source import Source
 
@@ -40,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     add("certificate", metavar="CERTIFICATE", help="what `check --engine prove --certificate` has written")
-    add("file", nargs="?", metavar="FILE", help="the model file (beside the certificate, by its name)")
+    add("file", nargs="?", metavar="FILE", help=f"{MODEL} (as the certificate names it, beside it)")
     add(
         "--seconds",
         type=amounts.seconds,
@@ -53,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Check each part of a certificate and say which of them stand."""
     certificate = _read(args.certificate)
-    model, check = _meant(certificate, args.file or str(Path(args.certificate).parent / certificate.file))
+    model, check = _meant(certificate, args.file or _named(certificate, Path(args.certificate).parent))
     task = Task(model, check.scope, check.budget, ())
     wrong = list(differences(certificate, model, asked_of(task)))
     _tell(
@@ -77,6 +80,12 @@ def _read(name: str) -> Certificate:
         raise SpecError(
             [Diagnostic("R0911", Source(name, ""), None, f"this is no certificate: {reason}")]
         ) from None
+
+
+def _named(certificate: Certificate, folder: Path) -> str:
+    """The model that a certificate names: a file beside it, else a protocol that comes with the package."""
+    beside = str(folder / certificate.file)
+    return certificate.file if is_meant(certificate.file) and not lexists(beside) else beside
 
 
 def _meant(certificate: Certificate, file: str) -> tuple[Model, Check]:

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from dataclasses import replace
 
 import modelcheck.commands.check_arguments as arguments
+from modelcheck.answers.outcome_json import as_json
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.answers.timings import Timings
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
-from modelcheck.commands.check_answers import summary, tell_answer
+from modelcheck.asking.estimate import card as estimate_card
+from modelcheck.asking.estimate import estimate
+from modelcheck.commands.check_answers import summary, tell_card, tell_runs
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.unmet import broken_assumptions
-from modelcheck.engine import CannotResume, Engine, Family, Limits
-from modelcheck.estimate import card as estimate_card
-from modelcheck.estimate import estimate
-from modelcheck.exits import Exit
-from modelcheck.families import families
-from modelcheck.outcome_json import as_json
-from modelcheck.output import Output
-from modelcheck.portfolio import PATIENCE, Disagreement
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Reporter, Stopped
-from modelcheck.result import End, Outcome
-from modelcheck.shrinking.outcome import smaller
-from modelcheck.shrinking.shrink import Shrunk, shrink
-from modelcheck.standing import standing
-from modelcheck.timings import Timings
-from modelcheck.watch import watched
+from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.families import families
+from modelcheck.contract.report import Reporter, Stopped
+from modelcheck.contract.result import End, Outcome
+from modelcheck.contract.standing import standing
+from modelcheck.diagnosis.distinct.search import distinct
+from modelcheck.diagnosis.outcome import smaller
+from modelcheck.diagnosis.shrink import Shrunk, shrink
+from modelcheck.engines.portfolio import PATIENCE, Disagreement
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
@@ -68,15 +70,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
             exits.add(Exit.BUG)
             continue
         outcome, shrunk = _smaller(args, progress, found)
-        outcomes.append(outcome)
         if not args.json:
-            try:
-                with timings.phase("tell"):
-                    tell_answer(args, output, found, outcome, shrunk, first=len(outcomes) == 1)
-            except Stopped as stopped:
-                output.tell(f"modelcheck: not everything is told: {stopped}")
-                exits.add(Exit.UNKNOWN)
-        if outcome.findings.end is End.INTERRUPTED:
+            with timings.phase("tell"):
+                tell_card(args, output, found, first=not outcomes)
+        with timings.phase("search"):
+            outcome = _with_ways(args, progress, outcome)
+        outcomes.append(outcome)
+        if not args.json and not _tell_runs(args, output, outcome, shrunk, timings):
+            exits.add(Exit.UNKNOWN)
+        if outcome.is_interrupted:
+            exits.add(Exit.UNKNOWN)
             break
     if args.timings:
         output.tell(timings.words())
@@ -88,6 +91,19 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
     return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
+
+
+def _tell_runs(
+    args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: list[Shrunk], timings: Timings
+) -> bool:
+    """Tell the runs of an outcome; whether all is told."""
+    try:
+        with timings.phase("tell"):
+            tell_runs(args, output, outcome, shrunk)
+    except Stopped as stopped:
+        output.tell(f"modelcheck: not everything is told: {stopped}")
+        return False
+    return True
 
 
 def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> int:
@@ -113,13 +129,12 @@ def _ask(
 ) -> Outcome:
     """Run one check."""
     model, check = asked
-    limits = Limits(args.max_states, args.max_time, args.max_memory)
     try:
         return run_check(
             model,
             check,
             engine=engine,
-            limits=limits,
+            limits=_limits(args),
             reporter=reporter,
             symmetry=args.symmetry,
             threads=args.threads,
@@ -138,9 +153,13 @@ def _ask(
         raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
 
 
+def _limits(args: argparse.Namespace) -> Limits:
+    return Limits(args.max_states, args.max_time, args.max_memory)
+
+
 def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagreement) -> None:
     """Say that there is no answer to trust, and where everything is that we need to find out why."""
-    from modelcheck.reproducer import save_reproducer  # noqa: PLC0415 - loaded for what should never be
+    from modelcheck.answers.reproducer import save_reproducer  # noqa: PLC0415 - loaded for what should never be
 
     first, second = found.engines
     output.tell(f"{model.name} · {check.name}: the engines {first} and {second} contradict each other")
@@ -163,5 +182,16 @@ def _smaller(
     progress.begin(f"{outcome.model.name} · shrinking")
     try:
         return smaller(outcome, lambda trace: shrink(trace, seconds=args.max_time, reporter=progress))
+    finally:
+        progress.clear()
+
+
+def _with_ways(args: argparse.Namespace, progress: ProgressLine, outcome: Outcome) -> Outcome:
+    """The outcome with the distinct ways to violate each property, if they are asked for."""
+    if args.all is None or outcome.findings.end is End.INTERRUPTED:
+        return outcome
+    progress.begin(f"{outcome.model.name} · {outcome.check.name} · distinct ways")
+    try:
+        return replace(outcome, distinct=distinct(outcome, args.all, _limits(args), progress))
     finally:
         progress.clear()

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from counterexamples.lines import Piece, Role, count, line
+from counterexamples.lines import Line, Piece, Role, count, line
 from counterexamples.text import story
 from counterexamples.trace import Trace
-from modelcheck.card import brief, card
+from modelcheck.answers.card import brief, card
+from modelcheck.answers.matrix import matrix, obstacles
 from modelcheck.commands.engine_options import engine_again
-from modelcheck.exits import Exit
-from modelcheck.explanation.explain import why
-from modelcheck.matrix import matrix, obstacles
-from modelcheck.output import Output
-from modelcheck.result import Holds, Outcome, Violated
-from modelcheck.shrinking.shrink import Shrunk
-from modelcheck.shrinking.told import told
-from modelcheck.standing import standing, surprises
-from modelcheck.watch import watched
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Holds, Outcome, Violated
+from modelcheck.contract.standing import standing, surprises
+from modelcheck.diagnosis.distinct.told import told as told_ways
+from modelcheck.diagnosis.distinct.told import untold
+from modelcheck.diagnosis.explain import why
+from modelcheck.diagnosis.shrink import Shrunk
+from modelcheck.diagnosis.shrunk_text import told
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
 
 UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
 
 
-def tell_answer(
-    args: argparse.Namespace,
-    output: Output,
-    found: Outcome,
-    outcome: Outcome,
-    shrunk: list[Shrunk],
-    *,
-    first: bool,
-) -> None:
-    """The card of what was found, and the stories, of what it was made into. Raises Stopped."""
+def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first: bool) -> None:
+    """The card of what was found."""
     if args.quiet:
         output.lines([brief(found, strict=args.strict)])
         _tell_again(args, output, found)
@@ -46,8 +40,22 @@ def tell_answer(
         output.lines(matrix(found, output.width))
     output.lines(obstacles(found, output.width))
     _tell_again(args, output, found)
+
+
+def tell_runs(
+    args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: Sequence[Shrunk] = ()
+) -> None:
+    """The distinct ways, if they are asked for, and the stories. Raises Stopped."""
+    if args.quiet:
+        return
+    for ways in outcome.distinct:
+        output.write("\n")
+        output.lines(told_ways(ways, output.width))
+    if args.all is not None:
+        output.lines(untold(outcome, output.width))
     for trace in shown_traces(outcome, everything=args.trace or args.explain):
         output.write("\n")
+        output.lines(_which(outcome, trace))
         for each in shrunk:
             if each.trace is trace:
                 output.lines(told(each, output.width))
@@ -58,6 +66,15 @@ def tell_answer(
         with watched(args.max_time, None, output.give_up):
             reasons = [*why(trace, output.width, in_full=args.explain)]
         output.lines(reasons)
+
+
+def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
+    """Which of several ways to violate a property a run is."""
+    for ways in outcome.distinct:
+        for number, run in enumerate(ways.runs, 1):
+            if run is trace and len(ways.runs) > 1:
+                which = f"{ways.property}, way {number} of {len(ways.runs)}"
+                yield line(Piece(which, Role.STRONG))
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:
@@ -77,6 +94,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--property", args.property),
         ("--scope", args.scope),
         ("--config", args.config),
+        ("--release", [args.release]),
         ("--faults", [args.faults]),
         ("--simulate", [] if sample is None else [sample.runs]),
         ("--seed", [] if sample is None else [sample.seed]),
@@ -85,6 +103,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         words += [part for value in values if value is not None for part in (option, str(value))]
     words += engine_again(args)
     words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
+    words += [] if args.all is None else ["--all", str(args.all)]
     return shlex.join(words)
 
 
@@ -95,18 +114,27 @@ def _is_changed(outcome: Outcome) -> bool:
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to tell: of what is wrong, or of all that has one."""
+    """The traces to tell: of what is wrong, or of all that has one; distinct ways are told by themselves.
+
+    With everything, the last of random runs where none shows anything.
+    """
     if outcome.findings.error is not None:
         yield outcome.findings.error
     wrong = surprises(outcome)
     for result in outcome.findings.results:
+        ways = outcome.ways(result.property)
         match result.verdict:
+            case Violated() if ways is not None:
+                yield from ways.runs if everything else ()
             case Violated(_, trace) if trace is not None and (everything or result in wrong):
                 yield trace
             case Holds(_, _, example) if example is not None and everything:
                 yield example
             case _:
                 pass
+    sample = outcome.findings.sample
+    if everything and sample is not None and sample.run is not None:
+        yield sample.run
 
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:

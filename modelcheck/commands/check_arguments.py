@@ -6,18 +6,21 @@ import argparse
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
+from modelcheck.api import PREFERRED
+from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
 from modelcheck.commands.engine_options import SPARK, add_engine_options
-from modelcheck.commands.given import add_overrides
-from modelcheck.engine import Keep
-from modelcheck.files import have_folder
-from modelcheck.output import Output
-from modelcheck.written import Files, add_force
+from modelcheck.commands.given import MODELS, add_overrides
+from modelcheck.contract.engine import Keep
+from modelcheck.diagnosis.distinct.search import MOST
+from modelcheck.storage.files import have_folder
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.set_defaults(refuse=parser.error)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="model files (.rsm)")
+    parser.add_argument("files", nargs="+", metavar="FILE", help=MODELS)
     _add_questions(parser.add_argument_group("what to check"))
     _add_limits(parser.add_argument_group("how far to go"))
     _add_answers(parser.add_argument_group("what to show"))
@@ -58,6 +61,14 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
     )
+    add(
+        "--all",
+        type=amounts.ways,
+        nargs="?",
+        const=MOST,
+        metavar="N",
+        help=f"tell the distinct ways to violate each property, N at most ({MOST})",
+    )
     add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")
     add("--json", action="store_true", help="everything as JSON")
@@ -65,32 +76,16 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
-    add(
-        "--draw",
-        type=_formats,
-        default=(),
-        metavar="FORMAT,…",
-        help="write every run in these formats (svg, mermaid, …), as `show --as` does",
-    )
-    add("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
-    add_force(group)
-
-
-def _formats(text: str) -> tuple[str, ...]:
-    from modelcheck.commands.drawn import formats  # noqa: PLC0415 - what draws is loaded only to draw
-
-    try:
-        return formats(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
     """Refuse what does not go together."""
     if args.explain and args.quiet:
         args.refuse("--explain tells more and --quiet tells less: give one of them")
-    if args.out is not None and not args.draw:
-        args.refuse("--out is where --draw FORMAT writes")
+    if args.all is not None:
+        _refuse_with_all(args)
+    refuse_out_alone(args)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
     kept = args.checkpoint is not None or args.resume is not None
@@ -100,6 +95,19 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
         args.refuse(
             f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
         )
+
+
+def _refuse_with_all(args: argparse.Namespace) -> None:
+    """Refuse what does not go together with telling all ways."""
+    if args.quiet:
+        args.refuse("--all tells more and --quiet tells less: give one of them")
+    if args.simulate is not None:
+        args.refuse("random runs see a part only: give --all without --simulate")
+    if args.estimate:
+        args.refuse("--estimate decides nothing, so there are no ways to tell: leave out --all")
+    if args.engine not in {None, *PREFERRED}:
+        engines = " or ".join(PREFERRED)
+        args.refuse(f"--all is for --engine {engines}, or for none: leave out --engine {args.engine}")
 
 
 def files(args: argparse.Namespace, output: Output) -> Files:
@@ -119,6 +127,7 @@ def changed(args: argparse.Namespace) -> list[str]:
         "--property": args.property,
         "--scope": args.scope,
         "--config": args.config,
+        "--release": args.release,
         "--faults": args.faults,
     }
     return [option for option, given in options.items() if given]

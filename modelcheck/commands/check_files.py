@@ -6,15 +6,16 @@ import argparse
 from pathlib import Path
 
 from counterexamples.itf.write import write
+from modelcheck.answers.matrix import shown_steps
 from modelcheck.commands.check_answers import command_again, shown_traces
-from modelcheck.engine import Task
-from modelcheck.matrix import shown_steps
-from modelcheck.output import Output
-from modelcheck.proof import Proof
-from modelcheck.report import Stopped
-from modelcheck.result import Holds, Outcome
-from modelcheck.watch import watched
-from modelcheck.written import Files
+from modelcheck.commands.draw_options import draw_asked
+from modelcheck.contract.engine import Task
+from modelcheck.contract.proof import Proof
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import Holds, Outcome
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
 
 
 def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
@@ -64,7 +65,7 @@ def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> 
 
 def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
     """Write a page about all the checks."""
-    from modelcheck.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
+    from modelcheck.answers.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
     commands = [command_again(args, outcome) for outcome in outcomes]
     try:
@@ -78,9 +79,6 @@ def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], 
 
 def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
     """Write every run in each of the formats, and what stands in the way of a proof."""
-    from modelcheck.commands.drawn import draw  # noqa: PLC0415 - what draws is loaded only to draw
-
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
-    folder, seconds = args.out or Path(), args.max_time
-    draw(traces, args.draw, folder, files, output, is_explained=args.explain, seconds=seconds)
+    draw_asked(args, traces, files, output, is_explained=args.explain)

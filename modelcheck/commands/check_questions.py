@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from modelcheck.asking.models import pick_checks, pick_model
+from modelcheck.asking.overrides import free_check, only, put
 from modelcheck.commands.check_arguments import keep
 from modelcheck.commands.given import given_by
-from modelcheck.models import pick_checks, pick_model
-from modelcheck.overrides import free_check, only, put
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, ExpectVerdict, Model
 from spec.load import load

@@ -7,9 +7,10 @@ import argparse
 from counterexamples.compare import compare, is_comparable
 from counterexamples.side_by_side import side_by_side, two_states
 from counterexamples.trace import Trace
+from modelcheck.commands.given import MODEL
 from modelcheck.commands.trace_file import add_model_arguments, read_of
-from modelcheck.exits import Exit
-from modelcheck.output import Output
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
 from spec.ir import Model
 from spec.load import load
 
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACE",
         help="one or two traces in the Informal Trace Format (.itf.json)",
     )
-    parser.add_argument("file", metavar="FILE", help="the model they are runs of (.rsm)")
+    parser.add_argument("file", metavar="FILE", help=f"the model they are runs of: {MODEL}")
     parser.add_argument(
         "--steps",
         nargs=2,

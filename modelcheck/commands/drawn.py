@@ -8,11 +8,11 @@ from pathlib import Path
 
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.trace import Trace
-from modelcheck.formats import FORMATS, Asked, as_file, remarks
-from modelcheck.output import Output
-from modelcheck.report import Stopped
-from modelcheck.watch import watched
-from modelcheck.written import Files
+from modelcheck.answers.formats import FORMATS, Asked, as_file, remarks
+from modelcheck.contract.report import Stopped
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
 
 
 def formats(text: str) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from secrets import randbelow
 from typing import Any
 
 import modelcheck.commands.amounts as amounts
-from modelcheck.engine import Engine
-from modelcheck.registry import ENGINES, engine
-from modelcheck.simulate import DEPTH, RandomRuns
+from modelcheck.contract.engine import Engine
+from modelcheck.engines.registry import ENGINES, engine
+from modelcheck.search.simulate import DEPTH, RandomRuns
 from spec.frozen import frozen
 
 SEEDS = 2**32  # as many may be drawn; any may be given

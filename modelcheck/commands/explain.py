@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from modelcheck.exits import Exit
-from modelcheck.output import Output
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
 from spec.codes import CODES
 from spec.diagnostics import suggest
 

@@ -6,13 +6,14 @@ import argparse
 from contextlib import suppress
 from pathlib import Path
 
-from modelcheck.commands.given import add_overrides, given_by
-from modelcheck.exits import Exit
-from modelcheck.export.exported import TARGETS, Exported, target
-from modelcheck.output import Output
-from modelcheck.overrides import one_check, only
-from modelcheck.refused import NotExportable
-from modelcheck.written import Files, add_force
+from modelcheck.asking.overrides import one_check, only
+from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.refused import NotExportable
+from modelcheck.export.exported import Exported
+from modelcheck.export.targets import TARGETS, target
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.load import load
 
@@ -20,7 +21,7 @@ from spec.load import load
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     add("--to", required=True, choices=TARGETS, help="whose language")
     add("--out", type=Path, metavar="DIR", help="write the files there (default: show them)")
     add_force(parser)

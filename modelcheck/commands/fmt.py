@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from modelcheck.exits import Exit
-from modelcheck.files import read_text, save_text
-from modelcheck.output import Output
-from spec.diagnostics import SpecError
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.files import read_text, save_text
+from modelcheck.storage.output import Output
+from spec.diagnostics import Diagnostic, SpecError
 from spec.format import format_text
+from spec.library import is_meant
+from spec.source import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +34,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     wrong: list[SpecError] = []
     for name in args.files:
         try:
-            text = read_text(name)
+            text = _text(name)
             formatted = format_text(text, name)
         except SpecError as error:
             wrong.append(error)
@@ -50,3 +52,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if wrong:
         raise SpecError(diagnostic for error in wrong for diagnostic in error.diagnostics)
     return worst
+
+
+def _text(name: str) -> str:
+    """The text of a file. Raises SpecError for what is none, and so for the name of a protocol."""
+    if is_meant(name):
+        message = "this protocol comes with modelcheck: it is formatted, and no file to write to"
+        help_ = f"`modelcheck protocols show {name}` prints it"
+        raise SpecError([Diagnostic("R0904", Source(name, ""), None, message, help=help_)])
+    return read_text(name)

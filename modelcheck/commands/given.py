@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from modelcheck.overrides import Overrides
+from modelcheck.asking.overrides import Overrides
+
+MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck protocols` lists"
+MODELS = "model files (.rsm), or names of protocols that `modelcheck protocols` lists"
 
 
 def add_overrides(parser: argparse._ArgumentGroup) -> None:
@@ -16,10 +19,15 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
         "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
     )
     parser.add_argument(
-        "--faults", metavar="N", help="how many faults: a number, `any`, or crash=1,isolate=any"
+        "--release", metavar="VERSION", help="set every config entry to its default in that release"
+    )
+    parser.add_argument(
+        "--faults",
+        metavar="N",
+        help="how many faults: a number or `any`, of the kinds that the check allows, or crash=1,isolate=any",
     )
 
 
 def given_by(args: argparse.Namespace) -> Overrides:
     """What these arguments give."""
-    return Overrides(tuple(args.scope), tuple(args.config), args.faults)
+    return Overrides(tuple(args.scope), tuple(args.config), args.faults, args.release)

@@ -13,19 +13,19 @@ from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, traces
 from modelcheck.api import check as run_check
-from modelcheck.commands.given import add_overrides, given_by
-from modelcheck.engine import Limits, Task
-from modelcheck.exits import Exit
-from modelcheck.explore import BeyondBudget, TooManyStates, around, whole
-from modelcheck.families import looked_at
-from modelcheck.files import LARGEST_TRACE, read_text
-from modelcheck.models import pick_check, pick_model, pick_parts, pick_property
-from modelcheck.output import Output
-from modelcheck.overrides import Overrides, apply, free_check, one_check
-from modelcheck.registry import engine
-from modelcheck.report import Silent
-from modelcheck.wording import scope_words
-from modelcheck.written import Files, add_force
+from modelcheck.asking.models import pick_check, pick_model, pick_parts, pick_property
+from modelcheck.asking.overrides import Overrides, apply, free_check, one_check
+from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Silent
+from modelcheck.contract.wording import scope_words
+from modelcheck.engines.registry import engine
+from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
+from modelcheck.storage.files import LARGEST_TRACE, read_text
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Budget, Check, Model
 from spec.load import load
@@ -42,7 +42,7 @@ SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     what = parser.add_argument_group("what to draw")
     what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
     what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")

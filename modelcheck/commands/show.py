@@ -11,9 +11,9 @@ import modelcheck.commands.trace_file as trace_file
 from counterexamples.lines import count
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.text import WIDTH
-from modelcheck.formats import FORMATS, Asked, as_file, format_of, remarks
-from modelcheck.output import Output
-from modelcheck.written import Files, add_force
+from modelcheck.answers.formats import FORMATS, Asked, as_file, format_of, remarks
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

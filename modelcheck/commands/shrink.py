@@ -13,15 +13,15 @@ from counterexamples.itf.read import HINT, Document
 from counterexamples.itf.write import write
 from counterexamples.text import story
 from counterexamples.trace import Stops, Trace
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.models import pick_property
 from modelcheck.commands.amounts import seconds
-from modelcheck.exits import Exit
-from modelcheck.models import pick_property
-from modelcheck.output import Output
-from modelcheck.progress import ProgressLine
-from modelcheck.shrinking.claim import claim
-from modelcheck.shrinking.shrink import Shrunk, shrink
-from modelcheck.shrinking.told import told
-from modelcheck.written import Files, add_force
+from modelcheck.contract.exits import Exit
+from modelcheck.diagnosis.claim import claim
+from modelcheck.diagnosis.shrink import Shrunk, shrink
+from modelcheck.diagnosis.shrunk_text import told
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Model, Scope
 

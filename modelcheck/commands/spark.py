@@ -9,10 +9,10 @@ from typing import Any
 
 from counterexamples.lines import line
 from modelcheck.commands.engine_options import OPTIONS
-from modelcheck.engine import CannotResume
-from modelcheck.exits import Exit
-from modelcheck.output import Output
-from modelcheck.registry import engine
+from modelcheck.contract.engine import CannotResume
+from modelcheck.contract.exits import Exit
+from modelcheck.engines.registry import engine
+from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source
 

@@ -7,20 +7,24 @@ from collections.abc import Iterator, Sequence
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.answers.outcome_json import as_json
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.sweep import Answer, Axis, Orders, Point, axis, points
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
-from modelcheck.commands.given import add_overrides, given_by
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit, worst
-from modelcheck.models import pick_checks
-from modelcheck.outcome_json import as_json
-from modelcheck.output import Output
-from modelcheck.registry import CREWS, crew
-from modelcheck.result import Outcome, Violated
-from modelcheck.standing import standing
-from modelcheck.sweep import Answer, Axis, Orders, Point, axis, points
-from modelcheck.wording import seconds_words
+from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.result import Outcome, Violated
+from modelcheck.contract.standing import standing
+from modelcheck.contract.wording import seconds_words
+from modelcheck.engines.registry import loaded
+from modelcheck.storage.output import Output
 from spec.load import load
 
+CREWS = {  # who answers the points
+    "explicit": "modelcheck.asking.sweep:Processes",
+    "spark": "spark_explore.sweep:OnSpark",
+}
 OF_SPARK = ("--master", "--conf")
 MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}
 UNANSWERED = Answer(None, "not answered")
@@ -30,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
-    add("file", metavar="FILE", help="a model file (.rsm)")
+    add("file", metavar="FILE", help=MODEL)
     add(
         "--vary", action="append", default=[], metavar="NAME=V,…", help="a name of the scope or configuration"
     )
@@ -50,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every point; the exit code is the worst of theirs."""
-    at_work = crew(args.engine, **keywords_of(args, args.engine))
+    at_work = loaded(args.engine, CREWS[args.engine])(**keywords_of(args, args.engine))
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
     axes = [axis(text) for text in args.vary]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from counterexamples.itf.read import Document, document
-from modelcheck.files import LARGEST_TRACE, read_text
-from modelcheck.models import pick_check, pick_model
-from modelcheck.overrides import Overrides, apply, free_check
+from modelcheck.asking.models import pick_check, pick_model
+from modelcheck.asking.overrides import Overrides, apply, free_check
+from modelcheck.commands.given import MODEL
+from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.ir import Model, Scope
 from spec.load import load
 
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACE",
         help="a trace in the Informal Trace Format (.itf.json); `-` reads it from the input",
     )
-    parser.add_argument("file", metavar="FILE", help="the model it is a run of (.rsm)")
+    parser.add_argument("file", metavar="FILE", help=f"the model it is a run of: {MODEL}")
     add_model_arguments(parser)
 
 

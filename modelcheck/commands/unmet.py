@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from modelcheck.api import Unmet
-from modelcheck.wording import config_words, scope_words
+from modelcheck.contract.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Config, Model
 from spec.types import Nat, Sort

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import ClassVar
 
-from modelcheck.cores import cores
-from modelcheck.engine import Refusal, Task
-from modelcheck.explicit.checkpoint import Checkpoints, only_runs
-from modelcheck.explicit.compiling import Tier
-from modelcheck.explicit.findings import FullAccount
-from modelcheck.explicit.functions import Codes
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.packing import TooWide
-from modelcheck.explicit.restoring import restore
-from modelcheck.explicit.search import Search
-from modelcheck.explicit.space import Space
-from modelcheck.explicit.tiers import Optimiser
-from modelcheck.report import Reporter, Spent
-from modelcheck.result import Findings
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.report import Reporter, Spent
+from modelcheck.contract.result import Findings
+from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.native.compiling import Tier
+from modelcheck.explicit.native.functions import Codes
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.native.tiers import Optimiser
+from modelcheck.explicit.search.checkpoint import Checkpoints, only_runs
+from modelcheck.explicit.search.findings import FullAccount
+from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.restoring import restore
+from modelcheck.explicit.search.space import Space
+from modelcheck.processes.cores import cores
 from spec.ir import PropertyKind
 from spec.semantics import Machine
 

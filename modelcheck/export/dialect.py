@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from modelcheck.flat.layout import Flat
-from modelcheck.flat.terms import Sign, Term
+from modelcheck.grounding.layout import Flat
+from modelcheck.grounding.terms import Sign, Term
 from spec.frozen import frozen
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name

@@ -1,12 +1,10 @@
-"""What a target makes of a model, and the targets by name."""
+"""What a target makes of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 
 from spec.frozen import frozen
-from spec.ir import Check, Model
 
 
 @frozen
@@ -21,19 +19,3 @@ class Exported:
     files: Mapping[str, str]
     command: tuple[str, ...]
     notes: tuple[str, ...] = ()
-
-
-Target = Callable[[Model, Check], Exported]
-
-TARGETS = {
-    "tla": "modelcheck.export.tla.module:tla",
-    "promela": "modelcheck.export.promela:promela",
-    "murphi": "modelcheck.export.murphi:murphi",
-}
-
-
-def target(name: str) -> Target:
-    """The export to that target, loaded now. Raises KeyError when there is none."""
-    module, _, attribute = TARGETS[name].partition(":")
-    made: Target = getattr(import_module(module), attribute)
-    return made

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import spec.ir as ir
 import spec.types as t
+from spec.elaboration.typing import element
 from spec.frozen import frozen
-from spec.typing import element
 
 
 @frozen

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import spec.ir as ir
+from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, Writer
 from modelcheck.export.exported import Exported
-from modelcheck.flat.machine import Machine, machine
-from modelcheck.flat.steps import Rule
-from modelcheck.flat.terms import Sign, Term
-from modelcheck.wording import config_words, scope_words
+from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.terms import Sign, Term
 
 KEYWORDS = frozenset(
     "alias array assert assume begin boolean by case clear const cover do else elsif end endalias endexists "

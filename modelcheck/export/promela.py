@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import spec.ir as ir
+from modelcheck.contract.refused import NotExportable, Refused
+from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, Writer
 from modelcheck.export.exported import Exported
-from modelcheck.flat.layout import Flat
-from modelcheck.flat.machine import Machine, machine
-from modelcheck.flat.steps import Rule
-from modelcheck.flat.terms import Sign, Term
-from modelcheck.refused import NotExportable, Refused
-from modelcheck.wording import config_words, scope_words
+from modelcheck.grounding.layout import Flat
+from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.terms import Sign, Term
 
 KEYWORDS = frozenset(
     "active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan cond d_proctype "

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.result import Holds, Unknown, Unshown, Verdict, Violated
+from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
@@ -18,14 +17,17 @@ from modelcheck.review.questions import (
     counting_family,
     group_of,
     groups,
+    harm,
     kind_of,
+    milder_kinds,
     mixtures,
     of_mixture,
     plain_family,
-    severity,
+    surprise,
     under_any,
     under_kinds,
     under_moves,
+    under_these,
 )
 from spec.frozen import frozen
 
@@ -73,7 +75,7 @@ def _answer(question: Question, guarantee: Guarantee, found: Found) -> Answer:
     kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
     if losses:
-        loss = late_faults(min(losses, key=_order))
+        loss = min(losses, key=told_first)
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
     unsure = [left for verdict in verdicts if (left := _left_open(verdict)) is not None]
     if unsure:
@@ -100,9 +102,10 @@ def _left_open(verdict: Verdict) -> tuple[int, str] | None:
             return None
 
 
-def _order(trace: Trace) -> tuple[int, tuple[int, ...], int]:
-    """Of two runs the one with fewer faults is told, then the one with milder faults, then the shorter."""
-    return trace.faults, severity(trace), len(trace.steps)
+def told_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
+    """Of two runs that with fewer faults is told, the milder, the shorter, the one that is expected first."""
+    faults = trace.fault_counts()
+    return trace.faults, harm(faults), len(trace.steps), surprise(faults)
 
 
 def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, ...]:
@@ -119,7 +122,7 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
             for question in (*moved, *under_kinds(partition, group, faults))
             for answer in ask(asking, partition, question)
         ]
-        mild = _mildest(asking, partition, any_, rows)
+        mild = _expected(asking, partition, any_, rows)
         found += rows
         found += [_mixture(answer, [*_of(answer, rows), *_of(answer, mild)]) for answer in any_]
     return tuple(found)
@@ -140,28 +143,51 @@ def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answe
     return tuple(_answer(question, guarantee, found) for guarantee in question.guarantees)
 
 
-def _mildest(
+def _expected(
     asking: Asking, partition: Partition, mixed: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
-    """The losses by the mildest faults, of those by the fewest, for guarantees that some mixture breaks.
+    """The losses by the mildest faults, the shortest of these, by what is expected first.
 
-    A mixture of one kind has a row of its own; of the others each is a small search.
+    A search among the milder faults says how short a run can be; then each mixture of them is a
+    small search, up to that of the shortest run.  A mixture of one kind has a row of its own.
     """
     found: list[Answer] = []
     for faults in sorted({answer.lost_with for answer in mixed if answer.lost_with}):
-        left = {answer.guarantee for answer in mixed if answer.lost_with == faults}
-        for mixture in mixtures(partition, faults):
-            if len(mixture) == 1:
-                kind = kind_of(next(iter(mixture))).name
-                lost = {a.guarantee for a in rows if a.kind == kind and a.lost_with == faults}
-            else:
-                group = tuple(answer.guarantee for answer in mixed if answer.guarantee in left)
-                asked = ask(asking, partition, of_mixture(group, mixture))
-                found += [answer for answer in asked if answer.loss is not None]
-                lost = {answer.guarantee for answer in asked if answer.lost_with == faults}
-            left -= lost
+        left = [answer.guarantee for answer in mixed if answer.lost_with == faults]
+        for milder in milder_kinds(partition):
             if not left:
                 break
+            group = tuple(left)
+            asked = ask(asking, partition, under_these(group, milder, faults))
+            shortest = [answer for answer in asked if answer.lost_with == faults]
+            found += shortest
+            found += _as_short(asking, partition, shortest, rows)
+            left = [each for each in left if each not in {answer.guarantee for answer in shortest}]
+    return found
+
+
+def _as_short(
+    asking: Asking, partition: Partition, shortest: Sequence[Answer], rows: Sequence[Answer]
+) -> list[Answer]:
+    """Runs that are as short, and as mild, by faults that are expected sooner."""
+    found: list[Answer] = []
+    left = {answer.guarantee: answer.loss for answer in shortest if answer.loss is not None}
+    faults = max((loss.faults for loss in left.values()), default=0)
+    for mixture in mixtures(partition, faults) if left else ():
+        left = {of: loss for of, loss in left.items() if surprise(mixture) < surprise(loss.fault_counts())}
+        group = tuple(of for of, loss in left.items() if harm(mixture) == harm(loss.fault_counts()))
+        if not group:
+            continue
+        if len(mixture) == 1:
+            kind = kind_of(next(iter(mixture))).name
+            asked: Iterable[Answer] = (answer for answer in rows if answer.kind == kind)
+        else:
+            asked = ask(asking, partition, of_mixture(group, mixture))
+        for answer in asked:
+            known = left.get(answer.guarantee)
+            if known is not None and answer.loss is not None and told_first(answer.loss) < told_first(known):
+                found.append(answer)
+                del left[answer.guarantee]
     return found
 
 
@@ -176,7 +202,7 @@ def _mixture(mixed: Answer, parts: Sequence[Answer]) -> Answer:
     each kind survives any one.
     """
     every = [mixed, *parts]
-    loss = min((part.loss for part in every if part.loss is not None), key=_order, default=None)
+    loss = min((part.loss for part in every if part.loss is not None), key=told_first, default=None)
     lost_with = min((part.lost_with for part in every if part.lost_with is not None), default=None)
     one = min((1 if p.survived is None else min(1, p.survived) for p in parts if p.kind != ANY), default=-1)
     survived = None if mixed.survived is None else max(mixed.survived, one)

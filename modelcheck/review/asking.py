@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
+from modelcheck.answers.timings import Timings
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Family, Limits
+from modelcheck.contract.engine import Family, Limits
+from modelcheck.contract.report import Event, Progress, Reporter, Stopped
+from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.report import Event, Progress, Reporter, Stopped
-from modelcheck.result import End, Outcome
+from modelcheck.processes.signals import Interruptible
 from modelcheck.review.kept import Answers, Found, found
-from modelcheck.signals import Interruptible
-from modelcheck.timings import Timings
 from spec.frozen import frozen
 from spec.ir import Check, Model
 

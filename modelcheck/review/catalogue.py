@@ -1,7 +1,8 @@
 """The keys that decide what a Kafka partition may lose, and those that matter beside the model.
 
 Defaults and first releases are those of apache/kafka's sources: the classes
-KafkaConfig, ProducerConfig, TopicConfig and their successors, tags 0.8.0 to 4.x.
+KafkaConfig, ProducerConfig, TopicConfig and their successors, tags 0.8.0 to 4.x.  Where the model
+has them, they stand there (NOTE(releases)).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MODELLED: tuple[Key, ...] = (
         (Reader.PRODUCER,),
         "how many replicas must have a record before the producer is told that it is safe",
         other_names=("request.required.acks",),
-        defaults=(Default(OLDEST, "0"), Default(of(0, 8, 2), "1"), Default(of(3, 0), "all")),
+        of_model=True,
     ),
     Key(
         "enable.idempotence",
@@ -35,7 +36,7 @@ MODELLED: tuple[Key, ...] = (
         (Reader.PRODUCER,),
         "makes retries write a record once; it needs acks=all, so it decides acks where that is not given",
         first=of(0, 11, 0),
-        defaults=(  # 3.0.0 and 3.1.0 had it in writing only (KAFKA-13598)
+        own_defaults=(  # 3.0.0 and 3.1.0 had it in writing only (KAFKA-13598)
             Default(of(0, 11, 0), "false"),
             Default(of(3, 0, 1), "true"),
             Default(of(3, 1, 0), "false"),
@@ -57,7 +58,7 @@ MODELLED: tuple[Key, ...] = (
         BOTH,
         "whether a replica outside the in-sync set may become leader when no other is left",
         first=of(0, 8, 2),
-        defaults=(Default(of(0, 8, 2), "true"), Default(of(0, 11, 0), "false")),
+        of_model=True,
         absent="any replica alive becomes leader when no in-sync one is left",
     ),
     Key(
@@ -67,7 +68,7 @@ MODELLED: tuple[Key, ...] = (
         BOTH,
         "how many in-sync replicas there must be for a write with acks=all to be accepted",
         first=of(0, 8, 2),
-        defaults=(Default(of(0, 8, 2), "1"),),
+        of_model=True,
         low=1,
         absent="one in-sync replica, the leader, is enough for every write",
     ),
@@ -77,7 +78,7 @@ MODELLED: tuple[Key, ...] = (
         Type.INT,
         BROKER,
         "how many replicas a topic gets that is created without saying how many",
-        defaults=(Default(OLDEST, "1"),),
+        own_defaults=(Default(OLDEST, "1"),),
         low=1,
     ),
     Key(
@@ -87,7 +88,7 @@ MODELLED: tuple[Key, ...] = (
         BOTH,
         "after how many records the log is forced to the disk; later ones may be lost with the machine",
         topic_name="flush.messages",
-        defaults=(Default(OLDEST, "10000"), Default(of(0, 8, 1), NEVER)),
+        own_defaults=(Default(OLDEST, "10000"), Default(of(0, 8, 1), NEVER)),
         low=0,
     ),
     Key(
@@ -97,7 +98,7 @@ MODELLED: tuple[Key, ...] = (
         BROKER,
         "moves leadership back to the preferred replica",
         first=of(0, 8, 1),
-        defaults=(Default(of(0, 8, 1), "false"), Default(of(0, 8, 2), "true")),
+        of_model=True,
         absent="leadership goes back to the preferred replica when somebody asks for it",
     ),
     Key(
@@ -106,7 +107,7 @@ MODELLED: tuple[Key, ...] = (
         Type.BOOLEAN,
         BROKER,
         "hands leaderships over before a broker stops",
-        defaults=(Default(OLDEST, "false"), Default(of(0, 8, 2), "true")),
+        own_defaults=(Default(OLDEST, "false"), Default(of(0, 8, 2), "true")),
     ),
     Key(
         "process.roles",
@@ -158,7 +159,7 @@ MODELLED: tuple[Key, ...] = (
         BROKER,
         "the feature that remembers who left the in-sync set complete (KIP-966): 1 is on",
         first=of(4, 0),
-        defaults=(Default(of(4, 0), "0"), Default(of(4, 1), "1")),
+        of_model=True,
         low=0,
     ),
     Key(
@@ -169,7 +170,7 @@ MODELLED: tuple[Key, ...] = (
         "the preview of KIP-966 as a static switch of the controller",
         first=of(3, 8),
         last=of(3, 9),
-        defaults=(Default(of(3, 8), "false"),),
+        own_defaults=(Default(of(3, 8), "false"),),
     ),
 )
 

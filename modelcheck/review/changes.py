@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from modelcheck.review.catalogue import known
 from modelcheck.review.partition import MOST_BROKERS, Partition
+from modelcheck.review.releases import entry, release_of
 from modelcheck.review.versions import Version, of
 from spec.frozen import frozen
 
@@ -34,35 +35,22 @@ class Words:
 
 @frozen
 class _Newer:
-    """What a release brings: from which on, what it is, and what comes with it in any case."""
+    """What a release brings: what it is, and what comes with it in any case."""
 
-    first: Version
     what: str
     along: Mapping[str, Setting]
 
 
-_KEYS = {
-    "acks": "acks",
-    "min_isr": "min.insync.replicas",
-    "unclean": "unclean.leader.election.enable",
-    "flush": "log.flush.interval.messages",
-}
 _EPOCHS: Mapping[str, Setting] = {"truncation": "kip_279", "epoch_reached": True, "restarts_noticed": True}
 _STRICT: Mapping[str, Setting] = {**_EPOCHS, "fenced_kept_out": True, "strict_min_isr": True}
 _NEWER = {
     "truncation": _Newer(
-        of(2, 2, 0),
         "inter.broker.protocol.version=2.2 or later (followers cut their logs by leader epoch)",
         _EPOCHS,
     ),
-    "controller": _Newer(
-        of(3, 3, 0), "the KRaft controller instead of ZooKeeper", {**_EPOCHS, "fenced_kept_out": True}
-    ),
-    "strict_min_isr": _Newer(
-        of(3, 7, 0), "that nothing is committed below min.insync.replicas (KAFKA-15583)", _EPOCHS
-    ),
+    "controller": _Newer("the KRaft controller instead of ZooKeeper", {**_EPOCHS, "fenced_kept_out": True}),
+    "strict_min_isr": _Newer("that nothing is committed below min.insync.replicas (KAFKA-15583)", _EPOCHS),
     "elr": _Newer(
-        of(4, 0, 0),
         "eligible.leader.replicas.version=1 (KIP-966)",
         {**_STRICT, "controller": "kraft", "directories": True},
     ),
@@ -120,13 +108,22 @@ def in_words(change: Change, release: Version, brokers: int) -> Words:
             f"replication factor {change.after}", f"{change.after} brokers" if more else "", upgrade=False
         )
     if change.switch in _NEWER:
-        newer = _NEWER[change.switch]
-        upgrade = release < newer.first
-        return Words(newer.what, f"Kafka {newer.first} or later" if upgrade else "", upgrade)
-    key = known(_KEYS[change.switch])
-    upgrade = key.first > release
-    name, value = _written(change, release)
-    return Words(f"{name}={value}", f"Kafka {key.first} or later" if upgrade else "", upgrade)
+        first, what = _first(change), _NEWER[change.switch].what
+    else:
+        first, what = known(_key(change)).first, "=".join(_written(change, release))
+    upgrade = release < first
+    return Words(what, f"Kafka {first} or later" if upgrade else "", upgrade)
+
+
+def _first(change: Change) -> Version:
+    """The first release in which a change that a newer Kafka brings can be made."""
+    if change.switch == "elr":
+        return known(_key(change)).first  # it is on by itself later than it can be had
+    # Epochs are worth something once no restart goes unnoticed.
+    name, after = (
+        ("restarts_noticed", True) if change.switch == "truncation" else (change.switch, change.after)
+    )
+    return release_of(name, after)
 
 
 def _written(change: Change, release: Version) -> tuple[str, str]:
@@ -136,4 +133,12 @@ def _written(change: Change, release: Version) -> tuple[str, str]:
         number = {"zero": "0", "one": "1", "all": "-1" if old else "all"}[str(change.after)]
         return ("request.required.acks" if old else "acks"), number
     value = "1" if change.switch == "flush" else str(change.after).lower()
-    return _KEYS[change.switch], value
+    return _key(change), value
+
+
+def _key(change: Change) -> str:
+    """The key that the switch stands for; asking for that of one without is a mistake of ours."""
+    key = entry(change.switch).key
+    if key is None:
+        raise ValueError(f"no key stands for {change.switch}")
+    return key

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.itf.write import write
-from modelcheck.exits import Exit
-from modelcheck.output import Output
-from modelcheck.progress import ProgressLine
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.answers.timings import Timings
+from modelcheck.contract.exits import Exit
 from modelcheck.review.answers import ask_all
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import topics_in
@@ -25,8 +25,8 @@ from modelcheck.review.remedies import Circumstances, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.timings import Timings
-from modelcheck.written import Files, add_force
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 
 STATES = 30_000_000  # some ten seconds of searching, whatever else the machine does
 
@@ -234,6 +234,7 @@ def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> N
         ("--faults", [args.faults]),
         ("--require", args.require),
         ("--max-states", [None if args.max_states == STATES else args.max_states]),
+        ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
     ):
         words += [part for value in values if value is not None for part in (option, str(value))]
     command = shlex.join(words)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from modelcheck.review.effective import Effective
 from modelcheck.review.found import Given, Layer, Topic
+from modelcheck.review.releases import release_of
 from modelcheck.review.stated import Findings, Stated
 from modelcheck.review.switches import Switches
 from modelcheck.review.versions import Version, of, protocol
@@ -50,7 +51,7 @@ def _min_insync_above_factor(
         advice = (
             "no file says how many replicas the topic has: give kafka-topics --describe, or the KafkaTopic"
         )
-    elif release >= of(3, 7):
+    elif release >= release_of("strict_min_isr", value=True):
         advice = f"Kafka {release} counts it as {factor}; write min.insync.replicas={factor} to say so"
     else:
         advice = (

@@ -9,13 +9,20 @@ from typing import Any
 
 from counterexamples.itf.read import document
 from counterexamples.itf.write import write
-from modelcheck.cache import ANSWERS, Cache, sources
-from modelcheck.result import Extent, Holds, Outcome, Verdict, Violated
+from modelcheck.contract.result import Extent, Holds, Outcome, Verdict, Violated
+from modelcheck.storage.cache import ANSWERS, Cache, sources
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
 from spec.ir import Check, Model
 
-CODE = ("modelcheck", "modelcheck.explicit", "modelcheck.review", "counterexamples", "spec")
+CODE = (
+    "modelcheck.contract",
+    "modelcheck.explicit",
+    "modelcheck.review",
+    "modelcheck.search",
+    "counterexamples",
+    "spec",
+)
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from enum import StrEnum
 
+from modelcheck.review.releases import ACKS, Plain, history, of_key
 from modelcheck.review.versions import OLDEST, BadVersionError, Version, protocol
 from spec.frozen import frozen
 
@@ -62,7 +63,8 @@ class Key:
     `topic_name` is what a topic calls the broker's setting, where that differs;
     `other_names` are older names.  `why` says, of a key outside the model, what
     it may change that the model does not show; `absent`, of a modelled key,
-    what Kafka does in releases without it.
+    what Kafka does in releases without it.  `own_defaults` are of a key that no
+    config entry of the model stands for; `of_model` says that one does, see NOTE(releases).
     """
 
     name: str
@@ -74,10 +76,21 @@ class Key:
     other_names: tuple[str, ...] = ()
     first: Version = OLDEST
     last: Version | None = None
-    defaults: tuple[Default, ...] = ()
+    own_defaults: tuple[Default, ...] = ()
     low: int | None = None
     topic_name: str = ""
     absent: str = ""
+    of_model: bool = False
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """Its defaults since it exists, the oldest first."""
+        if not self.of_model:
+            return self.own_defaults
+        told = history(of_key(self.name))
+        before = [value for since, value in told if since <= self.first]
+        later = [Default(since, _written(self.type, value)) for since, value in told if since > self.first]
+        return (*(Default(self.first, _written(self.type, value)) for value in before[-1:]), *later)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,6 +159,17 @@ def parse(key: Key, text: str, release: Version) -> Value:
             return _roles(key, trimmed)
         case Type.TEXT:
             return trimmed
+
+
+def _written(kind: Type, value: Plain) -> str:
+    """A value of the model as a configuration has it; a number that is not 0 switches something on."""
+    match kind:
+        case Type.ACKS:
+            return ACKS[str(value)]
+        case Type.BOOLEAN:
+            return str(bool(value)).lower()
+        case _:
+            return str(int(value))
 
 
 def _boolean(key: Key, text: str) -> bool:

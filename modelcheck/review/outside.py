@@ -35,7 +35,7 @@ def _outside(  # noqa: PLR0913 - one row of a table: many columns, few of them f
         other_names,
         begins,
         last,
-        history,
+        own_defaults=history,
         topic_name=topic_name,
     )
 

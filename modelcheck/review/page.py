@@ -9,7 +9,7 @@ from itertools import repeat
 from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
-from modelcheck.html_report import item
+from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.overview import FACTS, Row, title
@@ -28,7 +28,8 @@ def review_page(review: Review, command: str) -> str:
     shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
-    return page(items, title=subject(review), cards=[_card(review, places, _about(lost), command)])
+    cards = [_card(review, places, _about(lost), command)]
+    return page(items, title=subject(review), cards=cards, folded=True)
 
 
 def overview_page(rows: Sequence[Row], command: str) -> str:
@@ -46,7 +47,8 @@ def overview_page(rows: Sequence[Row], command: str) -> str:
     words, role = _first_words(rows[0].review)
     card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
     first = _card(rows[0].review, places, _about(lost), command)
-    return page(items, title=title(rows), cards=[card, replace(first, title=subject(rows[0].review))])
+    cards = [card, replace(first, title=subject(rows[0].review))]
+    return page(items, title=title(rows), cards=cards, folded=True)
 
 
 def _cells(row: Row, names: Sequence[str]) -> Iterator[Cell]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 
 import spec.ir as ir
+from modelcheck.review.releases import ACKS, kafka
 from modelcheck.review.settings import Settings
 from modelcheck.review.switches import Controller, Flush, Storage, Truncation
 from spec.frozen import frozen
-from spec.load import loads
 from spec.types import Enum
 
 MOST_BROKERS = 7
@@ -61,18 +59,11 @@ class Partition:
         return ir.Scope({"Broker": self.names}, nats, {}, config)
 
 
-@cache
-def kafka() -> dict[str, ir.Model]:
-    """The models of one partition, as shipped, by name."""
-    path = resources.files("spec").joinpath("protocols/kafka.rsm")
-    return {model.name: model for model in loads(path.read_text(encoding="utf-8"), "kafka.rsm")}
-
-
 def partition(settings: Settings) -> Partition:
     """The model of a topic's partition under the settings."""
     made = settings.switches
     approximations = []
-    acks = {"0": "zero", "1": "one"}.get(made.acks.value, "all")
+    acks = {text: name for name, text in ACKS.items()}.get(made.acks.value, "all")
     if made.acks.value not in {"0", "1", "all", "-1"}:
         acks = "one"
         approximations.append(

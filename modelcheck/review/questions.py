@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import NoReturn
 
 import spec.ir as ir
-from counterexamples.trace import Trace
-from modelcheck.engine import Family
+from modelcheck.contract.engine import Family
 from modelcheck.review.partition import UNASKED, Partition
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
@@ -82,40 +81,56 @@ GUARANTEES = (
 
 @frozen
 class FaultKind:
-    """A way things go wrong: its name, the model's fault that is it, a sentence, and a word or two."""
+    """A way things go wrong: its name, the model's fault that is it, a sentence, and a word or two.
+
+    Faults of one `cause` often come together: a network that parts takes links and sessions.
+    """
 
     name: str
     fault: str
     title: str
     short: str
+    cause: str
 
 
-# The mildest first: of two stories that are equally short, the one with the milder faults is told.
-_KINDS = (
-    FaultKind("request", "lose_request", "a request of the producer is lost", "a lost request"),
-    FaultKind("isolation", "isolate", "a broker is cut off from the others", "isolation"),
-    FaultKind(
-        "session",
-        "session_loss",
-        "a broker runs on without its session",
-        "session loss",
-    ),
-    FaultKind("cutoff", "cut_off", "a broker loses all its connections", "a cut-off"),
-    FaultKind("bounce", "bounce", "a restart too quick to be noticed", "a quick restart"),
-    FaultKind("crash", "crash", "a broker crashes; its log is safe", "crash"),
-    FaultKind("power", "power_loss", "power fails; the unflushed is lost", "power loss"),
-    FaultKind("disk", "disk_loss", "a broker loses its disk", "disk loss"),
+_KINDS = (  # the mildest first
+    FaultKind("request", "lose_request", "a request of the producer is lost", "a lost request", "network"),
+    FaultKind("isolation", "isolate", "a broker is cut off from the others", "isolation", "network"),
+    FaultKind("session", "session_loss", "a broker runs on without its session", "session loss", "network"),
+    FaultKind("cutoff", "cut_off", "a broker loses all its connections", "a cut-off", "network"),
+    FaultKind("bounce", "bounce", "a restart too quick to be noticed", "a quick restart", "process"),
+    FaultKind("crash", "crash", "a broker crashes; its log is safe", "crash", "process"),
+    FaultKind("power", "power_loss", "power fails; the unflushed is lost", "power loss", "machine"),
+    FaultKind("disk", "disk_loss", "a broker loses its disk", "disk loss", "machine"),
 )
+_HARM = {"power": 1, "disk": 2}  # to what is stored
+# What an engineer thinks of first: everybody has seen a crash, few a broker that runs on without its session.
+_EXPECTED = ("request", "crash", "isolation", "session", "cutoff", "bounce", "power", "disk")
 ANY = "any"
 MOVE = "move"  # no fault, but it changes the leader as some faults do
 MOST_FAULTS = 5  # more takes longer than anybody waits
 
 
-def severity(trace: Trace) -> tuple[int, ...]:
-    """How bad the faults of a run are, worst first: of two stories with as many faults the milder is told."""
-    places = {kind.fault: place for place, kind in enumerate(_KINDS)}
-    counts = trace.fault_counts()
-    return tuple(sorted((places[fault] for fault in counts for _ in range(counts[fault])), reverse=True))
+def harm(faults: Iterable[str]) -> int:
+    """What the worst of these faults does to what is stored: of two stories the milder is told."""
+    return max((_HARM.get(kind_of(fault).name, 0) for fault in faults), default=0)
+
+
+def milder_kinds(partition: Partition) -> tuple[tuple[FaultKind, ...], ...]:
+    """The kinds of faults that can happen and leave all that is stored, then more and more of the others."""
+    kinds = fault_kinds(partition)
+    levels = sorted({harm([kind.fault]) for kind in kinds})
+    return tuple(tuple(kind for kind in kinds if harm([kind.fault]) <= level) for level in levels)
+
+
+def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
+    """How little an engineer expects so many of these faults; of two equally short stories the less is told.
+
+    What has one cause comes first, then the faults that are thought of first.
+    """
+    kinds = [kind_of(fault) for fault, many in faults.items() for _ in range(many)]
+    places = sorted((_EXPECTED.index(kind.name) for kind in kinds), reverse=True)
+    return len({kind.cause for kind in kinds}), *places
 
 
 @frozen
@@ -179,6 +194,11 @@ def under_any(partition: Partition, group: tuple[Guarantee, ...], faults: int) -
     return Question(group, ANY, _together(kinds, faults))
 
 
+def under_these(group: tuple[Guarantee, ...], kinds: Sequence[FaultKind], faults: int) -> Question:
+    """Whether so many faults of these kinds, in any mixture, do."""
+    return Question(group, ANY, _together(kinds, faults))
+
+
 def under_kinds(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
     """Whether so many faults of one kind do, for each kind."""
     kinds = fault_kinds(partition) if faults else ()
@@ -191,11 +211,9 @@ def under_moves(partition: Partition, group: tuple[Guarantee, ...]) -> Question:
 
 
 def mixtures(partition: Partition, faults: int) -> Iterator[Mapping[str, int]]:
-    """Every mixture of just so many faults, and how many of each, the mildest first."""
-    kinds = fault_kinds(partition)
-    ranked = sorted(combinations_with_replacement(range(len(kinds)), faults), key=lambda m: sorted(m)[::-1])
-    for mixture in ranked:
-        yield Counter(kinds[place].fault for place in mixture)
+    """Every mixture of just so many faults, and how many of each, that which is expected first."""
+    kinds = (kind.fault for kind in fault_kinds(partition))
+    yield from sorted(map(Counter, combinations_with_replacement(kinds, faults)), key=surprise)
 
 
 def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int], moves: int = 0) -> Question:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
-from modelcheck.result import Holds, Violated
+from modelcheck.contract.result import Holds, Violated
 from modelcheck.review.answers import Answer
 from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Change, changed, in_words, single_changes

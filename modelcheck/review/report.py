@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.changes import in_words
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
-from modelcheck.review.review import Review
+from modelcheck.review.review import Review, broken
 from modelcheck.review.story import story
 from modelcheck.review.told import cell, legend, mark, sentence
 from spec.semantics import Machine
@@ -23,8 +24,10 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
     yield from _answer(review, width)
     yield from _requirements(review)
     yield from _table(review, width)
-    yield from _loss(review, width, verbose=verbose)
-    yield from remedies(review, width)
+    for number, told in enumerate(broken(review)):
+        yield from _story(review, told, width, verbose=verbose)
+        if number == 0 and review.loss is not None:
+            yield from remedies(review, width)
     yield from warnings(review.settings)
     yield from basis(review, width, verbose=verbose)
     yield from limits(review, width)
@@ -92,11 +95,12 @@ def _table(review: Review, width: int) -> Iterator[Line]:
 # ------------------------------------------------------------------ the story
 
 
-def _loss(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
-    trace = review.loss.loss if review.loss is not None else None
-    if trace is None:
-        return
-    yield from story(trace, width)
+def _story(review: Review, told: Sequence[Answer], width: int, *, verbose: bool) -> Iterator[Line]:
+    """The run that answers show, under what it is: the first loss, or what it breaks."""
+    traces = [answer.loss for answer in told if answer.loss is not None]
+    trace, guarantee = traces[0], told[0].guarantee
+    title = "The first loss" if told[0] is review.loss else f"The run against `{guarantee.name}`"
+    yield from story(title, traces, width, least=told[0].is_exact)
     if verbose:
         found = ending(Machine(trace.model, trace.scope), trace, width - 6)
         yield from (line("      ", *each) for each in found)

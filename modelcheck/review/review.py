@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelcheck.review.answers import Answer
+from modelcheck.review.answers import Answer, told_first
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Requirement, fault_kinds, severity
+from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
 from modelcheck.review.remedies import Search
 from modelcheck.review.settings import Settings
 from spec.frozen import frozen
@@ -61,13 +61,30 @@ class Review:
 
 
 def first_loss(answers: Iterable[Answer]) -> Answer | None:
-    """The loss that comes first: the fewest faults, then the guarantee that matters most, then the mildest.
+    """The loss that comes first: the fewest faults, the guarantee that matters most, the shortest run.
 
     That writes stop is told in the table; it is no loss.
     """
     order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
     lost = [(a, a.loss) for a in answers if a.loss is not None and not a.guarantee.unattended]
     ranked = [
-        ((t.faults, order[a.guarantee.name], severity(t), len(t.steps), a.kind == ANY), a) for a, t in lost
+        (
+            (t.faults, order[a.guarantee.name], *told_first(t)[1:], a.kind == ANY),
+            a,
+        )
+        for a, t in lost
     ]
     return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+
+def broken(review: Review) -> tuple[tuple[Answer, ...], ...]:
+    """The answers with a run under any faults, by that run: the first loss before all others."""
+    shown = [answer for answer in review.answers if answer.kind == ANY and answer.loss is not None]
+    first = review.loss
+    if first is not None:
+        shown = [first, *(answer for answer in shown if answer.guarantee != first.guarantee)]
+    runs: dict[tuple[object, ...], list[Answer]] = {}
+    for answer in shown:
+        if answer.loss is not None:
+            runs.setdefault((answer.loss.model.name, answer.loss.steps), []).append(answer)
+    return tuple(map(tuple, runs.values()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
@@ -67,16 +67,22 @@ def outcome(trace: Trace) -> str:
             return "the partition takes no writes until somebody repairs something"
 
 
-def story(trace: Trace, width: int) -> Iterator[Line]:
-    """The sentences, numbered, faults marked, and how it ends."""
-    title = f" ({count(trace.faults, 'fault')}, {count(len(trace.steps), 'step')}; no run has fewer faults)"
-    yield line(Piece("The first loss", Role.STRONG), Piece(title, Role.DIM))
+def story(title: str, traces: Sequence[Trace], width: int, *, least: bool) -> Iterator[Line]:
+    """The sentences of a run, numbered, faults marked, and how it ends for each property that it breaks.
+
+    `traces` are that run, once for each; `least` says that none with fewer faults does it.
+    """
+    trace = traces[0]
+    fewer = "no run has fewer faults" if least else "whether fewer are enough is not known"
+    length = f"({count(trace.faults, 'fault')}, {count(len(trace.steps), 'step')}; {fewer})"
+    yield line(Piece(title, Role.STRONG), Piece(f" {length}", Role.DIM))
     for number, sentence in enumerate(sentences(trace), 1):
         label = line(f"{number:>4}  ", _MARKS[sentence.kind], " ")
         yield from wrapped(
             label, sentence.says, width, Role.FAULT if sentence.kind is Kind.FAULT else Role.PLAIN
         )
-    yield from wrapped(line("      ", Piece("✗  ", Role.BAD)), outcome(trace), width, Role.BAD)
+    for end in dict.fromkeys(map(outcome, traces)):
+        yield from wrapped(line("      ", Piece("✗  ", Role.BAD)), end, width, Role.BAD)
 
 
 def _acknowledged(trace: Trace, number: int) -> str:

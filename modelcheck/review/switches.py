@@ -1,8 +1,7 @@
 """What the release and the settings together make Kafka do: the choices a model of it has to make.
 
-Facts by version: protocols KIP-101 (0.11.0-IV2), KIP-279 (2.0-IV0), KIP-380 (2.2-IV0), KIP-841
-(3.3-IV3; with ZooKeeper the release 3.3), KIP-858 (3.7-IV2), KIP-966 (4.0-IV1, on by itself from
-4.1-IV0), and the fixes KAFKA-7128 (2.0.1) and KAFKA-15583 (3.7.0).
+From which version on Kafka does what, the model says (NOTE(releases)).  Here stands what else
+decides it: the protocol that a cluster is held back to, the format on disk, the kind of controller.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from modelcheck.review.clients import Client
 from modelcheck.review.effective import Effective
 from modelcheck.review.found import About, Layer, Reading
 from modelcheck.review.keys import NEVER
+from modelcheck.review.releases import protocol_of, release_of
 from modelcheck.review.stated import Stated
 from modelcheck.review.versions import Protocol, Version, of, protocol
 from spec.frozen import frozen
@@ -115,7 +115,7 @@ def switches(known: Known) -> Switches:
         unclean_election=_unclean(known),
         controller=controller,
         truncation=_truncation(known, controller.value, live),
-        expansion_waits_for_epoch=_since_release(known, of(2, 0, 1), "KAFKA-7128"),
+        expansion_waits_for_epoch=_since_release(known, "epoch_reached", "KAFKA-7128"),
         restarts_noticed=_restarts_noticed(controller, live),
         fenced_kept_out=_fenced_kept_out(known, controller.value, live),
         leadership_moves=_leadership_moves(known),
@@ -161,7 +161,7 @@ def _min_insync(known: Known, *, elr: bool) -> Stated[int]:
 
 
 def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
-    if known.release >= of(3, 7) and wanted.value > known.factor.value:
+    if known.release >= release_of("strict_min_isr", value=True) and wanted.value > known.factor.value:
         reason = f"{wanted.reason}; since Kafka 3.7 it counts as at most the number of replicas"
         return Stated(known.factor.value, reason)
     return wanted
@@ -200,7 +200,7 @@ def _controller(known: Known) -> Stated[Controller]:
     if known.given("inter.broker.protocol.version"):
         reason = f"{known.said('inter.broker.protocol.version')}, which KRaft does not use"
         return Stated(Controller.ZOOKEEPER, reason, assumed=True)
-    kind = Controller.KRAFT if known.release >= of(3, 3) else Controller.ZOOKEEPER
+    kind = Controller.KRAFT if known.release >= release_of("controller", "kraft") else Controller.ZOOKEEPER
     return Stated(
         kind,
         "no file says which; assumed, since KRaft is ready for production from Kafka 3.3 on",
@@ -220,8 +220,9 @@ def _live_protocol(known: Known, controller: Controller) -> Stated[Protocol]:
 
 
 def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[Truncation]:
-    if live.value < protocol("0.11.0-IV2"):
-        reason = f"{live.reason}; leader epochs decide truncation from 0.11.0-IV2 on (KIP-101)"
+    epochs = protocol_of("truncation", "kip_101")
+    if live.value < epochs:
+        reason = f"{live.reason}; leader epochs decide truncation from {epochs} on (KIP-101)"
         return Stated(Truncation.HIGH_WATERMARK, reason)
     written = known.given("log.message.format.version")
     if (
@@ -234,8 +235,10 @@ def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) ->
             f"{known.said('log.message.format.version')}: records on disk carry no leader epoch before 0.11.0"
         )
         return Stated(Truncation.HIGH_WATERMARK, reason)
-    steps = ((Truncation.KIP_279, "2.0-IV0"), (Truncation.KIP_101, "0.11.0-IV2"))
-    rule, since = next((rule, since) for rule, since in steps if live.value >= protocol(since))
+    asks_again = protocol_of("truncation", "kip_279")
+    rule, since = Truncation.KIP_101, epochs
+    if live.value >= asks_again:
+        rule, since = Truncation.KIP_279, asks_again
     name = rule.name.replace("_", "-")
     return Stated(rule, f"{live.reason}; {name} is live from {since} on", live.assumed)
 
@@ -243,19 +246,19 @@ def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) ->
 def _restarts_noticed(controller: Stated[Controller], live: Stated[Protocol]) -> Stated[bool]:
     if controller.value is Controller.KRAFT:
         return Stated(value=True, reason="a broker that restarts registers anew with the KRaft controller")
-    return _since_protocol(live, "2.2-IV0", "KIP-380")
+    return _since_protocol(live, "restarts_noticed", "KIP-380")
 
 
 def _fenced_kept_out(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[bool]:
     if controller is Controller.KRAFT:
-        return _since_protocol(live, "3.3-IV3", "KIP-841")
-    return _since_release(known, of(3, 3), "the controller's look at who is alive")
+        return _since_protocol(live, "fenced_kept_out", "KIP-841")
+    return _since_release(known, "fenced_kept_out", "the controller's look at who is alive")
 
 
 def _directories_known(controller: Controller, live: Stated[Protocol]) -> Stated[bool]:
     if controller is not Controller.KRAFT:
         return Stated(value=False, reason="only the KRaft controller knows directories of replicas (KIP-858)")
-    return _since_protocol(live, "3.7-IV2", "KIP-858")
+    return _since_protocol(live, "directories", "KIP-858")
 
 
 def _leadership_moves(known: Known) -> Stated[bool]:
@@ -292,8 +295,11 @@ def _storage(known: Known) -> Stated[Storage]:
 
 
 def _strict_min_isr(known: Known) -> Stated[bool]:
-    if known.release >= of(3, 7):
-        reason = "since Kafka 3.7 the high watermark stands still below min.insync.replicas (KAFKA-15583)"
+    first = release_of("strict_min_isr", value=True)
+    if known.release >= first:
+        reason = (
+            f"since Kafka {first} the high watermark stands still below min.insync.replicas (KAFKA-15583)"
+        )
         return Stated(value=True, reason=reason)
     below = "with fewer than min.insync.replicas in sync"
     reason = f"in Kafka {known.release} the high watermark also advances {below}"
@@ -313,8 +319,9 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
             value=False, reason=f"{known.said('metadata.version')}; eligible leader replicas need 4.0-IV1"
         )
     found = known.values["eligible.leader.replicas.version"]
-    if found.origin is None and known.given("metadata.version") and live < protocol("4.1-IV0"):
-        reason = f"{known.said('metadata.version')}; the feature is on by itself from 4.1-IV0 on"
+    on_by_itself = protocol_of("elr", value=True)
+    if found.origin is None and known.given("metadata.version") and live < on_by_itself:
+        reason = f"{known.said('metadata.version')}; the feature is on by itself from {on_by_itself} on"
         return Stated(value=False, reason=reason, assumed=True)
     on = isinstance(found.value, int) and found.value > 0
     said = known.said("eligible.leader.replicas.version")
@@ -323,12 +330,12 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
     return Stated(on, said, assumed=found.origin is None)
 
 
-def _since_release(known: Known, first: Version, fix: str) -> Stated[bool]:
+def _since_release(known: Known, entry: str, fix: str) -> Stated[bool]:
+    first = release_of(entry, value=True)
     has = known.release >= first
     return Stated(has, f"Kafka {known.release} {'has' if has else 'lacks'} {fix}, which came with {first}")
 
 
-def _since_protocol(live: Stated[Protocol], first: str, fix: str) -> Stated[bool]:
-    return Stated(
-        live.value >= protocol(first), f"{live.reason}; {fix} is live from {first} on", live.assumed
-    )
+def _since_protocol(live: Stated[Protocol], entry: str, fix: str) -> Stated[bool]:
+    first = protocol_of(entry, value=True)
+    return Stated(live.value >= first, f"{live.reason}; {fix} is live from {first} on", live.assumed)

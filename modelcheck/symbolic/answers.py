@@ -8,11 +8,11 @@ from time import monotonic
 from typing import Generic, Protocol, TypeVar
 
 from counterexamples.trace import Trace
-from modelcheck.claims import OF_RUNS
-from modelcheck.engine import Refusal, Task
-from modelcheck.memory import resident
-from modelcheck.refused import NotExportable
-from modelcheck.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
+from modelcheck.processes.memory import resident
+from modelcheck.search.claims import OF_RUNS
 from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Property, PropertyKind
 

@@ -8,21 +8,22 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.engine import Refusal, Task
-from modelcheck.flat.budget import counted
-from modelcheck.flat.machine import Machine as Flat
-from modelcheck.flat.machine import machine as flattened
-from modelcheck.flat.terms import Term
-from modelcheck.memory import resident
-from modelcheck.refused import NotExportable
-from modelcheck.report import Found as Told
-from modelcheck.report import Progress, Reporter
-from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Progress, Reporter
+from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.grounding.budget import counted
+from modelcheck.grounding.machine import Machine as Flat
+from modelcheck.grounding.machine import machine as flattened
+from modelcheck.grounding.terms import Term
+from modelcheck.processes.memory import resident
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
+from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.retold import retold, started, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Formula, Found, Unrolling
+from modelcheck.symbolic.solver import ENDS, Answer, Found, Unrolling
 from spec.ir import Budget, Check, Kind, Property
 from spec.source import Span
 
@@ -146,14 +147,22 @@ class _Bounded:
         if self._errors:
             erring = self._errs(faults)
             if self._asks(erring):
-                self._show("", *self._erring_with_fewer_faults(self._runs.found(), faults))
+                run, most = self._erring_with_fewer_faults(self._runs.found(), faults)
+                if faults is None and most:  # a property may err with fewer
+                    self._look_at_properties(None, self._within(most - 1))
+                if self._error is None:
+                    self._show("", run, most)
                 return
             self._runs.refute(erring)
+        self._look_at_properties(faults)
+
+    def _look_at_properties(self, faults: int | None, *within: Formula) -> None:
+        """Ask about each open property, in the runs of the present depth within that, up to one that errs."""
         for name, formula in self._bad():
             if name not in self._open:
                 continue
-            if not self._asks(formula):
-                self._runs.refute(formula)
+            if not self._asks(formula, *within):
+                self._runs.refute(self._runs.all([formula, *within]))
                 continue
             run = self._runs.found()
             if faults is None:
@@ -170,12 +179,14 @@ class _Bounded:
             for name, errors in self._errors.items()
         )
 
-    def _erring_with_fewer_faults(self, run: Found, faults: int | None) -> tuple[Found, int | None]:
+    def _erring_with_fewer_faults(self, run: Found, faults: int | None) -> tuple[Found, int]:
         """A run to an error in as many steps, and with as few faults as that takes, that step included."""
-        for fewer in range(self._faulty(run) + 1) if faults is None else ():
+        if faults is not None:
+            return run, faults
+        for fewer in range(self._faulty(run) + 1):
             if self._asks(self._errs(fewer), self._within(fewer)):
                 return self._runs.found(), fewer
-        return run, faults
+        return run, self._faulty(run) + 1
 
     def _bad(self) -> Iterator[tuple[str, Formula]]:
         """What is wrong with the last state, or the last step, by property."""

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from ctypes import ArgumentError
 from types import FrameType
 
-from modelcheck.report import Stopped
-from modelcheck.result import End
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import End
 
 
 def forgive_half_made_values() -> None:

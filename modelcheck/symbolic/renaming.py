@@ -1,6 +1,6 @@
 """Of all runs that differ by the names of members, the ones that a bounded search looks at.
 
-A sort has no order and no named members (`modelcheck/symmetry.py`), so when two
+A sort has no order and no named members (`modelcheck/search/symmetry.py`), so when two
 neighbours of a sort change names throughout a run, it is a run again, and of the
 two runs one is enough: the one whose first rule that differs has the lower number.
 So as long as no step has told two neighbours apart, the rules that the change would
@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from modelcheck.engine import Task
-from modelcheck.flat.machine import Machine
-from modelcheck.flat.steps import Arg, Rule
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.contract.engine import Task
+from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.steps import Arg, Rule
+from modelcheck.search.interchangeable import symmetric_sorts
+from modelcheck.search.symmetry import Renaming, neighbours, renamed
+from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.retold import state_of
-from modelcheck.symbolic.solver import Formula, Unrolling
-from modelcheck.symmetry import Renaming, neighbours, renamed
+from modelcheck.symbolic.solver import Unrolling
 from spec.frozen import frozen
 
 Key = tuple[str, tuple[Arg, ...]]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from counterexamples.trace import Trace
-from modelcheck.claims import Claims, Discovery, Place
-from modelcheck.engine import Task
-from modelcheck.flat.decode import Values, decoded
-from modelcheck.flat.machine import Machine as Flat
-from modelcheck.flat.shapes import Shape
+from modelcheck.contract.engine import Task
+from modelcheck.grounding.decode import Values, decoded
+from modelcheck.grounding.machine import Machine as Flat
+from modelcheck.grounding.shapes import Shape
+from modelcheck.search.claims import Claims, Discovery, Place
 from spec.ir import Property
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError

@@ -1,41 +1,40 @@
-"""z3, and the only module that knows it: a machine over plain variables, unrolled step by step.
+"""z3, which only this and `formulas` know: a machine over plain variables, unrolled step by step.
 
-Everything is finite and small, so there are only truth values: a number is one for
-each value that it may have, which lets the solver conclude more than bits of it do.
 A step is a choice of one rule.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import combinations, product
-from typing import Any
+from itertools import combinations
 
 import z3
 
-from modelcheck.flat.machine import Machine
-from modelcheck.flat.steps import Rule
-from modelcheck.flat.terms import Sign, Term
-from modelcheck.result import End
+from modelcheck.contract.result import End
+from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.terms import Term
+from modelcheck.symbolic.formulas import (
+    Atoms,
+    Formula,
+    Formulas,
+    Number,
+    State,
+    every,
+    false,
+    implies,
+    in_c,
+    no,
+    some,
+    true,
+)
 from modelcheck.symbolic.interrupts import forgive_half_made_values
 from spec.frozen import frozen
 
 forgive_half_made_values()
 
-Formula = Any  # of z3, which has no types
-Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that
-Number = dict[int, Formula]  # for each value that it may have, when it has that
-State = list[Formula | Atoms]
 FEW = 8  # values of a number; that no two are true is said of each two then
-ARITHMETIC = {
-    Sign.ADD: operator.add,
-    Sign.SUB: operator.sub,
-    Sign.MUL: operator.mul,
-    Sign.DIV: operator.floordiv,
-    Sign.MOD: operator.mod,
-}
 
 
 class Answer(Enum):
@@ -83,7 +82,7 @@ class Unrolling:
         self._now = self._fresh("now")
         self._next = self._fresh("next")
         self._fires = [z3.Bool(f"fires{n}") for n in range(len(self._rules))]
-        self._terms = _Terms(self._now)
+        self._terms = Formulas(self._now)
         self._step = self._transition()
         for term in others:
             self._terms.made(term)
@@ -99,7 +98,7 @@ class Unrolling:
         self._fired: list[list[Formula]] = []
         self._solver.add(*_one_value(self._states[0]))
         if among is None:
-            self._solver.add(_or(self._is(self._states[0], start) for start in self._machine.starts))
+            self._solver.add(some(self._is(self._states[0], start) for start in self._machine.starts))
         else:
             self._solver.add(self.at(among, 0))
 
@@ -121,12 +120,12 @@ class Unrolling:
     @staticmethod
     def _is(state: State, values: Sequence[int]) -> Formula:
         pairs = zip(state, values, strict=True)
-        return _and(x[value] if isinstance(x, tuple) else x if value else z3.Not(x) for x, value in pairs)
+        return every(x[value] if isinstance(x, tuple) else x if value else no(x) for x, value in pairs)
 
     def _transition(self) -> Formula:
         """That one rule takes the state now to the next one."""
         pairs = zip(self._fires, self._rules, strict=True)
-        possible = [z3.Implies(fires, self._terms.truth(rule.guard)) for fires, rule in pairs]
+        possible = [implies(fires, self._terms.truth(rule.guard)) for fires, rule in pairs]
         return z3.And([z3.Or(self._fires), *possible, *self._effects()])
 
     def _effects(self) -> Iterator[Formula]:
@@ -141,9 +140,10 @@ class Unrolling:
                 alike.setdefault((flat, value), []).append(fires)
         for (flat, value), by in alike.items():
             now_so = _becomes(self._terms.made(value), self._next[flat.value])
-            yield from (z3.Implies(_and([_or(by), test]), same) for test, same in now_so)
+            taken = some(by)
+            yield from (implies(every([taken, test]), same) for test, same in now_so)
         for index, (now, after) in enumerate(zip(self._now, self._next, strict=True)):
-            yield from (_or([*changed.get(index, []), same]) for same in _stays(now, after))
+            yield from (some([*changed.get(index, []), same]) for same in _stays(now, after))
 
     # ------------------------------------------------------------------------ growing
 
@@ -175,44 +175,44 @@ class Unrolling:
     def stepped(self, tests: Mapping[int, Term]) -> Formula:
         """That the last step was one of these rules, by its number, and the rule's test true before it."""
         time = self.depth - 1
-        return _or(z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items())
+        return some(z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items())
 
     def last_step(self, rules: Iterable[int]) -> Formula:
         """That the last step was one of these rules."""
-        return _or(self._fired[-1][n] for n in rules)
+        return some(self._fired[-1][n] for n in rules)
 
     def new_state(self) -> Formula:
         """That the last state is none of those before it."""
         *others, last = self._states
         pairs = [zip(_atoms(each), _atoms(last), strict=True) for each in others]
-        return _and(_or(x != y for x, y in each) for each in pairs)
+        return every(some(x != y for x, y in each) for each in pairs)
 
     def first_state(self, starts: Iterable[int]) -> Formula:
         """That the first state is one of these first states of the machine, by its number."""
-        return _or(self._is(self._states[0], self._machine.starts[n]) for n in starts)
+        return some(self._is(self._states[0], self._machine.starts[n]) for n in starts)
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
         """That no more than so many steps were one of these rules."""
         if most < 0:
-            return z3.BoolVal(val=False)
+            return false()
         numbers = list(rules)
         fired = [fires[n] for fires in self._fired for n in numbers]
-        return z3.AtMost(*fired, most) if len(fired) > most else z3.BoolVal(val=True)
+        return z3.AtMost(*fired, most) if len(fired) > most else true()
 
     @staticmethod
     def either(formulas: Iterable[Formula]) -> Formula:
         """That some of them are true."""
-        return _or(formulas)
+        return some(formulas)
 
     @staticmethod
     def all(formulas: Iterable[Formula]) -> Formula:
         """That all of them are true."""
-        return _and(formulas)
+        return every(formulas)
 
     @staticmethod
     def no(formula: Formula) -> Formula:
         """That it is not true."""
-        return z3.Not(formula)
+        return no(formula)
 
     def named(self, formula: Formula) -> Formula:
         """The same under a name of its own, for a formula that others are made of."""
@@ -226,7 +226,7 @@ class Unrolling:
 
     def refute(self, formula: Formula) -> None:
         """Look only at runs of which it is not true, from now on."""
-        self._solver.add(z3.Not(formula))
+        self._solver.add(no(formula))
 
     def ask(self, *formulas: Formula, seconds: float | None = None) -> Answer:
         """Whether some run makes all of them true."""
@@ -261,95 +261,18 @@ class Unrolling:
         return int(z3.is_true(self._model.eval(x, model_completion=True)))
 
 
-# ------------------------------------------------------------------------- formulas
-
-
-class _Terms:
-    """Terms over a state as formulas: of a number for each value that it may have when it has that.
-
-    The values of a number exclude each other, and it has one of them, so a formula needs
-    to say only when a number has a value, and never when it has not.
-    """
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._made: dict[Term, Formula | Number] = {}
-
-    def truth(self, term: Term) -> Formula:
-        """When it is true."""
-        return self.made(term)
-
-    def made(self, term: Term) -> Formula | Number:
-        """A term. Each is made once; deep terms are made without deep recursion."""
-        stack = [term]
-        while stack:
-            top = stack[-1]
-            if top in self._made:
-                stack.pop()
-                continue
-            waiting = [arg for arg in top.args if arg not in self._made]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            self._made[top] = self._formula(top, [self._made[arg] for arg in top.args])
-            stack.pop()
-        return self._made[term]
-
-    def _formula(self, term: Term, args: list[Any]) -> Formula | Number:  # noqa: C901 - by sign
-        match term.sign, args:
-            case Sign.CONST, _:
-                return z3.BoolVal(bool(term.lo)) if term.truth else {term.lo: z3.BoolVal(val=True)}
-            case Sign.VAR, _:
-                stored = self._state[term.value]
-                return dict(enumerate(stored)) if isinstance(stored, tuple) else stored
-            case Sign.NOT, [a]:
-                return z3.Not(a)
-            case Sign.AND, _:
-                return _and(args)
-            case Sign.OR, _:
-                return _or(args)
-            case Sign.EQ, [dict(a), dict(b)]:
-                return _or(_and([a[n], b[n]]) for n in a if n in b)
-            case Sign.EQ, [a, b]:
-                return a == b
-            case Sign.LT, [a, b]:
-                return _or(_and([a[n], _or(b[m] for m in b if m > n)]) for n in a)
-            case Sign.ITE, [test, dict(a), dict(b)]:
-                return _chosen(test, a, b)
-            case Sign.ITE, [test, a, b]:
-                return z3.If(test, a, b)
-            case sign, [a, b]:
-                found: dict[int, list[Formula]] = {}
-                for (n, x), (m, y) in product(a.items(), b.items()):
-                    if sign not in {Sign.DIV, Sign.MOD} or m:
-                        found.setdefault(ARITHMETIC[sign](n, m), []).append(_and([x, y]))
-                return {n: _or(tests) for n, tests in found.items()}
-            case sign, _:
-                raise AssertionError(f"{sign} of {len(args)}")
-
-
-def _chosen(test: Formula, a: Number, b: Number) -> Number:
-    found = {}
-    for n in {**a, **b}:
-        if n in a and n in b:
-            found[n] = a[n] if a[n] is b[n] else z3.If(test, a[n], b[n])
-        else:
-            found[n] = _and([test, a[n]] if n in a else [z3.Not(test), b[n]])
-    return found
-
-
 def _becomes(made: Formula | Number, after: Formula | Atoms) -> Iterator[tuple[Formula, Formula]]:
     """What a variable is next, and when, for it to hold a value, which it fits."""
     if isinstance(after, tuple):
         yield from ((test, after[n]) for n, test in made.items() if 0 <= n < len(after))
     else:
-        yield z3.BoolVal(val=True), after == made
+        yield true(), after == made
 
 
 def _stays(now: Formula | Atoms, after: Formula | Atoms) -> Iterator[Formula]:
     """That a variable is next what it is now."""
     if isinstance(now, tuple):
-        yield from (z3.Implies(x, y) for x, y in zip(now, after, strict=True))
+        yield from (implies(x, y) for x, y in zip(now, after, strict=True))
     else:
         yield now == after
 
@@ -360,7 +283,7 @@ def _one_value(state: State) -> Iterator[Formula]:
         if isinstance(x, tuple):
             yield z3.Or(x)
             if len(x) <= FEW:
-                yield from (z3.Or(z3.Not(a), z3.Not(b)) for a, b in combinations(x, 2))
+                yield from (z3.Or(no(a), no(b)) for a, b in combinations(x, 2))
             else:
                 yield z3.AtMost(*x, 1)
 
@@ -372,26 +295,6 @@ def _atoms(state: State) -> Iterator[Formula]:
             yield from x
         else:
             yield x
-
-
-def _and(parts: Iterable[Formula]) -> Formula:
-    found = [part for part in parts if not z3.is_true(part)]
-    if not found:  # z3 takes an And of nothing for something that it knows nothing about
-        return z3.BoolVal(val=True)
-    return found[0] if len(found) == 1 else z3.And(found)
-
-
-def _or(parts: Iterable[Formula]) -> Formula:
-    found = [part for part in parts if not z3.is_false(part)]
-    if not found:
-        return z3.BoolVal(val=False)
-    return found[0] if len(found) == 1 else z3.Or(found)
-
-
-def _array(literals: Iterable[Formula]) -> tuple[int, Any]:
-    """How many literals there are, and all of them as C has them."""
-    asts = [literal.ast for literal in literals]
-    return len(asts), (z3.Ast * len(asts))(*asts)
 
 
 def _gave_up(reason: str) -> Answer:
@@ -429,19 +332,19 @@ class OneStep(Unrolling):
         for possible, rule in zip(self.possible, self._rules, strict=True):
             self._solver.add(possible == self._terms.truth(rule.guard))
         self._solver.add(*self._changes())
-        self._solver.add(z3.Implies(self.start, _or(self._is(self._now, s) for s in machine.starts)))
+        self._solver.add(implies(self.start, some(self._is(self._now, s) for s in machine.starts)))
         self.before = [self.new(f"before{n}") for n in range(len(facts))]
         self.after = [self.new(f"after{n}") for n in range(len(facts))]
-        for names, terms in ((self.before, self._terms), (self.after, _Terms(self._next))):
+        for names, terms in ((self.before, self._terms), (self.after, Formulas(self._next))):
             pairs = zip(names, facts, strict=True)
             self._solver.add([name == terms.truth(fact) for name, fact in pairs])
 
     def _changes(self) -> Iterable[Formula]:
         """What a rule makes of the state, and that the rule of a real step is possible."""
-        real = [z3.Not(self.real)]
+        real = [no(self.real)]
         yield z3.Or([*real, *self._fires])
         for fires, possible in zip(self._fires, self.possible, strict=True):
-            yield z3.Or([*real, z3.Not(fires), possible])
+            yield z3.Or([*real, no(fires), possible])
         yield from self._effects()
 
     @staticmethod
@@ -459,7 +362,7 @@ class OneStep(Unrolling):
 
     def clause(self, literals: Iterable[Formula]) -> None:
         """Look only where one of them is true, from now on."""
-        count, array = _array(literals)
+        count, array = in_c([*literals])
         ref = self._solver.ctx.ref()
         z3.Z3_solver_assert(ref, self._solver.solver, z3.Z3_mk_or(ref, count, array))
 
@@ -468,7 +371,7 @@ class OneStep(Unrolling):
         if seconds != self._limit:
             self._limit = seconds
             self._solver.set("timeout", 2**32 - 1 if seconds is None else max(1, int(seconds * 1000)))
-        count, array = _array(literals)
+        count, array = in_c([*literals])
         try:
             ref = self._solver.ctx.ref()
             answer = z3.Z3_solver_check_assumptions(ref, self._solver.solver, count, array)

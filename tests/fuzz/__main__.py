@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from time import monotonic
 
-from modelcheck.cores import cores
+from modelcheck.processes.cores import cores
 from tests.fuzz import inputs, models
 from tests.fuzz.findings import Answer
 from tests.fuzz.pool import Lost, Queue, answers

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
-from modelcheck.engine import Limits
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.result import Findings
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.families import looked_at
-from modelcheck.result import Findings
 from spec.ir import Check, Model, PropertyKind
 from spec.load import loads
 from tests.agreement import Found, found_by

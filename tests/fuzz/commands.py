@@ -25,6 +25,7 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "--symmetry --no-ways --max-states# --max-memory# --checkpoint: --resume: --every# -v --explain "
     "--timings -q --certificate: --json --itf: --html: --draw? --out: --force --simulate# --estimate",
     "sweep": f"{ASKED} --vary= --symmetry --max-states# --json",
+    "necessity": "--check@ --kind@ --max-states# --max-memory# -v --json --draw? --out: --force",
     "review": "--kafka# --brokers# --topic@ --faults# --require= --max-states# -v --json --itf: --html:",
     "show": "--of@ --check@ --scope= --config= --as? --html --out: --steps# --explain --force",
     "diff": "--steps# --of@ --check@ --scope= --config=",
@@ -34,10 +35,11 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "export": f"{ASKED} --to? --out:",
     "fmt": "--check --stdout",
     "explain": "--json",
+    "protocols": "--json",
 }
 SHOWN: tuple[list[str], ...] = (["--explain"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
 LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
-WITH_LIMIT = {"check", "sweep", "review", "shrink"}
+WITH_LIMIT = {"check", "sweep", "necessity", "review", "shrink"}
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def _of_model(chance: Random, seed: int) -> Input:
     files = {"m.rsm": _bytes(mutated(text, chance), chance)}
     engine = chance.choice(("", "", "", "reference", "bmc", "induction", "ic3", "prove"))
     words = ["check", "m.rsm", *LIMITS]
-    match chance.choice("check check check check fmt export graph sweep simulate estimate".split()):
+    match chance.choice("check check check check fmt export graph sweep necessity simulate estimate".split()):
         case "check":
             words += ["--engine", engine] if engine else []
             words += ["--depth", "3"] if engine in {"bmc", "induction"} else []
@@ -101,6 +103,8 @@ def _of_model(chance: Random, seed: int) -> Input:
             words = ["graph", "m.rsm", "--max-states", "300", "--as", chance.choice(GRAPHS)]
         case "sweep":
             words = ["sweep", "m.rsm", *LIMITS]
+        case "necessity":
+            words = ["necessity", "m.rsm", *LIMITS]
         case "simulate":
             words += ["--simulate", "5", "--depth", "20", "--seed", "1"]
         case _:
@@ -155,10 +159,11 @@ def _of_arguments(chance: Random, seed: int, traces: Path) -> Input:
     if chance.random() < 0.5:
         model, check = text_of(seed).encode(), "it"
     files = {"m.rsm": model, "t.itf.json": trace.read_bytes()}
-    words = {"explain": [chance.choice(("R0601", "R", "x"))]}.get(command, ["m.rsm"])
+    alone = {"explain": ("R0601", "R", "x"), "protocols": ("quorum", "show", "m.rsm")}
+    words = [chance.choice(alone[command])] if command in alone else ["m.rsm"]
     if command in {"show", "diff", "shrink"}:
         words = ["t.itf.json", *words]
-    if command in {"check", "sweep", "graph", "export"}:
+    if command in {"check", "sweep", "necessity", "graph", "export"}:
         words += ["--check", check]
     options = OPTIONS[command].split()
     for option in chance.sample(options, min(len(options), chance.choice((1, 1, 2, 3)))):

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 from modelcheck.cli import COMMANDS, main
-from modelcheck.exits import Exit
-from modelcheck.registry import ENGINES
+from modelcheck.contract.exits import Exit
+from modelcheck.engines.registry import ENGINES
 from spec.load import loads
 from tests.fuzz.cases import text_of
 from tests.fuzz.commands import LIMIT, ROOT, Input, input_of

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from modelcheck.export.exported import Exported, target
-from modelcheck.families import looked_at
-from modelcheck.refused import NotExportable
-from modelcheck.result import Holds, Violated
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.result import Holds, Violated
+from modelcheck.export.exported import Exported
+from modelcheck.export.targets import target
 from spec.ir import Check, PropertyKind
 from spec.values import ModelError
 from tests.agreement import differences

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, wait
 from time import monotonic
 from typing import Generic, Protocol, TypeVar
 
-from modelcheck.children import Child, started
+from modelcheck.processes.children import Child, started
 from tests.fuzz.findings import Answer
 
 LOOK = 0.5  # seconds between looks at who takes too long

@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Limits
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.contract.engine import Limits
+from modelcheck.search.interchangeable import symmetric_sorts
 from spec.diagnostics import SpecError
 from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import load, loads

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck import cache as cache_module
-from modelcheck.cache import KERNELS, Cache
 from modelcheck.cli import main
-from modelcheck.engine import CannotStart, Task
-from modelcheck.explicit.compiling import Tier, compiled
-from modelcheck.explicit.kernel import Kernel
+from modelcheck.contract.engine import CannotStart, Task
+from modelcheck.explicit.native.compiling import Tier, compiled
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.storage import cache as cache_module
+from modelcheck.storage.cache import KERNELS, Cache
 from spec.diagnostics import render
 from spec.load import load
 from tests.modelcheck.test_written import TINY
@@ -206,7 +206,9 @@ def test_code_for_another_processor_or_by_another_version_is_another_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
-    monkeypatch.setattr("modelcheck.explicit.writing.compiled", lambda text, _: compiled(text, Tier.QUICK))
+    monkeypatch.setattr(
+        "modelcheck.explicit.native.writing.compiled", lambda text, _: compiled(text, Tier.QUICK)
+    )
 
     def key() -> str:
         (model, *_) = load(SMALL)
@@ -214,8 +216,8 @@ def test_code_for_another_processor_or_by_another_version_is_another_kernel(
 
     own = key()
     assert key() == own
-    monkeypatch.setattr("modelcheck.explicit.kernel.environment", lambda: "another processor")
+    monkeypatch.setattr("modelcheck.explicit.native.kernel.environment", lambda: "another processor")
     other = key()
-    monkeypatch.setattr("modelcheck.explicit.kernel.sources", lambda *_: "another version")
+    monkeypatch.setattr("modelcheck.explicit.native.kernel.sources", lambda *_: "another version")
 
     assert len({own, other, key()}) == 3

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from counterexamples.lines import plain
-from modelcheck import card as card_module
+from modelcheck.answers import card as card_module
+from modelcheck.answers.card import brief, card
+from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
-from modelcheck.card import brief, card
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit
-from modelcheck.outcome_json import as_json
-from modelcheck.result import Mismatch, Outcome
-from modelcheck.standing import standing
-from modelcheck.wording import memory_words, seconds_words
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Mismatch, Outcome
+from modelcheck.contract.standing import standing
+from modelcheck.contract.wording import memory_words, seconds_words
 from spec.ir import Budget
 from spec.load import loads
 

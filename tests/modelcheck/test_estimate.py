@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from modelcheck import cli
-from modelcheck.estimate import Estimate, Point, curve
+from modelcheck.asking.estimate import Estimate, Point, curve
 
 ROOT = Path(__file__).parent.parent.parent
 KISR = {1: 19_521, 2: 379_069, 3: 3_125_462, 4: 17_196_198, 6: 268_183_232}  # check m, by Epoch

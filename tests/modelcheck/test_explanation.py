@@ -19,11 +19,11 @@ from counterexamples.lines import plain
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Erred, Example, Lasso, Trace, Trapped
 from modelcheck import cli
 from modelcheck.api import check, traces
-from modelcheck.engine import Limits
-from modelcheck.explanation.explain import BRIEF, explain
-from modelcheck.explanation.needed import needed
-from modelcheck.explanation.outlook import outlook
-from modelcheck.simulate import RandomRuns
+from modelcheck.contract.engine import Limits
+from modelcheck.diagnosis.explain import BRIEF, explain
+from modelcheck.diagnosis.needed import needed
+from modelcheck.diagnosis.outlook import outlook
+from modelcheck.search.simulate import RandomRuns
 from spec.ir import Kind, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Step, Taken

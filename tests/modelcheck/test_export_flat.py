@@ -10,9 +10,10 @@ from random import Random
 import pytest
 
 from modelcheck.api import check
-from modelcheck.export.exported import Exported, target
-from modelcheck.refused import NotExportable
-from modelcheck.result import End, Violated
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.result import End, Violated
+from modelcheck.export.exported import Exported
+from modelcheck.export.targets import target
 from spec.ir import Check, Model
 from spec.load import load, loads
 from spec.values import ModelError

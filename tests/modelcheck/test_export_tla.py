@@ -10,9 +10,9 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.export.exported import target
-from modelcheck.refused import NotExportable
-from modelcheck.result import Violated
+from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.result import Violated
+from modelcheck.export.targets import target
 from spec.ir import Check, Model
 from spec.load import load, loads
 from tests.oracles import needs_tlc, tlc
@@ -20,15 +20,26 @@ from tests.oracles import needs_tlc, tlc
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 COUNTED = """
     kisr.xs two_phase_commit.three_managers two_phase_commit.blocking figure8.three_terms
-    quorum.n3_w2_r2 kafka_log.kip320_two_longer kafka_log.kip101_two raft.replication_losses
+    quorum.n3_w2_r2 quorum.n3_reader_w3_r1 kafka_log.kip320_two_longer kafka_log.kip101_two
+    raft.replication_losses
     kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash kafka_isr.both_fixed kafka_isr.kafka19522_fixed
     kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors
     hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins primary_backup.synchronous_all viewstamped.one_view
-    viewstamped.two_views pacifica.two pacifica.three
+    viewstamped.two_views raft_membership.adds_to_one pacifica.two pacifica.three
+    chain.two chain.growing zab.one_epoch kafka_epochs.asks_on_fetch kafka_epochs.kafka20961_fixed
+    kafka_epochs.kafka7897_fixed kafka_transactions.on_time
+    kafka_acks.kafka13091_fixed kafka_acks.acknowledged
+    kafka_effective_isr.brokers_file_heeded kafka_registration.same_id_refused
+    kafka_log_directories.kafka10778_fixed kafka_checkpoint.kafka1647_fixed
+    kafka_follower_reads.kafka14372_mended kafka_raft_truncation.no_disk_lost
+    kafka_zk_version.kafka14154_fixed
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
-    kafka_isr.kip841 kafka_requests.kip570
+    kafka_isr.kip841 kafka_requests.kip570 zab.zookeeper2845
+    kafka_epochs.kafka7415 kafka_epochs.mixed_formats kafka_transactions.hanging kafka_acks.refused_strict
+    kafka_effective_isr.brokers_file_ignored kafka_log_directories.kafka16234 kafka_checkpoint.kafka7414
+    kafka_raft_truncation.kafka12460_unknown
 """.split()
 
 
@@ -85,6 +96,24 @@ check it { expect states 2 }
 @needs_tlc
 def test_tlc_does_not_take_a_step_that_asks_for_a_member_for_a_function(tmp_path: Path) -> None:
     (model,) = loads(MEMBER)
+
+    assert tlc(tmp_path, exported(model, model.checks[0], tmp_path)).states == 2
+
+
+BOUND_TWICE = """
+protocol bound_twice
+sort S
+process S { durable n: 0..2 = 0 }
+fun near: set[S] = {f: S where f.n == 0}
+action all { for f in near { f.n := 1 } }
+check it { scope S = 2 }
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_a_loop_goes_through_a_set_that_binds_the_same_name(tmp_path: Path) -> None:
+    (model,) = loads(BOUND_TWICE)
 
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path)).states == 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.search.interchangeable import symmetric_sorts
 from spec.load import loads
 
 START = """

@@ -16,10 +16,10 @@ from counterexamples.certify import NotReplayable, certify
 from counterexamples.trace import Lasso, Trace
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Refusal
-from modelcheck.liveness import starving
-from modelcheck.reference import ReferenceEngine
-from modelcheck.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.contract.engine import Limits, Refusal
+from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.search.liveness import starving
+from modelcheck.search.reference import ReferenceEngine
 from spec.ir import Check, Model
 from spec.load import loads
 from spec.semantics import Machine, Taken

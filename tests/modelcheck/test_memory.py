@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck import memory
+from modelcheck.processes import memory
 
 GIB = 1 << 30
 

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import pytest
 
-import modelcheck.card as card_module
-import modelcheck.outcome_json as outcome_json
+import modelcheck.answers.card as card_module
+import modelcheck.answers.outcome_json as outcome_json
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.itf.write import write
 from counterexamples.lines import plain
 from counterexamples.text import headline, text
 from counterexamples.trace import BadAssert, Trace
 from modelcheck import cli
+from modelcheck.answers.formats import FORMATS, Asked, as_file
+from modelcheck.answers.html_report import outcomes_page
+from modelcheck.answers.matrix import MOST_SHOWN, matrix, obstacles, shown_steps
+from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
-from modelcheck.explanation.explain import explain
-from modelcheck.formats import FORMATS, Asked, as_file
-from modelcheck.html_report import outcomes_page
-from modelcheck.matrix import MOST_SHOWN, matrix, obstacles, shown_steps
-from modelcheck.outcome_json import as_json
-from modelcheck.proof import Cell, Kept, Proof
-from modelcheck.result import End, Findings, Outcome, Result, Stats, Unknown, Violated
+from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.result import End, Findings, Outcome, Result, Stats, Unknown, Violated
+from modelcheck.diagnosis.explain import explain
 from spec.load import loads
 
 TINY = Path(__file__).parent / "tiny.rsm"

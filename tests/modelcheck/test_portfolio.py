@@ -18,19 +18,30 @@ from typing import ClassVar
 import pytest
 
 import modelcheck.commands.check as command
-import modelcheck.registry as registry
+import modelcheck.engines.registry as registry
 from modelcheck import cli
+from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
-from modelcheck.companion import KILLED, Companion, Order
-from modelcheck.engine import Engine, Keep, Limits, Refusal, Task
+from modelcheck.contract.engine import Engine, Keep, Limits, Refusal, Task
+from modelcheck.contract.report import Companion as Told
+from modelcheck.contract.report import Event, Found, LayerDone, Progress, Reporter, Silent, Stopped
+from modelcheck.contract.result import (
+    End,
+    Extent,
+    Findings,
+    Holds,
+    Layer,
+    Outcome,
+    Result,
+    Stats,
+    Unknown,
+    Violated,
+)
+from modelcheck.contract.wording import beside_words, engine_words
+from modelcheck.engines.companion import KILLED, Companion, Order
+from modelcheck.engines.portfolio import Disagreement, Portfolio
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.outcome_json import as_json
-from modelcheck.portfolio import Disagreement, Portfolio
-from modelcheck.reference import ReferenceEngine
-from modelcheck.report import Companion as Told
-from modelcheck.report import Event, Found, LayerDone, Progress, Reporter, Silent, Stopped
-from modelcheck.result import End, Extent, Findings, Holds, Layer, Outcome, Result, Stats, Unknown, Violated
-from modelcheck.wording import beside_words, engine_words
+from modelcheck.search.reference import ReferenceEngine
 from spec.ir import Check, Model
 from spec.load import loads
 
@@ -277,7 +288,7 @@ def test_a_quick_check_pays_nothing() -> None:
     program = (
         "import sys\nfrom modelcheck import cli\n"
         f"cli.main(['check', {str(TINY)!r}, '--check', 'surprise', '-q'])\n"
-        "print(sorted({'multiprocessing', 'z3', 'modelcheck.companion'} & set(sys.modules)))"
+        "print(sorted({'multiprocessing', 'z3', 'modelcheck.engines.companion'} & set(sys.modules)))"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=TINY.parents[2]
@@ -316,7 +327,7 @@ def test_to_say_that_a_run_is_short_where_there_is_none_so_short_is_a_contradict
 
 def test_longer_runs_with_fewer_faults_are_none() -> None:
     """One order begins with faults, the other with steps."""
-    from modelcheck.portfolio import _fit  # noqa: PLC0415 - the rule itself
+    from modelcheck.engines.portfolio import _fit  # noqa: PLC0415 - the rule itself
 
     assert _fit((1, 9), (2, 5))
     assert _fit((2, 5), (2, 5))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import io
 
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Found, Progress, Proving
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.contract.report import Answers, Found, Progress, Proving
 
 
 class Terminal(io.StringIO):
@@ -25,6 +25,14 @@ def test_a_proof_tells_how_much_it_has_learned() -> None:
     ProgressLine(stream, "kisr · any_crashes", columns=200).tell(Proving(7, 1300, 5000, 10.0))
 
     for part in ("kisr · any_crashes", "runs of 7 steps", "1,300 clauses", "5,000 questions", "500/s"):
+        assert part in stream.getvalue()
+
+
+def test_a_table_tells_how_many_questions_are_answered() -> None:
+    stream = Terminal()
+    ProgressLine(stream, "kafka", columns=200).tell(Answers("part", 12, 99, 5000, 10.0))
+
+    for part in ("kafka", "12 of 99 parts", "5,000 states", "500/s"):
         assert part in stream.getvalue()
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Erred, Trace, Trapped
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Limits
-from modelcheck.report import Event, Found, LayerDone
-from modelcheck.result import End, Findings, Holds, Outcome, Unknown, Violated
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.report import Event, Found, LayerDone
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Unknown, Violated
 from spec.ir import Check, Model
 from spec.load import loads
 from spec.semantics import Machine, State

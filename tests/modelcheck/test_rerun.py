@@ -21,7 +21,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from modelcheck.shrinking.rerun import Course, Replay, Stage
+from modelcheck.diagnosis.rerun import Course, Replay, Stage
 from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.partial_runs import random_traces, random_walks, still_shown

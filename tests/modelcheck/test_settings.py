@@ -9,10 +9,10 @@ import pytest
 from counterexamples.explanation import Explanation, Setting
 from counterexamples.trace import Trace
 from modelcheck.api import check
-from modelcheck.explanation.explain import explain
-from modelcheck.explanation.needed import Exhausted
-from modelcheck.explanation.settings import settings
-from modelcheck.result import Violated
+from modelcheck.contract.result import Violated
+from modelcheck.diagnosis.explain import explain
+from modelcheck.diagnosis.needed import Exhausted
+from modelcheck.diagnosis.settings import settings
 from spec.ir import Value
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
@@ -99,7 +99,7 @@ def test_the_jepsen_loss_takes_one_in_sync_replica_and_an_unclean_election() -> 
 
     assert isinstance(found, Explanation)
     assert found.needs == (
-        "It takes min_isr = 1 and unclean = true: with min_isr = 2, step 3 is not possible; "
+        "It takes min_isr = 1 and unclean = true: with min_isr = 2, nothing is wrong at the end; "
         "with unclean = false, step 5 is not possible."
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -15,10 +16,10 @@ import pytest
 
 from counterexamples.itf.write import write
 from counterexamples.trace import Stops, Trace
+from modelcheck.answers.formats import FORMATS, format_of
 from modelcheck.cli import main
-from modelcheck.files import read_text
-from modelcheck.formats import FORMATS, format_of
-from modelcheck.ours import marked
+from modelcheck.storage.files import read_text
+from modelcheck.storage.ours import marked
 from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.counterexamples.runs import TOY, divergence, walk
@@ -371,10 +372,15 @@ def test_what_check_draws_is_what_show_draws(drawn: Path, show: Show) -> None:
     assert (drawn / f"{STORY}.mmd").read_bytes() == marked("mermaid", shown)
 
 
-def test_the_readme_shows_what_comes_out(drawn: Path, show: Show) -> None:
-    shown = show(drawn / f"{STORY}.itf.json", "--as", "compact", model=KAFKA)[1]
+def test_the_readme_shows_what_comes_out(
+    drawn: Path, show: Show, in_document: Callable[[Path, str, str], None]
+) -> None:
+    out = show(drawn / f"{STORY}.itf.json", "--as", "compact", model=KAFKA)[1]
+    page = TOY.parents[2] / "modelcheck" / "README.md"
+    text = page.read_text(encoding="utf-8")
+    (shown,) = re.findall(r"--as compact\n```\n\n```text\n(.*?)```$", text, re.MULTILINE | re.DOTALL)
 
-    assert f"```text\n{shown}```" in (TOY.parents[2] / "modelcheck" / "README.md").read_text()
+    in_document(page, shown, out)
 
 
 @pytest.mark.parametrize(

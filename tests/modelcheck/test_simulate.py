@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from counterexamples.certify import certify
-from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Trace
+from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Stops, Trace
 from modelcheck import cli
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.progress import ProgressLine
-from modelcheck.report import Event, Runs, Silent
-from modelcheck.result import End, Holds, Outcome, Sample, Unknown, Violated
-from modelcheck.simulate import RandomRuns
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.report import Event, Runs, Silent
+from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.search.simulate import RandomRuns
 from spec.ir import Budget, Check, Model
 from spec.load import load, loads
 
@@ -103,7 +103,44 @@ def test_what_was_not_broken_is_unknown_with_the_runs_and_the_seed() -> None:
     assert isinstance(outcome.verdict("three"), Holds)
     assert outcome.findings.end is End.SAMPLED
     assert outcome.findings.end.partial
-    assert outcome.findings.sample == Sample(50, 100, 7)
+    sample = outcome.findings.sample
+    assert sample is not None
+    assert (sample.runs, sample.depth, sample.seed) == (50, 100, 7)
+
+
+def test_where_no_run_shows_anything_the_last_one_can_be_looked_at() -> None:
+    quiet = COUNTER.replace("reachable three: n == 3\n", "")
+    last, alone = simulated(quiet, runs=3, depth=5).findings.sample, simulated(quiet, runs=2).findings.sample
+    assert last is not None
+    assert alone is not None
+    assert last.run is not None
+
+    assert isinstance(last.run.ending, Stops)
+    assert certify(last.run).trace == last.run
+    assert len(last.run.steps) == 5
+    assert alone.run != last.run
+    assert simulated(quiet, runs=3, depth=5).findings.sample == last
+
+
+def test_a_run_that_shows_something_is_the_one_to_look_at() -> None:
+    sample = simulated(COUNTER).findings.sample
+
+    assert sample is not None
+    assert sample.run is None
+
+
+def test_the_command_line_tells_the_last_run_and_writes_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "run.itf.json"
+    words = (str(KISR), "--check", "xs", "--simulate", "2", "--seed", "3", "--depth", "4")
+    _, out, _ = cli_run(capsys, "check", *words, "-v", "--itf", str(file))
+    _, plain, _ = cli_run(capsys, "check", *words)
+    _, told, _ = cli_run(capsys, "show", str(file), str(KISR))
+
+    assert "a run of counted: 4 steps" in out
+    assert "a run of" not in plain
+    assert "a run of counted: 4 steps" in told
 
 
 def test_what_was_not_reached_is_unknown_too() -> None:
@@ -260,7 +297,9 @@ def test_json_tells_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
     [told] = json.loads(out)
+    last = told["sample"].pop("trace")
     assert told["sample"] == {"runs": 20, "depth": 100, "seed": 1}
+    assert len(last["states"]) == 101
     assert told["exact"] is False
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.output import Unfailing
+from modelcheck.storage.output import Unfailing
 
 ROOT = Path(__file__).parents[2]
 TINY = "tests/modelcheck/tiny.rsm"
@@ -188,7 +188,7 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word(name: str) ->
     assert (found.returncode, found.stdout, found.stderr) == (130, "", "")
 
 
-@pytest.mark.parametrize("name", ["modelcheck.explicit.engine", "llvmlite", "modelcheck.card"])
+@pytest.mark.parametrize("name", ["modelcheck.explicit.engine", "llvmlite", "modelcheck.answers.card"])
 def test_ctrl_c_while_more_is_loaded_shows_no_traceback(name: str) -> None:
     found = started_and_interrupted(name)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.asking.sweep import Axis, Orders, Point, Processes, answer, axis, points
 from modelcheck.cli import main
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit
-from modelcheck.overrides import Overrides, apply
-from modelcheck.sweep import Axis, Orders, Point, Processes, answer, axis, points
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
 from spec.diagnostics import SpecError
 from spec.ir import Model
 from spec.load import load

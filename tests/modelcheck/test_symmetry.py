@@ -11,13 +11,13 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.families import looked_at
-from modelcheck.interchangeable import symmetric_sorts
-from modelcheck.layers import Search
-from modelcheck.report import Silent
-from modelcheck.result import Holds, Unknown, Verdict, Violated
-from modelcheck.symmetry import Orbits, Renaming, neighbours
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Silent
+from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
+from modelcheck.search.interchangeable import symmetric_sorts
+from modelcheck.search.layers import Search
+from modelcheck.search.symmetry import Orbits, Renaming, neighbours
 from spec import ir
 from spec.diagnostics import SpecError
 from spec.load import load, loads
@@ -121,6 +121,10 @@ def test_random_models_say_the_same_with_symmetry(part: int) -> None:
 
 TOO_LARGE = {"figure8.rsm", "raft.rsm"}  # no check of theirs is small enough to be run twice
 IN_A_RING = {"viewstamped.rsm"}  # whose replicas have an order, so that none is like another
+BREAKS_CONNECTIONS = {"zab.rsm"}  # which empties channels in a `for` in a `for`
+DECIDES_IN_A_ROUND = {
+    "kafka_transactions.rsm"
+}  # by an `if` in a `for`, whose rounds are not known to be alike
 
 
 def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]]]:
@@ -141,7 +145,14 @@ def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", sorted({path.name for path in PROTOCOLS.glob("*.rsm")} - TOO_LARGE - IN_A_RING)
+    "name",
+    sorted(
+        {path.name for path in PROTOCOLS.glob("*.rsm")}
+        - TOO_LARGE
+        - IN_A_RING
+        - BREAKS_CONNECTIONS
+        - DECIDES_IN_A_ROUND
+    ),
 )
 def test_verdicts_faults_and_steps_are_the_same(name: str) -> None:
     compared = small_checks(name)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from modelcheck.answers.timings import Timings
 from modelcheck.cli import main
-from modelcheck.report import Spent
-from modelcheck.timings import Timings
+from modelcheck.contract.report import Spent
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,10 +15,10 @@ from typing import NoReturn
 import pytest
 
 from modelcheck.api import check
-from modelcheck.engine import Limits
-from modelcheck.report import Stopped
-from modelcheck.result import End, Unknown
-from modelcheck.watch import CAN_RAISE, held, watched
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import End, Unknown
+from modelcheck.processes.watch import CAN_RAISE, held, watched
 from spec.load import loads
 
 LIMIT = 1.0  # seconds, where a test gives a limit
@@ -241,7 +241,8 @@ def test_what_cannot_be_stopped_ends_in_the_last_word() -> None:
 
 def test_the_last_word_ends_the_program_with_the_exit_of_the_unknown() -> None:
     program = (
-        "import sys, time\nfrom modelcheck.output import Output\nfrom modelcheck.watch import held, watched\n"
+        "import sys, time\nfrom modelcheck.storage.output import Output\n"
+        "from modelcheck.processes.watch import held, watched\n"
         "with watched(0.1, None, Output(sys.stdout, sys.stderr).give_up), held():\n    time.sleep(1000)\n"
     )
     found = subprocess.run(

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from counterexamples.itf.write import write
-from modelcheck import files
 from modelcheck.cli import main
-from modelcheck.ours import COMMENTS, is_ours, marked
+from modelcheck.storage import files
+from modelcheck.storage.ours import COMMENTS, is_ours, marked
 from tests.counterexamples.runs import TOY, divergence
 
 TINY = Path(__file__).parent / "tiny.rsm"
@@ -293,7 +293,7 @@ def test_a_full_disk_leaves_nothing_behind(
 
     assert main(told("show svg")[0]) == 0
     before = {path: path.read_bytes() for path in Path().iterdir()}
-    monkeypatch.setattr("modelcheck.files.os.fsync", full)
+    monkeypatch.setattr("modelcheck.storage.files.os.fsync", full)
     if how == "write":
         monkeypatch.setattr(files, "_replace", to_full)
 
@@ -348,7 +348,7 @@ def test_ctrl_c_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.files.os.fsync", interrupted)
+    monkeypatch.setattr("modelcheck.storage.files.os.fsync", interrupted)
     before = sorted(Path().iterdir())
 
     assert main(told("show svg")[0]) == 3

@@ -12,10 +12,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Engine, Limits, Refusal, Task
+from modelcheck.contract.engine import Engine, Limits, Refusal, Task
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.search.interchangeable import symmetric_sorts
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import OnSpark
 from spec.diagnostics import SpecError

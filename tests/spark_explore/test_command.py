@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 
 ROOT = Path(__file__).parent.parent.parent
 QUORUM = str(ROOT / "spec/protocols/quorum.rsm")

@@ -13,10 +13,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume, Task
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.report import Event, Progress, Stopped
-from modelcheck.result import End
+from modelcheck.contract.engine import CannotResume, Task
+from modelcheck.contract.report import Event, Progress, Stopped
+from modelcheck.contract.result import End
+from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.remote import Batches

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume, Limits
-from modelcheck.report import Event, Progress
-from modelcheck.result import End
+from modelcheck.contract.engine import CannotResume, Limits
+from modelcheck.contract.report import Event, Progress
+from modelcheck.contract.result import End
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.remote import SCHEMA, Work, site

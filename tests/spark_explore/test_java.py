@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.engine import CannotStart
+from modelcheck.contract.engine import CannotStart
 from spark_explore.java import VECTOR, Java, find
 
 

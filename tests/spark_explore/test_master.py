@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from modelcheck.engine import CannotStart
+from modelcheck.contract.engine import CannotStart
 from spark_explore.master import Master, master
 
 

@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume
-from modelcheck.explicit.layout import layout
+from modelcheck.contract.engine import CannotResume
+from modelcheck.explicit.codegen.layout import layout
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import LIMIT, _explained
 from spec.ir import Check, Model

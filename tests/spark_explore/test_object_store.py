@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
 from spark_explore.engine import SparkEngine
 from spark_explore.frames import states
 from tests.spark_cluster import end, supervised, until

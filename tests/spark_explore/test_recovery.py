@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume, Limits
-from modelcheck.result import End, Holds, Outcome, Unknown, Unshown, Verdict, Violated
+from modelcheck.contract.engine import CannotResume, Limits
+from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Verdict, Violated
 from spark_explore.engine import SparkEngine
 from spark_explore.here import Here
 from spark_explore.marks import Aim, Marked, Marks

@@ -16,8 +16,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import spark_explore.session as sessions
-from modelcheck.engine import CannotStart
-from modelcheck.exits import Exit
+from modelcheck.contract.engine import CannotStart
+from modelcheck.contract.exits import Exit
 from spark_explore.session import Settings, session, shown
 from tests.spark_cluster import PATIENCE, ROOT, Cluster, driver, is_running, javas_of, until
 from tests.spark_explore.conftest import Desk

@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.engine import Limits, Task
-from modelcheck.exits import Exit
-from modelcheck.families import looked_at
-from modelcheck.layers import Search
-from modelcheck.report import Silent
-from modelcheck.result import Findings
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.report import Silent
+from modelcheck.contract.result import Findings
+from modelcheck.search.layers import Search
 from spark_explore.engine import SparkEngine
 from spark_explore.frames import distribution, states, violating
 from spark_explore.status import counted, lines, status

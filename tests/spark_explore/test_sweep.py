@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 
 KAFKA = str(Path(__file__).parent.parent.parent / "spec/protocols/kafka.rsm")
 SWEEP = ("sweep", KAFKA, "--check", "jepsen", "--vary", "min_isr=1,2", "--vary", "faults=1,2")

@@ -16,8 +16,8 @@ import spark_explore.run as runs
 import tests.spark_trouble as trouble
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.engine import CannotResume, Limits
-from modelcheck.exits import Exit
+from modelcheck.contract.engine import CannotResume, Limits
+from modelcheck.contract.exits import Exit
 from spark_explore.engine import SparkEngine
 from spec.load import loads
 from tests.spark_cluster import Cluster

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from spec.comments import Comments
+from spec.diagnostics import SpecError
 from spec.format import format_text
 from spec.parser import parse
 from spec.source import Source
@@ -169,3 +170,18 @@ display {}
 display { up: on, epoch: turn }
 """
     )
+
+
+def test_what_is_too_deep_to_be_laid_out_is_a_mistake_of_the_text() -> None:
+    with pytest.raises(SpecError) as found:
+        format_text("protocol p\ninvariant a: " + " and ".join(["true"] * 5_000))
+
+    assert [each.code for each in found.value.diagnostics] == ["R0104"]
+
+
+@pytest.mark.parametrize("between", ["// r\n\n\n", "// r\n,\n\n\n", ", // r\n\n\n", "// r\n\n,\n\n"])
+def test_a_blank_line_behind_a_remark_is_kept(between: str) -> None:
+    made = format_text("protocol a\ndisplay { a: a " + between + "log: a }\n")
+
+    assert made.endswith("{\n  a: a  // r\n\n  log: a\n}\n")
+    assert format_text(made) == made

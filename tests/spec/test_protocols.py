@@ -1,4 +1,4 @@
-"""Every model in spec/protocols says what its checks must find; here they are held to it."""
+"""Every model in spec/protocols says what its checks must find; they are held to it, and so is their page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
-from modelcheck.result import End, Unknown
+from modelcheck.commands.protocol_table import FILE, of_check, read, rows
+from modelcheck.contract.result import End, Unknown
 from spec.ir import Check, Model
 from spec.load import load
 
@@ -24,6 +25,7 @@ def _checks() -> Iterator[tuple[str, Model, Check]]:
 
 
 CHECKS = tuple(_checks())
+PAGE = read(FILE.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,8 @@ def test_a_check_finds_what_it_expects(model: Model, question: Check) -> None:
     assert outcome.findings.end in {End.COMPLETE, End.DECIDED}
     assert not [result for result in outcome.findings.results if isinstance(result.verdict, Unknown)]
     assert not outcome.mismatches  # which tells of a violation that the check does not expect, too
+    written = of_check(PAGE[Path(model.source.name).stem], question.name)
+    assert [row.timeless for row in written] == [row.timeless for row in rows(outcome)]
 
 
 def test_checks_have_names_of_their_own() -> None:

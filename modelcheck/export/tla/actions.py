@@ -11,9 +11,9 @@ from modelcheck.export.rounds import chooses
 from modelcheck.export.tla.expressions import Env, Expressions
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import Term
-from modelcheck.flat.budget import Counted
+from modelcheck.grounding.budget import Counted
+from spec.elaboration.typing import element
 from spec.types import UNKNOWN
-from spec.typing import element
 
 
 class Actions:

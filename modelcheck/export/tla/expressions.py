@@ -9,15 +9,15 @@ from typing import assert_never
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.refused import Refused
 from modelcheck.export.known import Knowledge, Known
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import Operations
 from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.values import Values
-from modelcheck.refused import Refused
+from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.pretty import cat
-from spec.typing import element
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
 SHORT = 24  # characters of a part of the state that may be written again instead of named

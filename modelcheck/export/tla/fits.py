@@ -19,9 +19,9 @@ from modelcheck.export.tla.expressions import Env, Expressions
 from modelcheck.export.tla.names import local, remark
 from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.values import NONE
+from spec.elaboration.typing import element
 from spec.fits import fits
 from spec.frozen import frozen
-from spec.typing import element
 from spec.values import Cut, Misfit
 
 LONG = 40  # characters of a term that is not written twice when what it is stored in has a name

@@ -22,6 +22,8 @@ from dataclasses import replace
 
 import modelcheck.export.tla.terms as terms
 import spec.ir as ir
+from modelcheck.contract.refused import NotExportable, Refused
+from modelcheck.contract.wording import budget_words, config_words, scope_words
 from modelcheck.export.exported import Exported
 from modelcheck.export.known import Knowledge
 from modelcheck.export.tla.actions import Actions
@@ -33,9 +35,7 @@ from modelcheck.export.tla.properties import Claims, Properties
 from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Values, Vocabulary
 from modelcheck.export.tla.versions import Counts
-from modelcheck.flat.budget import Counted, counted
-from modelcheck.refused import NotExportable, Refused
-from modelcheck.wording import budget_words, config_words, scope_words
+from modelcheck.grounding.budget import Counted, counted
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
 TOTAL = (

@@ -249,7 +249,7 @@ class Flow(Versions):
         """A function for each variable: new where the loop goes, as it was elsewhere."""
         env = self.env_of(state)
         name = local(statement.name, env.taken)
-        domain, test, inner = self._walk(statement, name, env)
+        domain, test, inner = self._walk(statement, name, env.among(frozenset({name})))
         kept = domain if test is None else tla.those(name, domain, test)
         rounds = []
         for each in statement.body:

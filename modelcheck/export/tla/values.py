@@ -116,7 +116,7 @@ class Values:
                 pairs = zip(members(key, self.scope), value, strict=True)
                 return self._function([(self.literal(k, key), self.literal(v, inner)) for k, v in pairs])
             case t.Unknown():
-                raise TypeError("a value of unknown type")
+                return NONE  # of a member of nothing, which no run meets
             case _:
                 assert_never(of)
 

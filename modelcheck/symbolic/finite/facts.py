@@ -14,14 +14,14 @@ from itertools import combinations, product
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.flat.environment import Ends, Env
-from modelcheck.flat.expressions import Expressions
-from modelcheck.flat.machine import Machine
-from modelcheck.flat.shapes import Shapes, Unsayable
-from modelcheck.flat.terms import Sign, Term
+from modelcheck.grounding.environment import Ends, Env
+from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.shapes import Shapes, Unsayable
+from modelcheck.grounding.terms import Sign, Term
+from spec.elaboration.typing import length
 from spec.frozen import frozen
 from spec.source import Span
-from spec.typing import length
 from spec.values import members
 
 NOWHERE = Span(0, 0)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import spec.types as t
-from modelcheck.flat.layout import Layout
-from modelcheck.flat.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
-from modelcheck.flat.terms import Term, Terms
+from modelcheck.grounding.layout import Layout
+from modelcheck.grounding.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
+from modelcheck.grounding.terms import Term, Terms
 from spec.ir import Model, Scope
 from spec.values import ends
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import System
-from modelcheck.symbolic.solver import Answer, Formula, OneStep
+from modelcheck.symbolic.formulas import Formula
+from modelcheck.symbolic.solver import Answer, OneStep
 
 MOST_ASIDE = 2000  # clauses that were needed for one question, before the solver is made anew
 TRIES = 3  # states in the way that are excluded while a cube is made larger

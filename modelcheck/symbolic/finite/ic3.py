@@ -12,13 +12,13 @@ from time import monotonic
 from typing import ClassVar
 
 from counterexamples.trace import Erred, Trace
-from modelcheck.engine import Refusal, Task
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
-from modelcheck.proof import Proof
-from modelcheck.report import Found as Told
-from modelcheck.report import Proving, Reporter
-from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.proof import Proof
+from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Proving, Reporter
+from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values

@@ -12,12 +12,12 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.engine import Refusal, Task
-from modelcheck.flat.worth import worth
-from modelcheck.proof import Cell, Kept, Proof
-from modelcheck.report import Found as Told
-from modelcheck.report import Proving, Reporter
-from modelcheck.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Proving, Reporter
+from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.answers import (
     Clock,
     Made,
@@ -30,9 +30,10 @@ from modelcheck.symbolic.answers import (
 )
 from modelcheck.symbolic.finite.smallest import measures
 from modelcheck.symbolic.finite.system import ERROR, System, system
+from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.retold import retold, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Formula, Unrolling, version
+from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
 from spec.ir import Property
 
 DEPTH = 4  # steps where nobody says how many
@@ -300,8 +301,9 @@ class _Induction:
         end = self._search()
         stats = self._clock.stats()
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
-        if end is End.DEPTH and ERROR in self._proved:  # nothing is left that more patience would look at
-            end = End.COMPLETE
+        sought = self._goals.intersection(self._open)  # where to ask may be an error, further on
+        if end is End.DEPTH and ERROR in self._proved and not sought:
+            end = End.COMPLETE  # nothing is left that more patience would look at
         return Findings(self._wish.name, end, results, stats, self._error, proof=self._proof())
 
     def _proof(self) -> Proof:

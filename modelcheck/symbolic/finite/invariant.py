@@ -9,13 +9,14 @@ from itertools import combinations
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
+from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
-from modelcheck.symbolic.solver import Answer, Formula, OneStep
+from modelcheck.symbolic.formulas import Formula
+from modelcheck.symbolic.solver import Answer, OneStep
 from spec.frozen import frozen
 from spec.values import show
 

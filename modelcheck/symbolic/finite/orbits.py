@@ -1,6 +1,6 @@
 """Facts under a change of names: what is true of one member is as true of another.
 
-NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/symmetry.py`)
+NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/search/symmetry.py`)
 renaming them turns runs into runs, so a clause that all states of up to k steps make
 true is made true by them under any names.  Clauses that are kept under some names
 only are as true, but those that no step breaks need no longer be kept by themselves:
@@ -14,9 +14,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import spec.ir as ir
-from modelcheck.interchangeable import symmetric_sorts
+from modelcheck.search.interchangeable import symmetric_sorts
+from modelcheck.search.symmetry import Renaming, neighbours, renamed
 from modelcheck.symbolic.finite.facts import Fact
-from modelcheck.symmetry import Renaming, neighbours, renamed
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import spec.types as t
-from modelcheck.flat.machine import Machine
-from modelcheck.flat.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
-from modelcheck.flat.terms import Sign, Term
+from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
+from modelcheck.grounding.terms import Sign, Term
 from spec.ir import Model
 
 

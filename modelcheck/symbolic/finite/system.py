@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from modelcheck.engine import Task
-from modelcheck.flat.environment import Ends, Env
-from modelcheck.flat.expressions import Expressions
-from modelcheck.flat.machine import Machine, machine
-from modelcheck.flat.shapes import Shapes
-from modelcheck.flat.terms import Term
+from modelcheck.contract.engine import Task
+from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.retold import started
@@ -25,8 +22,9 @@ class System:
     """The machine of a task, with as many faults as its budget allows counted in variables.
 
     `of_states` has for each claim about states those in which it is false; for a
-    `reachable`, those that it asks for.  `of_steps` has for each claim about steps,
-    ERROR among them, and each action that can break it, the states in which it does.
+    `reachable`, those that it asks for, and those in which to ask is an error.
+    `of_steps` has for each claim about steps, ERROR among them, and each action that
+    can break it, the states in which it does.
     `formed` are the values that are states.
     """
 
@@ -67,7 +65,7 @@ def system(task: Task) -> System:
     flat = started(task, machine(task.model, check, for_solver=True))
     terms = flat.terms
     of_states = {name: terms.no(holds) for name, holds in flat.invariants}
-    of_states |= {name: terms.any((test, _error(task, flat, name))) for name, test in flat.goals}
+    of_states |= dict(flat.goals)
     broken: dict[str, dict[str, list[Term]]] = {ERROR: {}}
     for prop in claims_of(task):
         if prop.kind in {PropertyKind.STEP, PropertyKind.ASSERT}:
@@ -82,12 +80,3 @@ def system(task: Task) -> System:
         name: {action: terms.any(tests) for action, tests in by.items()} for name, by in broken.items()
     }
     return System(flat, of_states, of_steps, formed(task.model, task.scope, flat.stored, terms))
-
-
-def _error(task: Task, flat: Machine, name: str) -> Term:
-    """The states in which asking about a property is an error of the model."""
-    terms, expr = flat.terms, task.model.property(name).expr
-    env = Env(tuple(flat.stored), {}, terms.true, Ends(terms.false, terms.false))
-    if expr is not None:
-        Expressions(Shapes(terms, task.scope)).truth(expr, env)
-    return env.ends.error

@@ -15,7 +15,7 @@ from typing import Any
 import spec.ir as ir
 from counterexamples.itf.write import digest
 from counterexamples.lines import one_line
-from modelcheck.proof import Kept, Proof
+from modelcheck.contract.proof import Kept, Proof
 from modelcheck.symbolic.process import Answer, Program, insist
 from modelcheck.symbolic.unbounded.obligations import Asked, Question
 from spec.frozen import frozen

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import spec.ir as ir
 from counterexamples.trace import Trace
-from modelcheck.cores import cores
-from modelcheck.engine import Refusal, Task
-from modelcheck.proof import Cell, Kept, Proof
-from modelcheck.report import Reporter
-from modelcheck.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
+from modelcheck.processes.cores import cores
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
 from modelcheck.symbolic.process import FIRST, Answer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.expressions import Stop

@@ -10,7 +10,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.refused import Refused
+from modelcheck.contract.refused import Refused
 from modelcheck.symbolic.unbounded.shapes import (
     Counted,
     Flat,

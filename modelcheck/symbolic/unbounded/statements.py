@@ -8,7 +8,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.refused import Refused
+from modelcheck.contract.refused import Refused
 from modelcheck.symbolic.unbounded.expressions import Env, Expressions, Stop, placed
 from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table, Unsayable
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from modelcheck.api import check
-from modelcheck.engine import CannotResume, Keep, Limits
-from modelcheck.explicit import restoring, search
-from modelcheck.result import Outcome
+from modelcheck.contract.engine import CannotResume, Keep, Limits
+from modelcheck.contract.result import Outcome
+from modelcheck.explicit.search import layers as search
+from modelcheck.explicit.search import restoring
 from spec.ir import Check, Model
 from spec.load import load
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import CannotResume, Keep, Limits
-from modelcheck.explicit import checkpoint
-from modelcheck.report import Event, Kept
-from modelcheck.result import End, Findings, Holds, Outcome, Violated
+from modelcheck.contract.engine import CannotResume, Keep, Limits
+from modelcheck.contract.report import Event, Kept
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
+from modelcheck.explicit.search import checkpoint
 from spec.ir import Check, Model
 from spec.load import load, loads
 
@@ -208,7 +208,7 @@ def test_what_is_too_wide_is_refused_by_name_and_answered_by_the_reference_engin
         invariant few: size(seen) <= 2
         check all { scope Big = 1000 }
     """)
-    with pytest.raises(Unsupported, match=r"set\[\(Big, Big\)\] without a limit"):
+    with pytest.raises(Unsupported, match=r"unless it has a limit: set\[\(Big, Big\); N\]"):
         check(model, model.checks[0], engine="explicit")
     outcome = check(model, model.checks[0])
 

@@ -10,16 +10,17 @@ from time import monotonic
 import pytest
 
 from counterexamples.lines import plain
+from modelcheck.answers.card import card
 from modelcheck.api import check
-from modelcheck.card import card
-from modelcheck.engine import Limits
-from modelcheck.exits import Exit
-from modelcheck.explicit import recovery, search
-from modelcheck.explicit.search import Search
-from modelcheck.recovery import trap
-from modelcheck.report import Event, LayerDone
-from modelcheck.result import End, Holds, Outcome, Unknown, Unshown, Violated
-from modelcheck.standing import standing
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.report import Event, LayerDone
+from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Violated
+from modelcheck.contract.standing import standing
+from modelcheck.explicit.search import layers as search
+from modelcheck.explicit.search import recovery
+from modelcheck.explicit.search.layers import Search
+from modelcheck.search.recovery import trap
 from spec.ir import Check, Model
 from spec.load import loads
 
@@ -90,9 +91,9 @@ class Trouble:
     def __init__(self, how: End, patch: pytest.MonkeyPatch) -> None:
         self.due = False
         self.how = how
-        for module in ("explicit.search", "layers"):
+        for module in ("explicit.search.layers", "search.layers"):
             patch.setattr(f"modelcheck.{module}.resident", self.resident)
-        for module in ("explicit.search", "explicit.findings", "layers"):
+        for module in ("explicit.search.layers", "explicit.search.findings", "search.layers"):
             patch.setattr(f"modelcheck.{module}.monotonic", self.monotonic)
 
     def monotonic(self) -> float:
@@ -140,8 +141,8 @@ def test_a_way_back_that_nobody_had_time_to_look_for_is_not_known(
 
 
 def test_the_reference_engine_says_so_too(trouble: Trouble, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.layers.EVERY", 1)
-    monkeypatch.setattr("modelcheck.reference.trap", begins(trouble, trap))
+    monkeypatch.setattr("modelcheck.search.layers.EVERY", 1)
+    monkeypatch.setattr("modelcheck.search.reference.trap", begins(trouble, trap))
     model, asked = road()
     found = check(model, asked, engine="reference", limits=NEVER)
 

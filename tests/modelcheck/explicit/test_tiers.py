@@ -17,20 +17,20 @@ from random import Random
 import pytest
 
 from modelcheck.api import check
-from modelcheck.cache import Cache
-from modelcheck.engine import Task
-from modelcheck.explicit import tiers
-from modelcheck.explicit.compiling import Tier
+from modelcheck.contract.engine import Task
+from modelcheck.contract.families import families, looked_at
+from modelcheck.contract.report import Silent
+from modelcheck.contract.result import Findings, Holds, Violated
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.explicit.findings import FullAccount
-from modelcheck.explicit.functions import Codes
-from modelcheck.explicit.kernel import Kernel
-from modelcheck.explicit.search import Search
-from modelcheck.explicit.space import Space
-from modelcheck.explicit.tiers import Optimiser
-from modelcheck.families import families, looked_at
-from modelcheck.report import Silent
-from modelcheck.result import Findings, Holds, Violated
+from modelcheck.explicit.native import tiers
+from modelcheck.explicit.native.compiling import Tier
+from modelcheck.explicit.native.functions import Codes
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.native.tiers import Optimiser
+from modelcheck.explicit.search.findings import FullAccount
+from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.space import Space
+from modelcheck.storage.cache import Cache
 from spec.ir import Check, Model, PropertyKind
 from spec.load import load, loads
 from spec.semantics import Machine
@@ -183,7 +183,7 @@ def no_process(_serve: Callable[..., object]) -> object:
 
 def test_where_no_process_can_start_the_search_goes_on(eager: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, asked = large()
-    monkeypatch.setattr("modelcheck.children.started", no_process)
+    monkeypatch.setattr("modelcheck.processes.children.started", no_process)
 
     assert check(model, asked, engine="explicit").findings.stats.states == 379_069
 
@@ -198,7 +198,9 @@ def test_a_worker_of_a_sweep_starts_no_process_and_goes_on(monkeypatch: pytest.M
 
 def test_a_short_search_starts_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
-    monkeypatch.setattr("modelcheck.children.started", lambda _: pytest.fail("a process for so little"))
+    monkeypatch.setattr(
+        "modelcheck.processes.children.started", lambda _: pytest.fail("a process for so little")
+    )
     model, asked = named("kisr", "xs")
 
     assert check(model, asked, engine="explicit").findings.stats.states == 19_521
@@ -206,7 +208,7 @@ def test_a_short_search_starts_no_process(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 SCRIPT = """
 from modelcheck.api import check
-from modelcheck.explicit import tiers
+from modelcheck.explicit.native import tiers
 from spec.load import load
 
 print("begins")

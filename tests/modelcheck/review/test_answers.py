@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from modelcheck.api import check
-from modelcheck.result import End, Outcome, Result, Unshown, Violated
+from modelcheck.contract.result import End, Outcome, Result, Unshown, Violated
 from modelcheck.review.answers import Answer, _answer, _mixture
 from modelcheck.review.kept import found
-from modelcheck.review.questions import ANY, GUARANTEES, Question
+from modelcheck.review.questions import ANY, GUARANTEES, Question, harm, surprise
+from modelcheck.review.story import story
 from modelcheck.review.told import cell, mark, sentence
 from spec.ir import Budget, PropertyKind
 from spec.load import loads
+from tests.stories import story as story_of
 
 WRITABLE = next(each for each in GUARANTEES if each.name == "writable")
 MODEL = """
@@ -55,3 +57,29 @@ def test_what_is_known_to_break_a_guarantee_breaks_it_without_a_run() -> None:
 
 def test_nothing_is_survived_for_certain_when_nobody_looked() -> None:
     assert [answer(0).survives(faults) for faults in (0, 1, 2)] == [None, None, False]
+
+
+def test_what_harms_no_record_is_told_before_what_does() -> None:
+    assert harm(["crash", "isolate"]) < harm(["crash", "power_loss"]) < harm(["disk_loss"])
+
+
+def test_of_equally_long_stories_the_one_that_an_engineer_expects_is_told() -> None:
+    told = [
+        {"crash": 1},
+        {"session_loss": 1},
+        {"isolate": 1, "session_loss": 1},  # a network that parts
+        {"isolate": 1, "crash": 1},
+    ]
+
+    assert sorted(told, key=surprise) == told
+
+
+def test_no_sentence_of_a_story_says_more_than_is_known() -> None:
+    trace = story_of("jepsen")
+    said, unsure = (
+        "".join(piece.text for piece in next(story("The first loss", [trace], 100, least=least)))
+        for least in (True, False)
+    )
+
+    assert said == "The first loss (2 faults, 5 steps; no run has fewer faults)"
+    assert unsure == "The first loss (2 faults, 5 steps; whether fewer are enough is not known)"

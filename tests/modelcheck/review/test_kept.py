@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.cache import ANSWERS, Cache
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.cli import main
-from modelcheck.exits import Exit
-from modelcheck.progress import ProgressLine
-from modelcheck.result import Violated
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Violated
 from modelcheck.review.answers import Answer, ask_all
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.partition import Partition, partition
 from modelcheck.review.read import read_files
 from modelcheck.review.settings import resolve
+from modelcheck.storage.cache import ANSWERS, Cache
 
 PRODUCER = "bootstrap.servers=one:9092\nacks=1\n"
 SERVER = "broker.id=1\nzookeeper.connect=z:1\ndefault.replication.factor=2\n"

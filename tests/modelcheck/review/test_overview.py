@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json").read_text())
 TOPICS = """\

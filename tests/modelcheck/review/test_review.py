@@ -301,3 +301,31 @@ def test_options_that_make_no_sense_are_refused(
 def masked(printed: str) -> str:
     """A report without what depends on the machine."""
     return re.sub(r"\s+states(,[^.]*run,)?\s+in\s+\d+\s+s\.", " states in … s.", printed)
+
+
+def test_the_crash_of_a_leader_is_told_before_the_loss_of_its_session(review: Run) -> None:
+    given = files(replicas=2, acks="1")
+    given["server.properties"] += "auto.leader.rebalance.enable=false\ncontrolled.shutdown.enable=false\n"
+    _, printed = review("3.6", given, "--json", "--faults", "1")
+
+    assert answers(printed)["first_loss"]["faults"] == {"crash": 1}
+
+
+def test_whatever_is_broken_has_its_run_in_the_report_and_folded_on_the_page(
+    review: Run, tmp_path: Path
+) -> None:
+    given = {"producer.properties": "acks=all\n"}
+    _, report = review("3.7", given, "--faults", "1", "--brokers", "1", "--html", "page.html", "--force")
+    page = (tmp_path / "page.html").read_text()
+
+    assert re.findall("✗ (\\w+) ", report) == ["durable", "committed", "writable"]
+    ends = re.findall("      ✗  (.*)", report)
+    assert ends == [
+        "no broker has record 1 any more, which was acknowledged",
+        "no broker has record 1 any more, which was committed",
+        "the partition takes no writes until somebody repairs something",
+    ]
+    assert "The run against `writable` (1 fault, 1 step; no run has fewer faults)" in report
+    assert page.count("<details>") == page.count('<article class="run"') >= 2
+    again = "modelcheck review producer.properties --kafka 3.7 --brokers 1 --faults 1 --max-time 300"
+    assert f"Again: <code>{again}</code>" in page

@@ -8,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from modelcheck.api import check
-from modelcheck.review.partition import UNASKED, kafka, partition
+from modelcheck.review.partition import UNASKED, partition
 from modelcheck.review.read import read_bytes
+from modelcheck.review.releases import kafka
 from modelcheck.review.settings import resolve
 from modelcheck.review.switches import Switches
 from spec.ir import Check, ConfigEntry, Model, Value
 from spec.types import Bool, Enum, Range
+from spec.versions import default_of
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -101,3 +103,19 @@ def test_every_switch_of_the_model_is_set_by_a_review() -> None:
     made = partition(resolve([reading], kafka="2.0.0", brokers=3, topic=None))
 
     assert set(made.config) == {entry.name for entry in MODEL.configs}
+
+
+@pytest.mark.parametrize(
+    "release",
+    "0.8.0 0.8.1 0.8.2.0 0.9.0.0 0.10.0.0 0.11.0.0 1.0.0 1.1.0 2.0.0 2.0.1 2.1.0 2.2.0 2.8.0 "
+    "3.0.0 3.2.0 3.3.0 3.6.0 3.7.0 3.9.0 4.0.0 4.1.0".split(),
+)
+def test_the_model_knows_the_same_defaults_of_a_release_as_a_review(release: str) -> None:
+    """A review has them from the model, but what a switch makes of several keys is its own."""
+    made = partition(resolve([read_bytes("f", b"default.replication.factor=3\n")], kafka=release, brokers=3))
+    known = {entry.name: default_of(entry, release) for entry in MODEL.configs}
+    config = made.scope(faults=1, records=1, moves=made.moves).config
+
+    assert {name: config[name] for name, value in known.items() if value is not None} == {
+        name: value for name, value in known.items() if value is not None
+    }

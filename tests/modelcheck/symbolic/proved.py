@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Engine, Limits
-from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.contract.engine import Engine, Limits
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import loads
 from spec.values import ModelError
@@ -26,8 +26,13 @@ ASKED = {
     PropertyKind.REACHABLE,
 }
 MOST = 20_000  # states of a search
-# To look at every check of it, or to write it as formulas.
-TOO_LARGE = {"raft", "kafka_isr", "viewstamped", "paxos", "hdfs_qjm", "wide_members"}
+# Every check of them, to search or to ask a solver about; viewstamped cannot be written at all.
+TOO_LARGE = {"chain", "raft", "raft_membership", "viewstamped", "wide_members", "zab"}
+SMALLEST = {  # the checks of protocols whose others have too many states, or are too long in the asking
+    "hdfs_qjm": ("old_writer_goes_on",),
+    "kafka_isr": ("kip497_known_isr", "kafka19522"),
+    "paxos": ("n2_1_1", "number_shared"),
+}
 
 each_file = pytest.mark.parametrize(
     "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
@@ -43,7 +48,12 @@ def asked(model: Model, question: Check) -> Check:
 def checks_of(path: Path) -> list[tuple[Model, Check]]:
     """The checks of a file, without those that are large."""
     pairs = [(model, question) for model in models_of(path) for question in model.checks]
-    return [(model, question) for model, question in pairs if not question.name.endswith("_large")]
+    small = SMALLEST.get(path.stem)
+    return [
+        (model, question)
+        for model, question in pairs
+        if (question.name in small if small else not question.name.endswith("_large"))
+    ]
 
 
 def random_checks(name: str, part: int, models: int) -> Iterator[tuple[Model, Check]]:

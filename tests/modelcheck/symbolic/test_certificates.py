@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from modelcheck.cli import main
-from modelcheck.exits import Exit
+from modelcheck.contract.exits import Exit
 
 PROOFS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "kafka_log" else [])

@@ -14,12 +14,12 @@ import pytest
 
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
-from modelcheck.overrides import Overrides, apply
-from modelcheck.report import Event, Proving
-from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.report import Event, Proving
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.facts import Fact, facts
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction

@@ -10,11 +10,11 @@ import pytest
 from counterexamples.trace import BadState, BadStep
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
-from modelcheck.engine import Limits, Task
-from modelcheck.flat.terms import Term
-from modelcheck.flat.worth import worth
-from modelcheck.proof import Kept
-from modelcheck.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.proof import Kept
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.terms import Term
+from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
 from spec.ir import Check, Model, PropertyKind
@@ -23,7 +23,6 @@ from spec.semantics import Machine
 from spec.values import ModelError
 from tests.model_texts import model_text
 from tests.modelcheck.symbolic.proved import checks_of, compare, each_file, random_checks
-from tests.modelcheck.test_agreement import models_of
 
 QUICK = Limits(seconds=2)
 SHALLOW = {"kafka", "kafka_log"}  # of whose checks one is enough
@@ -268,9 +267,8 @@ check it { }
 
 @each_file
 def test_every_state_of_a_run_is_among_those_that_it_looks_at(path: Path) -> None:
-    for model in models_of(path)[:1]:
-        for question in model.checks[:1]:
-            reached(model, question)
+    for model, question in checks_of(path)[:1]:
+        reached(model, question)
 
 
 def test_every_state_of_a_run_of_a_random_model_is_among_those_that_it_looks_at() -> None:

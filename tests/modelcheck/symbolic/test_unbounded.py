@@ -12,9 +12,9 @@ import pytest
 import spec.ir as ir
 from counterexamples.trace import BadState, Trace
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.engine import Limits
-from modelcheck.proof import Kept
-from modelcheck.result import Holds, Outcome, Unknown, Violated
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.proof import Kept
+from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from modelcheck.symbolic.process import Answer, Program, ask, insist, programs
 from modelcheck.symbolic.unbounded.engine import Prover
 from modelcheck.symbolic.unbounded.induction import broken_step

@@ -1,0 +1,183 @@
+"""The verdict card: what was asked, what is the answer, how sure, and what to make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.itf.write import digest
+from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
+from modelcheck.answers.matrix import proof_words, reach_words, switch_words
+from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
+from modelcheck.contract.standing import is_expected, standing, surprises
+from modelcheck.contract.version import version
+from modelcheck.contract.wording import (
+    beside_words,
+    budget_words,
+    config_words,
+    engine_words,
+    memory_words,
+    scope_words,
+    seconds_words,
+    verdict_words,
+)
+from spec.ir import Budget, Kind
+
+MOST_LAYERS = 8  # more are told by their first and last
+WORTH_TELLING = 1.0  # seconds to get ready, from which on they are told
+LABEL = 11  # columns of what a line of the card is about
+
+
+def card(
+    outcome: Outcome, *, width: int, strict: bool = False, remarks: Sequence[str] = ()
+) -> Iterator[Line]:
+    """The lines of the card of one check; `remarks` are what else the reader should know."""
+    yield from _title(outcome, strict=strict)
+    if outcome.check.says:
+        yield from wrapped(line("  "), outcome.check.says, width, Role.DIM)
+    yield from _partial(outcome, width)
+    name_width = max((len(result.property) for result in outcome.findings.results), default=0)
+    for result in outcome.findings.results:
+        yield from _result(outcome, result, name_width, width)
+    if outcome.findings.end is End.ERROR:
+        where = "is below" if outcome.findings.error is not None else "could not be shown in time"
+        yield from _mark("✗", Role.BAD, f"the model makes an error; the run to it {where}", width)
+    told = {result.property for result in surprises(outcome)}
+    by_found: dict[str, list[str]] = {}
+    for mismatch in outcome.mismatches:
+        if mismatch.expected not in {f"{name} holds" for name in told}:  # the property's own line says so
+            by_found.setdefault(mismatch.found, []).append(mismatch.expected)
+    for found, expected in by_found.items():
+        yield from _mark("✗", Role.BAD, f"expected: {', '.join(expected)}; found: {found}", width)
+    yield from _facts(outcome, width)
+    yield from _notes(outcome, width, strict=strict)
+    for remark in remarks:
+        yield from wrapped(line("    ", Piece(f"{'note':<{LABEL}}", Role.DIM)), remark, width)
+
+
+def brief(outcome: Outcome, *, strict: bool = False) -> Line:
+    """The card in one line."""
+    return next(_title(outcome, strict=strict))
+
+
+def _title(outcome: Outcome, *, strict: bool) -> Iterator[Line]:
+    found = standing(outcome, strict=strict)
+    name = f"{outcome.model.name} · {outcome.check.name}"
+    yield line(Piece(name, Role.STRONG), Piece(": "), Piece(found.words, found.role))
+
+
+def _partial(outcome: Outcome, width: int) -> Iterator[Line]:
+    if outcome.findings.end.partial:
+        told = f"PARTIAL: {outcome.findings.end.value}. What follows is about the part that was searched."
+        yield from wrapped(line("  "), told, width, Role.UNSURE)
+
+
+def _result(outcome: Outcome, result: Result, name_width: int, width: int) -> Iterator[Line]:
+    """A property: its mark, its name, its verdict, and whether that is as expected."""
+    match result.verdict:
+        case Holds():
+            mark, role = "✓", Role.GOOD
+        case Violated():
+            mark, role = "✗", Role.BAD
+        case Unknown():
+            mark, role = "?", Role.UNSURE
+    label = line("  ", Piece(f"{mark} ", role), Piece(f"{result.property:<{name_width}}", Role.STRONG), "  ")
+    told = verdict_words(outcome.model, result)
+    expected = is_expected(outcome, result) and not _differs(outcome, result)
+    *others, last = wrapped(label, told, width, Role.PLAIN if expected else role)
+    yield from others
+    yield (*last, Piece("  (as expected)", Role.DIM)) if expected else last
+
+
+def _differs(outcome: Outcome, result: Result) -> bool:
+    """Whether the check expects the verdict, but with other details."""
+    return any(mismatch.expected.startswith(f"{result.property} ") for mismatch in outcome.mismatches)
+
+
+def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:
+    yield from wrapped(line("  ", Piece(f"{mark} ", role)), text, width, role)
+
+
+# ----------------------------------------------------------------------- facts
+
+
+def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, list[str]]]:
+    """For what the verdicts are, and how they were come by, each under its name.
+
+    Without what was `measured`, the seconds and bytes, the same search tells the same.
+    """
+    model, check, stats = outcome.model, outcome.check, outcome.findings.stats
+    proof = outcome.findings.proof
+    everywhere = proof is not None and not proof.within_scope
+    yield "within", reach_words(model) if everywhere else scope_words(check.scope)
+    yield "config", switch_words(outcome) if everywhere else config_words(model, check)
+    if any(action.kind is Kind.FAULT for action in model.actions):
+        yield "faults", [_asked(outcome, check.budget)]
+    searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
+    renamed = outcome.findings.symmetry
+    alike = [f"up to renaming {' and '.join(renamed)}"] if renamed else []
+    sample = outcome.findings.sample
+    if proof is not None:
+        yield "proof", proof_words(proof)
+    elif outcome.findings.depth is not None:
+        yield "searched", [f"runs of up to {count(outcome.findings.depth, 'step')}", "by a solver"]
+    elif sample is None:
+        yield "searched", [*searched, count(stats.levels, "level"), *alike]
+    else:
+        walked = [count(sample.runs, "random run"), count(stats.transitions, "step")]
+        yield "walked", [*walked, f"{stats.levels - 1:,} in the longest"]
+    if len(stats.layers) > 1:
+        yield "by faults", _layers(stats.layers)
+    if outcome.findings.depth is None:
+        yield "cut", [] if proof is not None else _cut(outcome)
+    how = [engine_words(outcome.findings), "exact" if sample is None else "random"]
+    if measured:
+        how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= WORTH_TELLING else []
+        how += [seconds_words(stats.seconds), memory_words(stats.memory)]
+    yield "engine", [*how, f"modelcheck {version()}", f"text {digest(model.source)}"]
+    if measured:
+        yield "beside", [*beside_words(outcome.findings)]
+
+
+def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
+    for label, items in facts(outcome):
+        if items:
+            start = line("    ", Piece(f"{label:<{LABEL}}", Role.DIM))
+            yield from packed(start, [line(item) for item in items], width, BETWEEN)
+
+
+def _asked(outcome: Outcome, budget: Budget) -> str:
+    """How many faults were asked about, and whether more would make a difference."""
+    words, layers = budget_words(budget), outcome.findings.stats.layers
+    verdicts = [result.verdict for result in outcome.findings.results]
+    settled = any(isinstance(verdict, Holds) and verdict.extent.faults is None for verdict in verdicts)
+    if settled and layers and budget.kinds is None:
+        return f"{words}; more than {layers[-1].faults} reach nothing new"
+    return words
+
+
+def _layers(layers: tuple[Layer, ...]) -> list[str]:
+    """How many states can be reached with so many faults, or fewer."""
+    told = [f"{'≤ ' if layer.faults else ''}{layer.faults}: {layer.states:,}" for layer in layers]
+    half = MOST_LAYERS // 2
+    return told if len(told) <= MOST_LAYERS else [*told[:half], "…", *told[-half:]]
+
+
+def _cut(outcome: Outcome) -> list[str]:
+    """How many steps would have left the scope, and at which bound."""
+    scope, cut = outcome.check.scope, outcome.findings.stats.cut
+    told = [f"{count(n, 'step')} at {name} = {scope.limit(name)}" for name, n in cut.items() if n]
+    if told:
+        return told
+    return ["nothing: no step leaves the scope"] if not outcome.findings.end.partial else []
+
+
+def _notes(outcome: Outcome, width: int, *, strict: bool) -> Iterator[Line]:
+    """What is suspicious in the model: actions and guards that might as well not be there."""
+    stats = outcome.findings.stats
+    role = Role.BAD if strict else Role.UNSURE
+    start = line("    ", Piece(f"{'note':<{LABEL}}", role))
+    if stats.unused:
+        yield from wrapped(start, f"never happened: {', '.join(stats.unused)}", width)
+    if stats.unrefused:
+        guards = ", ".join(f"{guard} of {action}" for action, guard in stats.unrefused)
+        yield from wrapped(start, f"never refused a step: {guards}", width)

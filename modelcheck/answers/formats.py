@@ -1,0 +1,108 @@
+"""The formats in which a run can be written: one table, each with its suffixes and its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from counterexamples.itf.write import write
+from counterexamples.lines import Line, plain
+from counterexamples.pictures.compact import compact
+from counterexamples.pictures.depict import MOST_STEPS, picture
+from counterexamples.pictures.mermaid import MOST, mermaid
+from counterexamples.pictures.picture import Picture
+from counterexamples.pictures.plantuml import plantuml
+from counterexamples.pictures.png import png
+from counterexamples.pictures.storyboard import storyboard
+from counterexamples.pictures.svg import svg
+from counterexamples.state_graph import path_dot
+from counterexamples.text import WIDTH, story
+from counterexamples.trace import Trace
+from modelcheck.diagnosis.explain import explain, why
+from spec.frozen import frozen
+
+
+@frozen
+class Asked:
+    """A run and how it is to be told: which of its steps, with an explanation or not, how wide."""
+
+    trace: Trace
+    part: range | None = None
+    is_explained: bool = False
+    width: int = WIDTH
+    ascii_only: bool = False
+    command: str = ""
+
+    def picture(self) -> Picture:
+        """Its picture; an explanation costs a search."""
+        return picture(self.trace, self.part, explain(self.trace) if self.is_explained else None)
+
+
+Content = str | bytes | tuple[Line, ...]
+
+
+@frozen
+class Format:
+    """A format; files of it have the first suffix; `parts` says whether it can leave out steps."""
+
+    suffixes: tuple[str, ...]
+    media: str
+    draw: Callable[[Asked], Content]
+    parts: bool = True
+    is_binary: bool = False
+
+
+def _text(asked: Asked) -> Content:
+    told = (*story(asked.trace, width=asked.width, part=asked.part),)
+    return (*told, *why(asked.trace, asked.width, in_full=True)) if asked.is_explained else told
+
+
+def _compact(asked: Asked) -> Content:
+    return tuple(compact(asked.picture(), width=asked.width, ascii_only=asked.ascii_only))
+
+
+def _html(asked: Asked) -> Content:
+    from modelcheck.answers.html_report import trace_page  # noqa: PLC0415 - jinja2 is loaded only for pages
+
+    return trace_page(asked.trace, command=asked.command)
+
+
+FORMATS = {
+    "text": Format((".txt",), "text/plain", _text),
+    "compact": Format((".compact.txt",), "text/plain", _compact),
+    "svg": Format((".svg",), "image/svg+xml", lambda a: svg(a.picture())),
+    "png": Format((".png",), "image/png", lambda a: png(svg(a.picture())), is_binary=True),
+    "storyboard": Format((".storyboard.svg",), "image/svg+xml", lambda a: storyboard(a.picture())),
+    "mermaid": Format((".mmd", ".mermaid"), "text/vnd.mermaid", lambda a: mermaid(a.picture())),
+    "plantuml": Format((".puml", ".plantuml"), "text/plain", lambda a: plantuml(a.picture())),
+    "html": Format((".html", ".htm"), "text/html", _html, parts=False),
+    "dot": Format((".dot", ".gv"), "text/vnd.graphviz", lambda a: path_dot(a.trace), parts=False),
+    "itf": Format((".itf.json", ".json"), "application/json", lambda a: write(a.trace), parts=False),
+}
+
+
+def format_of(name: str) -> str | None:
+    """The format that a file of that name has, by the longest suffix that fits."""
+    found = [
+        (len(suffix), form)
+        for form, each in FORMATS.items()
+        for suffix in each.suffixes
+        if name.lower().endswith(suffix)
+    ]
+    return max(found)[1] if found else None
+
+
+def as_file(content: Content) -> str | bytes:
+    """What stands in a file, above our mark."""
+    return plain(content) if isinstance(content, tuple) else content
+
+
+def remarks(name: str, asked: Asked, content: Content) -> Iterator[str]:
+    """What the reader of a picture should know of it, and cannot see in it."""
+    steps = len(asked.trace.steps)
+    if asked.part is None and FORMATS[name].parts and name != "text" and steps > MOST_STEPS:
+        yield f"{MOST_STEPS:,} of {steps:,} steps are drawn; --steps A..B draws those that you want"
+    if name == "mermaid" and len(content) > MOST:
+        yield (
+            f"GitHub draws no more than {MOST:,} characters of Mermaid, and these are {len(content):,}; "
+            "--steps A..B draws a part"
+        )

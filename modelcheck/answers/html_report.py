@@ -1,0 +1,150 @@
+"""What checks found, and single runs, as pages: see `counterexamples.html.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from counterexamples.html.page import Card, Item, Verdict, page
+from counterexamples.lines import Role, count
+from counterexamples.text import headline
+from counterexamples.trace import Erred, Example, Stops, Trace
+from modelcheck.answers.card import facts
+from modelcheck.answers.matrix import shown_steps
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
+from modelcheck.contract.standing import is_expected, standing
+from modelcheck.contract.wording import budget_words, verdict_words
+from modelcheck.diagnosis.distinct.told import cost_words, extent_words
+from modelcheck.diagnosis.explain import explain
+
+LOOKED_AT = Limits(states=5_000)  # for an explanation; no seconds, so that a page is the same every time
+
+AS_EXPECTED = "the check comes out as its author expects"  # of a run that is bad, too
+
+
+def trace_page(trace: Trace, *, command: str = "") -> str:
+    """A page about one run."""
+    about = f"{trace.model.name} · {trace.check}" if trace.check else trace.model.name
+    claims = trace.property and not isinstance(trace.ending, Stops)
+    title = f"{about}: {trace.property}" if claims else about
+    role = Role.UNSURE if isinstance(trace.ending, Stops) else _role(trace)
+    return page([item(trace, title, headline(trace), role, command)], title=title)
+
+
+def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, strict: bool = False) -> str:
+    """A page about checks: their cards, and every run that they show; `commands` give each again."""
+    items: list[Item] = []
+    cards = []
+    for outcome, command in zip(outcomes, commands, strict=True):
+        places: dict[str, int] = {}
+        for name, shown in (*_shown(outcome, command), *_obstacles(outcome, command)):
+            places.setdefault(name, len(items))
+            items.append(shown)
+        cards.append(_card(outcome, places, command, strict=strict))
+    return page(items, title=_title(outcomes, strict=strict), cards=cards)
+
+
+def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budget: str = "") -> Item:
+    """A run with its explanation, which costs up to some thousand states."""
+    return Item(title, verdict, role, trace, explain(trace, LOOKED_AT), command, budget)
+
+
+def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
+    if len(outcomes) == 1:
+        return f"{outcomes[0].model.name} · {outcomes[0].check.name}"
+    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
+    parts = [f"{codes.count(code)} {told}" for code, told in words.items() if code in codes]
+    return ": ".join(filter(None, (count(len(outcomes), "check"), ", ".join(parts))))
+
+
+def _role(trace: Trace) -> Role:
+    return Role.GOOD if isinstance(trace.ending, Example) else Role.BAD
+
+
+def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+    """Every run that an outcome shows, by the property that it is of; an error of the model by no name."""
+    about, budget = f"{outcome.model.name} · {outcome.check.name}", budget_words(outcome.check.budget)
+    error = outcome.findings.error
+    if error is not None:
+        message = error.ending.message if isinstance(error.ending, Erred) else headline(error)
+        yield "", item(error, f"{about}: the model makes an error", message, Role.BAD, command, budget)
+    for result in outcome.findings.results:
+        ways = outcome.ways(result.property)
+        match result.verdict:
+            case Violated() if ways is not None:
+                for number, run in enumerate(ways.runs, 1):
+                    title = f"{about}: {result.property}, way {number} of {len(ways.runs)}"
+                    words = f"violated with {cost_words(run)}"
+                    yield result.property, item(run, title, words, _role(run), command, budget)
+            case Violated(trace=trace) | Holds(example=trace) if trace is not None:
+                words = verdict_words(outcome.model, result)
+                yield (
+                    result.property,
+                    item(trace, f"{about}: {result.property}", words, _role(trace), command, budget),
+                )
+            case _:
+                pass
+
+
+# ------------------------------------------------------------------------- the card
+
+
+def _card(outcome: Outcome, places: Mapping[str, int], command: str, *, strict: bool) -> Card:
+    found = standing(outcome, strict=strict)
+    return Card(
+        f"{outcome.model.name} · {outcome.check.name}",
+        AS_EXPECTED if found.words == "as expected" else found.words,
+        found.role,
+        outcome.check.says or "",
+        verdicts=tuple(_verdicts(outcome, places)),
+        facts=tuple((label, tuple(items)) for label, items in facts(outcome, measured=False) if items),
+        remarks=tuple(_remarks(outcome)),
+        command=command,
+    )
+
+
+def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
+    for result in outcome.findings.results:
+        words = verdict_words(outcome.model, result)
+        if is_expected(outcome, result):
+            words = f"{words} (as expected)"
+        yield Verdict(result.property, words, _standing_of(result), places.get(result.property))
+    if outcome.findings.end is End.ERROR:
+        yield Verdict("the model", "makes an error", Role.BAD, places.get(""))
+
+
+def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+    """What stands in the way of a proof, by the claim: steps that no run need come to."""
+    about = f"{outcome.model.name} · {outcome.check.name}"
+    for cell, steps in shown_steps(outcome):
+        title = f"{about}: {cell.claim} {cell.place}, not a run"
+        yield cell.claim, item(steps, title, headline(steps), Role.UNSURE, command)
+
+
+def _standing_of(result: Result) -> Role:
+    match result.verdict:
+        case Holds():
+            return Role.GOOD
+        case Violated():
+            return Role.BAD
+        case Unknown():
+            return Role.UNSURE
+
+
+def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a reader must know of a search that was not, or not as expected, or of a model with idle parts."""
+    found = outcome.findings
+    if found.end.partial:
+        yield "Partial", (f"{found.end.value}. What is said is about the part that was searched.",)
+    if outcome.mismatches:
+        told = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
+        yield "Not as the check expects", tuple(told)
+    for ways in outcome.distinct:
+        yield f"{count(len(ways.runs), 'way')} to violate {ways.property}", tuple(extent_words(ways))
+    if found.stats.unused:
+        yield "Never happened", (", ".join(found.stats.unused),)
+    if found.stats.unrefused:
+        told = (f"{guard} of {action}" for action, guard in found.stats.unrefused)
+        yield "Never refused a step", (", ".join(told),)

@@ -1,0 +1,135 @@
+"""What a prover did, in words: for which scopes, how much of it is proved, and where it is stuck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import spec.types as t
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.text import bounds, story
+from counterexamples.trace import Trace
+from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.result import Outcome
+from modelcheck.contract.wording import config_words, seconds_words
+from spec.ir import Model
+from spec.semantics import Machine
+from spec.values import ModelError
+
+MARKS = {Kept.PROVED: "✓", Kept.FAILED: "✗", Kept.UNKNOWN: "?"}
+MOST_SHOWN = 3  # steps that break a claim
+FALSE_AT_THE_START = "it is false there, in the scope of the check too, so nothing can be proved with it"
+
+
+def reach_words(model: Model) -> list[str]:
+    """The scopes that a proof is for."""
+    sorts = [f"any number of {sort.name}" for sort in model.sorts]
+    nats = [f"{nat.name} without bound" for nat in model.nats]
+    numbers = [f"any {entry.name} that the model allows" for entry in model.configs if _is_number(entry.type)]
+    return [*sorts, *nats, *numbers]
+
+
+def switch_words(outcome: Outcome) -> list[str]:
+    """The switches that a proof is for: those that are no numbers."""
+    numbers = {entry.name for entry in outcome.model.configs if _is_number(entry.type)}
+    words = config_words(outcome.model, outcome.check)
+    return [each for each in words if each.partition(" = ")[0] not in numbers]
+
+
+def _is_number(of: t.Type) -> bool:
+    return isinstance(of, t.Range)
+
+
+def proof_words(proof: Proof) -> list[str]:
+    """How much is proved, of what, and whether that was sure to be decided."""
+    if proof.found is not None:
+        needed = count(len(proof.found), "lemma") if proof.found else "no lemma"
+        return [f"an inductive invariant, with {needed}", "checked again", proof.solver]
+    cells = [*proof.cells, *proof.dropped]
+    proved = sum(cell.kept is Kept.PROVED for cell in cells)
+    sure = sum(cell.decidable for cell in proof.cells)
+    words = [f"{proved} of {count(len(cells), 'obligation')} proved", proof.solver]
+    if proof.steps > 1:
+        words.append(f"by induction over {proof.steps} steps")
+    if proof.cells and not proof.within_scope:
+        outside = "all" if not sure else f"{len(proof.cells) - sure}"
+        words.append(f"{outside} outside the decidable fragment" if sure < len(proof.cells) else "decidable")
+    return words
+
+
+def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
+    """For each claim and each step whether it is kept: a row for each claim, and a mark for each action."""
+    proof = outcome.findings.proof
+    if proof is None:
+        return
+    yield from (line(lemma) for lemma in proof.found or ())
+    cells = [*proof.cells, *proof.dropped]
+    if not cells:
+        return
+    claims = [*dict.fromkeys(cell.claim for cell in cells)]
+    actions = [*dict.fromkeys(cell.action for cell in cells if cell.action is not None)]
+    longest = max(map(len, claims), default=0)
+    found = {(cell.claim, cell.action): cell for cell in cells}
+    yield line(Piece("proved for each claim at the start ✓, then after each of:", Role.DIM))
+    yield from wrapped(line("  "), ", ".join(actions), width, Role.DIM)
+    for claim in claims:
+        row = [found.get((claim, action)) for action in (None, *actions)]
+        marks = "".join(" " if cell is None else MARKS[cell.kept] for cell in row)
+        spent = sum(cell.seconds for cell in row if cell is not None)
+        yield line(
+            "  ",
+            Piece(f"{claim:<{longest}}  ", Role.STRONG),
+            marks,
+            Piece(f"  {seconds_words(spent)}", Role.DIM),
+        )
+
+
+def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
+    """What is not proved, and the smallest steps that show why, from states that need not be reachable."""
+    proof = outcome.findings.proof
+    stuck = [] if proof is None else [cell for cell in proof.dropped if cell.kept is not Kept.PROVED]
+    for cell in stuck:
+        if cell.shown is None:
+            why = FALSE_AT_THE_START if _starts_false(outcome, cell) else cell.why
+            yield from wrapped(line(Piece("? ", Role.UNSURE)), f"{cell.claim} {cell.place}: {why}", width)
+    shown = shown_steps(outcome)
+    for cell, steps in shown[:MOST_SHOWN]:
+        yield ()
+        yield from _obstacle(cell, steps, width)
+    if more := len(shown[MOST_SHOWN:]):
+        yield ()
+        yield from wrapped((), f"… and {more} more of these, which --draw and --html show", width)
+
+
+def _starts_false(outcome: Outcome, cell: Cell) -> bool:
+    """Whether the claim is false in a state in which the model may start, in the scope of the check."""
+    prop = next((prop for prop in outcome.model.properties if prop.name == cell.claim), None)
+    if cell.action is not None or prop is None:
+        return False
+    machine = Machine(outcome.model, outcome.check.scope)
+    try:
+        return not all(machine.holds(prop, state) for state in machine.initial())
+    except ModelError:
+        return False
+
+
+def shown_steps(outcome: Outcome) -> list[tuple[Cell, Trace]]:
+    """The steps that stand in the way of a proof, each with what it is that cannot be proved for it."""
+    dropped = () if outcome.findings.proof is None else outcome.findings.proof.dropped
+    return [(cell, cell.shown) for cell in dropped if cell.shown is not None]
+
+
+def _obstacle(cell: Cell, steps: Trace, width: int) -> Iterator[Line]:
+    """The story of such steps, with what to make of them behind its first line."""
+    before = len(steps.steps)
+    where = "the state" if before == 1 else f"the first {before} states"
+    said = (
+        f"{cell.claim} is not inductive: if all claims are true in {where} below, then {cell.place}"
+        " it is not. Whether any run comes to that state is not known: this is no counterexample."
+        " Where none does, a lemma that excludes it will help."
+    )
+    lines = [*story(steps, width=width, bounds_told=True)]
+    title = lines.index(())
+    yield from lines[:title]
+    yield from wrapped(line(Piece("✗ ", Role.UNSURE)), said, width)
+    yield from bounds(steps, width)
+    yield from lines[title:]

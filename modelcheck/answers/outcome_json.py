@@ -1,0 +1,225 @@
+"""The outcome of a check for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from counterexamples.itf.encode import encoder, plain
+from counterexamples.itf.write import digest, write
+from counterexamples.trace import Trace
+from modelcheck.contract.proof import Cell, Proof
+from modelcheck.contract.result import (
+    Distinct,
+    Extent,
+    Holds,
+    Outcome,
+    Result,
+    Sample,
+    Unknown,
+    Unshown,
+    Violated,
+)
+from modelcheck.contract.standing import is_expected, standing
+from modelcheck.contract.version import version
+from modelcheck.contract.wording import verdict_name, verdict_words
+from modelcheck.diagnosis.explain import explain
+
+FORMAT = 1
+
+Json = dict[str, Any]
+
+
+def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) -> Json:
+    """An outcome as plain values; traces are in the Informal Trace Format, explained if asked for."""
+    model, check, findings = outcome.model, outcome.check, outcome.findings
+    found = standing(outcome, strict=strict)
+    types = {entry.name: entry.type for entry in model.configs}
+    return (
+        {
+            "format": FORMAT,
+            "version": version(),
+            "file": model.source.name,
+            "text": digest(model.source),
+            "model": model.name,
+            "check": check.name,
+            "scope": {
+                "sorts": {name: list(members) for name, members in check.scope.sorts.items()},
+                "nats": dict(check.scope.nats),
+                "networks": dict(check.scope.networks),
+            },
+            "config": {
+                name: encoder(types[name], check.scope, plain)(v) for name, v in check.scope.config.items()
+            },
+            "faults": _faults(check.budget.total, check.budget.kinds),
+            "exit": int(found.exit),
+            "summary": found.words,
+            "partial": findings.end.partial,
+            "end": findings.end.name.lower(),
+            "properties": [
+                _result(outcome, each)
+                | _why(_run(each), explained)
+                | _distinct(outcome.ways(each.property), explained)
+                for each in findings.results
+            ],
+            "error": None if findings.error is None else trace_json(findings.error),
+            "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
+            "engine": findings.engine,
+            "exact": findings.sample is None,
+            "symmetry": list(findings.symmetry),
+            "stats": _stats(outcome),
+        }
+        | _sample(findings.sample)
+        | ({} if findings.depth is None else {"depth": findings.depth})
+        | ({} if findings.proof is None else {"proof": _proof(findings.proof)})
+        | ({} if findings.beside is None else {"beside": asdict(findings.beside)})
+        | _why(findings.error, explained)
+    )
+
+
+def _sample(sample: Sample | None) -> Json:
+    """The random runs, where nothing was searched."""
+    if sample is None:
+        return {}
+    told = {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}
+    return {"sample": told | ({} if sample.run is None else {"trace": trace_json(sample.run)})}
+
+
+def _proof(proof: Proof) -> Json:
+    """What is proved together, and the matrix of claims and actions; `action` is null at the start."""
+    return {
+        "claims": list(proof.claims),
+        "solver": proof.solver,
+        "within_scope": proof.within_scope,
+        "steps": proof.steps,
+        "obligations": [_cell(cell) for cell in (*proof.cells, *proof.dropped)],
+    }
+
+
+def _cell(cell: Cell) -> Json:
+    return {
+        "claim": cell.claim,
+        "action": cell.action,
+        "kept": cell.kept.value,
+        "why": cell.why if cell.shown is None else "",
+        "decidable": cell.decidable,
+        "seconds": round(cell.seconds, 3),
+        "not_a_run": trace_json(cell.shown),
+    }
+
+
+def _run(result: Result) -> Trace | None:
+    """The run that a result shows, if any."""
+    match result.verdict:
+        case Holds(example=trace) | Violated(trace=trace):
+            return trace
+        case Unknown():
+            return None
+
+
+def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
+    """The explanation of a run, with the sentences that it makes of what it holds."""
+    found = explain(trace) if explained and trace is not None else None
+    if found is None:
+        return {}
+    told = asdict(found)
+    told["core"]["sentence"] = found.core.sentence
+    if found.no_return is not None:
+        told["no_return"]["sentences"] = found.no_return.sentences
+    return {"explanation": told}
+
+
+def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
+    """The distinct ways to violate a property, where they were asked for, and how far that goes."""
+    if found is None:
+        return {}
+    told = {
+        "runs": [_way(run) | _why(run, explained) for run in found.runs],
+        "looked_at": found.looked_at,
+        "states": found.states,
+        "most_faults": found.most_faults,
+        "reached": {"faults": found.faults, "steps": found.steps},
+        "unfinished": found.unfinished or None,
+    }
+    return {"distinct": told}
+
+
+def _way(run: Trace) -> Json:
+    return {"faults": run.faults, "steps": len(run.steps), "trace": trace_json(run)}
+
+
+def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None
+    """How many faults; null stands for any number."""
+    return {"total": total, "kinds": None if kinds is None else dict(kinds)}
+
+
+def _result(outcome: Outcome, result: Result) -> Json:
+    told: Json = {
+        "name": result.property,
+        "kind": result.kind.value,
+        "verdict": verdict_name(result.verdict),
+        "words": verdict_words(outcome.model, result),
+        "expected": is_expected(outcome, result),
+        "by_faults": list(result.by_faults),
+    }
+    match result.verdict:
+        case Holds(extent, beyond, example, unshown):
+            return (
+                told
+                | _unshown(unshown)
+                | {
+                    "extent": _extent(extent),
+                    "beyond": beyond,
+                    "trace": trace_json(example),
+                }
+            )
+        case Violated(extent, trace, unshown=unshown):
+            counts = {} if trace is None else {"faults": trace.faults, "steps": len(trace.steps)}
+            return (
+                told | _unshown(unshown) | {"extent": _extent(extent), **counts, "trace": trace_json(trace)}
+            )
+        case Unknown(reason, extent):
+            return told | {"extent": None if extent is None else _extent(extent), "reason": reason}
+
+
+def _unshown(unshown: Unshown | None) -> Json:
+    """Why there is no trace, where there is a run."""
+    return {} if unshown is None else {"unshown": asdict(unshown)}
+
+
+def _extent(extent: Extent) -> Json:
+    return {"faults": _faults(extent.faults, extent.kinds)}
+
+
+def trace_json(trace: Trace | None) -> Json | None:
+    """A run as the Informal Trace Format has it."""
+    return None if trace is None else dict(json.loads(write(trace)))
+
+
+def _stats(outcome: Outcome) -> Json:
+    stats = outcome.findings.stats
+    layers = [
+        {
+            "faults": layer.faults,
+            "new": layer.new,
+            "states": layer.states,
+            "transitions": layer.transitions,
+            "levels": layer.levels,
+            "cut": layer.cut,
+        }
+        for layer in stats.layers
+    ]
+    return {
+        "states": stats.states,
+        "transitions": stats.transitions,
+        "levels": stats.levels,
+        "layers": layers,
+        "taken": dict(stats.taken),
+        "cut": dict(stats.cut),
+        "unused": list(stats.unused),
+        "unrefused": [{"action": action, "guard": guard} for action, guard in stats.unrefused],
+        "seconds": round(stats.seconds, 3),
+        "ready": round(stats.ready, 3),
+        "memory": stats.memory,
+    }

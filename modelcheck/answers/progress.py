@@ -1,0 +1,122 @@
+"""How a search goes, as one line of a terminal that is written over and over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO, assert_never
+
+from counterexamples.lines import count
+from modelcheck.contract.report import (
+    Answers,
+    Companion,
+    Event,
+    Found,
+    Kept,
+    LayerDone,
+    NotKept,
+    Progress,
+    Proving,
+    Runs,
+    Shrinking,
+    Spent,
+)
+from modelcheck.contract.wording import memory_words, seconds_words
+
+CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
+
+
+class ProgressLine:
+    """A reporter for a terminal; on anything else it says nothing. Call `clear` before other output."""
+
+    def __init__(self, stream: TextIO, title: str, *, columns: int) -> None:
+        self._stream = stream
+        self._title = title
+        self._columns = columns
+        self._is_terminal = stream.isatty()
+        self._violated: list[str] = []
+        self._beside: list[str] = []
+        self._noted: set[NotKept] = set()
+
+    def begin(self, title: str) -> None:
+        """From here on it is about something else; say so at once."""
+        self._title, self._violated, self._beside = title, [], []
+        self._draw(title)
+
+    def tell(self, event: Event) -> None:
+        """Write the line anew."""
+        match event:
+            case Progress():
+                self._draw(self._words(event))
+            case Runs():
+                so_far = f"{event.done:,} of {count(event.wanted, 'random run')}"
+                self._draw(self._paced([so_far], event.steps, "step", event.seconds))
+            case Answers():
+                so_far = f"{event.done:,} of {count(event.wanted, event.what)}"
+                self._draw(self._paced([so_far], event.states, "state", event.seconds))
+            case Shrinking():
+                so_far = f"down to {count(event.faults, 'fault')} in {count(event.steps, 'step')}"
+                self._draw(self._paced([so_far], event.tried, "smaller run", event.seconds))
+            case Proving():
+                clauses = [count(event.clauses, "clause")] if event.clauses else []
+                so_far = f"runs of {count(event.steps, 'step')}"
+                self._draw(self._paced([so_far, *clauses], event.questions, "question", event.seconds))
+            case Found(name):
+                self._violated.append(name)
+            case Kept(_, str(problem)):
+                self.clear()
+                self._stream.write(f"modelcheck: no checkpoint: {problem}; the search goes on\n")
+            case NotKept(folder, problem) if event not in self._noted:
+                self._noted.add(event)
+                self.clear()
+                self._stream.write(
+                    f"modelcheck: what was compiled is not kept in {folder}: {problem};"
+                    " the next run will take as long (MODELCHECK_CACHE names another folder)\n"
+                )
+            case Companion(name, depth, found):
+                self._beside = [f"{name} at depth {depth}"]
+                if found is not None:
+                    self._say(
+                        f"{name} found a run for {found.property}, with {count(found.faults, 'fault')} in"
+                        f" {count(found.steps, 'step')}; the search goes on for one with fewer faults,"
+                        " and Ctrl-C shows what there is"
+                    )
+            case LayerDone() | Kept() | NotKept() | Spent():
+                pass
+            case _:
+                assert_never(event)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._is_terminal:
+            self._stream.write(CLEAR)
+            self._stream.flush()
+
+    def _say(self, words: str) -> None:
+        """A line that stays, where somebody watches."""
+        if self._is_terminal:
+            self.clear()
+            self._stream.write(f"{self._plain(words)}\n")
+
+    def _words(self, event: Progress) -> str:
+        so_far = [count(event.faults, "fault"), f"depth {event.depth}"]
+        now = [f"{event.waiting:,} waiting", memory_words(event.memory)]
+        paced = self._paced(so_far, event.states, "state", event.seconds, now)
+        decided = [f"decided: {', '.join(self._violated)}"] if self._violated else []
+        return " · ".join([paced, *decided, *self._beside])
+
+    def _paced(
+        self, so_far: Sequence[str], done: int, what: str, seconds: float, now: Sequence[str] = ()
+    ) -> str:
+        """How far it is, how much of something was done and how fast, and how long that took."""
+        rate = done / seconds if seconds > 0 else 0
+        parts = [*so_far, count(done, what), f"{rate:,.0f}/s", *now, seconds_words(seconds)]
+        return " · ".join([self._title, *parts])
+
+    def _draw(self, words: str) -> None:
+        if self._is_terminal:
+            self._stream.write(CLEAR + self._plain(words)[: self._columns - 1])
+            self._stream.flush()
+
+    def _plain(self, words: str) -> str:
+        ascii_only = not (self._stream.encoding or "").lower().startswith("utf")
+        return words.replace("·", "-") if ascii_only else words

@@ -1,0 +1,47 @@
+"""What the time of a command went into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter, process_time
+
+from modelcheck.contract.report import Event, Reporter, Silent, Spent
+from modelcheck.contract.wording import seconds_words
+
+PHASES = ("start", "read", "write", "compile", "load", "search", "replay", "tell")
+
+
+class Timings:
+    """Seconds by phase; a reporter that hears what engines have spent, and passes on everything else."""
+
+    def __init__(self, inner: Reporter | None = None) -> None:
+        self.inner: Reporter = inner or Silent()
+        self._spent = dict.fromkeys(PHASES, 0.0)
+        self._spent["start"] = process_time()
+        self._since = perf_counter()
+
+    def tell(self, event: Event) -> None:
+        """Take note of what was spent, or pass it on."""
+        if isinstance(event, Spent):
+            self._spent[event.phase] += event.seconds
+        else:
+            self.inner.tell(event)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count what is done inside to a phase, but for what is counted to another meanwhile."""
+        began, known = perf_counter(), sum(self._spent.values())
+        try:
+            yield
+        finally:
+            others = sum(self._spent.values()) - known
+            self._spent[name] += perf_counter() - began - others
+
+    def words(self) -> str:
+        """All phases that took some time, and together: `search 0.31 · tell 0.05 = 0.4 s`."""
+        total = self._spent["start"] + perf_counter() - self._since
+        rest = total - sum(self._spent.values())
+        parts = [*self._spent.items(), ("rest", rest)]
+        told = " · ".join(f"{name} {seconds:.2f}" for name, seconds in parts if seconds >= 0.005)
+        return f"time: {told} = {seconds_words(total)}"

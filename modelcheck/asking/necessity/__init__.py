@@ -1,0 +1,1 @@
+"""Which parts of a protocol its checks need."""

@@ -1,0 +1,169 @@
+"""What checks say of a protocol as it stands, and of its mutants: the work of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field, replace
+
+from counterexamples.trace import Trace
+from modelcheck.asking.necessity.switched import set_to
+from modelcheck.asking.sweep import Answer, Orders, Point, answer
+from modelcheck.contract.engine import Engine, Family, Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
+from modelcheck.engines.registry import engine
+from modelcheck.search.interchangeable import symmetric_sorts
+from spec.frozen import frozen
+from spec.ir import Check, ExpectVerdict, Model, PropertyKind
+
+OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
+OF_SAFETY = OF_STEPS | {
+    *(PropertyKind.INVARIANT, PropertyKind.LEMMA),
+    *(PropertyKind.DEADLOCK_FREE, PropertyKind.RECOVERABLE),
+}
+
+
+@frozen
+class Question:
+    """Some properties of a model with a switch, in the bounds of a check."""
+
+    model: Model
+    check: Check
+    properties: tuple[str, ...]
+    family: Family | None = field(compare=False, default=None)
+
+
+@frozen
+class Stands:
+    """What a check says of the protocol as it stands: what holds, and why something is `unknown`.
+
+    `why` is empty where the check can be asked about mutants, by what holds.
+
+    `unrefused` guards (action, guard) never say no in it, and `unused` actions never happen; `cut`
+    are the limits at which the scope cuts it.
+    """
+
+    properties: tuple[str, ...] = ()
+    states: int = 0
+    unrefused: frozenset[tuple[str, str]] = frozenset()
+    unused: frozenset[str] = frozenset()
+    cut: frozenset[str] = frozenset()
+    why: str = ""
+    unknown: str = ""
+    exit: Exit = Exit.EXPECTED
+
+
+@frozen
+class Reply:
+    """What a check, by its place, says of a mutant: the best run that breaks it, or why that is not known."""
+
+    place: int
+    states: int = 0
+    run: Trace | None = None
+    problem: str = ""
+    cut: frozenset[str] = frozenset()
+
+
+class _Searches:
+    """Searches one after the other in this process, so that those of a family share a kernel."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._engine: Engine | None = None
+
+    def _answer(self, asked: Question, check: Check, *, at_first: bool) -> Answer:
+        """With symmetry wherever there is no property of steps, which tell members apart."""
+        self._engine = self._engine or engine("explicit", series=True)
+        kinds = {asked.model.property(name).kind for name in asked.properties}
+        symmetry = not kinds & OF_STEPS and bool(symmetric_sorts(asked.model))
+        orders = Orders(self._limits, symmetry, at_first)
+        point = Point((), asked.model, replace(check, only=asked.properties))
+        return answer(point, orders, engine=self._engine, family=asked.family)
+
+
+class Standing(_Searches):
+    """What each check says as it stands, by its number."""
+
+    def __init__(self, questions: Sequence[Question], limits: Limits) -> None:
+        super().__init__(limits)
+        self._questions = tuple(questions)
+
+    def __call__(self, number: int) -> Stands:
+        """What a check says, by its number."""
+        asked = self._questions[number]
+        if not asked.properties:
+            return Stands(why="it asks for no safety")
+        verdicts = tuple(
+            each
+            for each in asked.check.expect
+            if isinstance(each, ExpectVerdict) and each.property in asked.properties
+        )
+        found = self._answer(asked, replace(asked.check, expect=verdicts), at_first=False)
+        if found.outcome is None:
+            unknown = "" if found.exit is Exit.EXPECTED else found.problem
+            return Stands(why=found.problem, unknown=unknown, exit=found.exit)
+        return _stands(found.outcome, found.exit)
+
+
+def _stands(outcome: Outcome, exit_: Exit) -> Stands:
+    findings = outcome.findings
+    holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
+    reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
+    unknown = "" if findings.error is not None else next(iter(reasons), "")
+    why = ""
+    if findings.error is not None:
+        why = "the model makes an error"
+    elif not holding:
+        why = unknown or "nothing in it holds"
+    stats = findings.stats
+    return Stands(
+        () if why else holding,
+        stats.states,
+        frozenset(stats.unrefused),
+        frozenset(stats.unused),
+        frozenset(stats.cut),
+        why,
+        unknown,
+        exit_,
+    )
+
+
+class Mutants(_Searches):
+    """What checks say of each mutant, by its number from 0, up to the first that is broken.
+
+    `orders` has, for each mutant, the places of the questions to ask, in their order.
+    """
+
+    def __init__(
+        self, questions: Sequence[Question], orders: Sequence[Sequence[int]], limits: Limits
+    ) -> None:
+        super().__init__(limits)
+        self._questions, self._orders = tuple(questions), tuple(orders)
+
+    def __call__(self, number: int) -> tuple[Reply, ...]:
+        """What the checks say of a mutant, by its number."""
+        replies: list[Reply] = []
+        for place in self._orders[number]:
+            asked = self._questions[place]
+            check = replace(set_to(asked.check, number + 1), expect=())
+            replies.append(_reply(place, self._answer(asked, check, at_first=True)))
+            if replies[-1].run is not None:
+                break
+        return tuple(replies)
+
+
+def _reply(place: int, found: Answer) -> Reply:
+    if found.outcome is None:
+        return Reply(place, problem=found.problem)
+    findings = found.outcome.findings
+    stats, cut = findings.stats, frozenset(findings.stats.cut)
+    verdicts = [each.verdict for each in findings.results]
+    runs = [each.trace for each in verdicts if isinstance(each, Violated) and each.trace is not None]
+    runs += [] if findings.error is None else [findings.error]
+    if runs:
+        best = min(runs, key=lambda run: (run.faults, len(run.steps)))
+        return Reply(place, stats.states, best, "", cut)
+    unknown = [each.reason for each in verdicts if isinstance(each, Unknown)]
+    unknown += [str(each.unshown) for each in verdicts if isinstance(each, Violated)]
+    problem = findings.end.value if findings.end.partial else next(iter(unknown), "")
+    return Reply(place, stats.states, None, problem, cut)

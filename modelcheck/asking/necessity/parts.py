@@ -1,0 +1,258 @@
+"""The parts of a protocol that its safety may need, and the model without each of them.
+
+NOTE(parts): a part is a place in the file, with all the places where an engine meets it:
+a function stands in every action that uses it, and a variant has what its base has.
+
+- A *guard* of an action is dropped.
+- A *quorum* is a comparison that asks a set to be large: `size(S) >= k`, `2 * size(S) > n`.
+  One member less is enough then: the set is counted with one more than it has.  So is
+  one for a number that the model is given, a config or the size of a sort: `size(S) == k`.
+- A *durable* field is volatile: every `wipe` and `lose` sets it to its first value.
+- A *reset* is an assignment of a fixed value, one that reads neither the state nor a bound
+  name, in an action or a repair; it is left out.  A `wipe` there is one, all of it.
+
+What only ghosts depend on is part of the claim and not of the protocol, and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from counterexamples.lines import one_line
+from spec.frozen import frozen
+from spec.load import load_volatile
+from spec.source import Source, Span
+from spec.walk import walk, with_parts
+
+
+class Kind(Enum):
+    """What a part is; the value is what becomes of it, in words."""
+
+    GUARD = "dropped"
+    QUORUM = "one less"
+    DURABLE = "volatile"
+    RESET = "left out"
+
+
+@frozen
+class Part:
+    """A part of a protocol by its kind and its place; `name` is for people."""
+
+    kind: Kind
+    span: Span
+    name: str
+
+
+Choice = Callable[[Part, ir.Expr, ir.Expr], ir.Expr]
+"""What to put in a place of a part, given what stands there and what would without the part."""
+
+
+def forgetful(models: Sequence[ir.Model]) -> tuple[ir.Model, ...]:
+    """The models with a store for every durable field wherever a crash would lose it, for `weakened`."""
+    if not any(v.storage is ir.Storage.DURABLE and v.owner for model in models for v in model.variables):
+        return tuple(models)
+    return load_volatile(models[0].source)
+
+
+def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[Part]:
+    """All parts of a model, given what `forgetful` makes of it."""
+    found: set[Part] = set()
+
+    def note(part: Part, now: ir.Expr, _without: ir.Expr) -> ir.Expr:
+        found.add(part)
+        return now
+
+    weakened(model, forgets, note)
+    return frozenset(found)
+
+
+def sites(model: ir.Model, forgets: ir.Model) -> dict[Part, frozenset[str]]:
+    """The parts of a model, and the actions in which each of them stands."""
+    found: dict[Part, set[str]] = {}
+    for action in forgets.actions:
+        only = replace(forgets, actions=(action,))
+        for part in parts_of(replace(model, actions=(model.action(action.name),)), only):
+            found.setdefault(part, set()).add(action.name)
+    return {part: frozenset(names) for part, names in found.items()}
+
+
+def weakened(model: ir.Model, forgets: ir.Model, choice: Choice) -> ir.Model:
+    """The model with what a choice puts in every place of a part, given what `forgetful` makes of it."""
+    actions = tuple(_Action(model, action, choice).chosen() for action in forgets.actions)
+    return replace(model, actions=actions)
+
+
+class _Action:
+    """The places of parts in one action."""
+
+    def __init__(self, model: ir.Model, forgets: ir.Action, choice: Choice) -> None:
+        self._model, self._action, self._choice = model, forgets, choice
+        self._stores = set(_stores(model.action(forgets.name).body))
+
+    def chosen(self) -> ir.Action:
+        """The action with all choices made."""
+        params = tuple(replace(param, domain=self._expr(param.domain)) for param in self._action.params)
+        head = tuple(map(self._head, self._action.head))
+        return replace(self._action, params=params, head=head, body=self._block(self._action.body))
+
+    @property
+    def _source(self) -> Source:
+        return self._model.source
+
+    def _head(self, part: ir.Guard | ir.Bound) -> ir.Guard | ir.Bound:
+        match part:
+            case ir.Bound(value=value):
+                return replace(part, value=self._expr(value))
+            case ir.Guard(name, test):
+                named = f"{self._action.name}.{name}" if name else None
+                which = named or f"{self._action.name}: {self._text(part.span)}"
+                always = ir.Const(True, type=t.BOOL, span=test.span)  # noqa: FBT003 - it has no name for it
+                guard = Part(Kind.GUARD, part.span, which)
+                return replace(part, test=self._choice(guard, self._expr(test), always))
+            case _:
+                assert_never(part)
+
+    def _text(self, span: Span) -> str:
+        return one_line(self._source.at(span))
+
+    # -------------------------------------------------------------- statements
+
+    def _block(self, statements: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        return tuple(new for old in statements for new in self._statement(old))
+
+    def _statement(self, statement: ir.Stmt) -> Iterator[ir.Stmt]:
+        match statement:
+            case ir.Assign():
+                yield from self._assign(statement)
+            case ir.Bound(value=value):
+                yield replace(statement, value=self._expr(value))
+            case ir.Branch(test, then, other):
+                asks = test if self._is_for_ghosts((*then, *other)) else self._expr(test)
+                yield replace(statement, test=asks, then=self._block(then), other=self._block(other))
+            case ir.Each(domain=domain, body=body):
+                yield replace(statement, domain=self._expr(domain), body=self._block(body))
+            case ir.Choose(domain=domain, where=where):
+                kept = None if where is None else self._expr(where)
+                yield replace(statement, domain=self._expr(domain), where=kept)
+            case ir.Assert():
+                yield statement
+            case _:
+                assert_never(statement)
+
+    def _is_for_ghosts(self, statements: Sequence[ir.Stmt]) -> bool:
+        assigned = [each for each in statements if isinstance(each, ir.Assign)]
+        ghosts = all(self._model.variables[each.var].ghost for each in assigned)
+        return bool(assigned) and ghosts and len(assigned) == len(statements)
+
+    def _assign(self, store: ir.Assign) -> Iterator[ir.Assign]:
+        """The store with a choice made; none where what is chosen is what is there already."""
+        variable, value = self._model.variables[store.var], store.value
+        there = _there(variable, store)
+        inner = value.of if isinstance(value, ir.Fit) else value
+        if (store.span, store.var) not in self._stores:
+            part = Part(Kind.DURABLE, variable.span, variable.name)
+            chosen = self._choice(part, there, inner)
+        elif variable.ghost:
+            chosen = inner
+        elif self._action.kind is not ir.Kind.FAULT and _is_fixed(inner):
+            name = f"{self._action.name}: {self._text(store.span)}"
+            chosen = self._choice(Part(Kind.RESET, store.span, name), inner, there)
+        else:
+            chosen = self._expr(inner)
+        if chosen is not there:
+            yield replace(store, value=replace(value, of=chosen) if isinstance(value, ir.Fit) else chosen)
+
+    # -------------------------------------------------------------- expressions
+
+    def _expr(self, expr: ir.Expr) -> ir.Expr:
+        """The expression with a choice made for every quorum in it."""
+        found = with_parts(expr, self._expr)
+        weak = smaller_quorum(found)
+        if weak is None:
+            return found
+        return self._choice(Part(Kind.QUORUM, expr.span, self._text(expr.span)), found, weak)
+
+
+def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
+    """The test where one member less is enough; None for one that does not ask a set to be large."""
+    match test:
+        case ir.Apply(op=ir.Op.LT | ir.Op.LE, args=(less, more)):
+            counted = one_more(more)
+            return None if counted is more else replace(test, args=(less, counted))
+        case ir.Apply(op=ir.Op.EQ, args=(left, right)):
+            for size, number in ((left, right), (right, left)):
+                counted = one_more(size)
+                if counted is not size and _is_fixed(number) and not isinstance(number, ir.Const):
+                    nearly = replace(test, args=(counted, number))
+                    return ir.Or((test, nearly), type=t.BOOL, span=test.span)
+        case _:
+            pass
+    return None
+
+
+def one_more(expr: ir.Expr) -> ir.Expr:
+    """A sum, product or choice of numbers with one more for a set whose size is in it; itself without any.
+
+    Not for the set of all members of a sort, nor for any other that is always the same.
+    """
+    match expr:
+        case ir.Apply(op=ir.Op.SIZE, args=(of,)) if isinstance(of.type, t.Set) and not _is_fixed(of):
+            one = ir.Const(1, type=t.INT, span=expr.span)
+            return ir.Apply(ir.Op.ADD, (expr, one), type=t.INT, span=expr.span)
+        case ir.Apply(op=ir.Op.ADD | ir.Op.SUB, args=(left, right)):
+            more = one_more(left)
+            if more is left and expr.op is ir.Op.ADD:
+                more = one_more(right)
+                return expr if more is right else replace(expr, args=(left, more))
+            return expr if more is left else replace(expr, args=(more, right))
+        case ir.Apply(op=ir.Op.MUL | ir.Op.MIN2 | ir.Op.MAX2):
+            return with_parts(expr, one_more)
+        case ir.Let(body=body):
+            more = one_more(body)
+            return expr if more is body else replace(expr, body=more)
+        case _:
+            return expr
+
+
+def _stores(statements: Sequence[ir.Stmt]) -> Iterator[tuple[Span, int]]:
+    """Where statements store, and to which variable."""
+    for statement in statements:
+        match statement:
+            case ir.Assign(var=var):
+                yield statement.span, var
+            case ir.Branch(_, then, other):
+                yield from _stores((*then, *other))
+            case ir.Each(body=body):
+                yield from _stores(body)
+            case _:
+                pass
+
+
+def _there(variable: ir.Variable, store: ir.Assign) -> ir.Expr:
+    """What the place of a store holds before it."""
+    found: ir.Expr = ir.Var(store.var, type=variable.type, span=store.span)
+    for step in store.path:
+        match step, found.type:
+            case ir.Key(key), t.Map(_, value):
+                found = ir.Apply(ir.Op.LOOKUP, (found, key), type=value, span=store.span)
+            case ir.At(index), t.Record(_, fields):
+                found = ir.Part(found, index, type=fields[index].type, span=store.span)
+            case ir.At(index), t.Tuple(items):
+                found = ir.Part(found, index, type=items[index], span=store.span)
+            case _:
+                raise AssertionError(step)  # a path is of these only
+    return found
+
+
+def _is_fixed(expr: ir.Expr) -> bool:
+    """Whether a value reads neither the state nor a name that is bound outside of it."""
+    bound = {part.slot for part in walk(expr) if isinstance(part, ir.Let | ir.Bind | ir.MapOf)}
+    return not any(
+        isinstance(part, ir.Var) or (isinstance(part, ir.Local) and part.slot not in bound)
+        for part in walk(expr)
+    )

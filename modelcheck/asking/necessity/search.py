@@ -1,0 +1,227 @@
+"""Which parts of a protocol its checks need: every mutant, asked of every check that holds.
+
+First each check is answered as it stands.  What it finds to hold is then asked of each
+mutant, the check with the fewest states first, until one is violated or makes an error.
+A check is passed over where its own search shows that the mutant has the same runs in it:
+the guard never said no, or no step was ever taken that would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import NoReturn, TypeVar
+
+from counterexamples.certify import certify
+from counterexamples.trace import Trace
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.necessity.answers import OF_SAFETY, Mutants, Question, Reply, Standing, Stands
+from modelcheck.asking.necessity.parts import Kind, Part, forgetful, sites
+from modelcheck.asking.necessity.switched import NOTHING, moved, set_to, switched, without
+from modelcheck.asking.sweep import shared_out
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.families import families, looked_at
+from modelcheck.contract.report import Answers, Reporter, Silent
+from modelcheck.processes.workers import Workers
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.ir import Check, Guard, Model
+from spec.ir import Kind as ActionKind
+
+LIMITS = Limits(states=2_000_000)  # of each search
+T = TypeVar("T")
+
+
+@frozen
+class Asked:
+    """A check of a model, and what it says of the protocol as it stands."""
+
+    model: Model
+    check: Check
+    stands: Stands
+
+
+@frozen
+class Row:
+    """A part, and the check that needs it, with the run on the mutant that it prevents; or none.
+
+    `held` are the checks that hold without it, `same` those in which the mutant has the
+    same runs, and `unknown` those without an answer, each with the reason.  `cut` are limits
+    of the scope at which only the mutant is cut.
+    """
+
+    part: Part
+    model: Model
+    needed_by: Asked | None
+    run: Trace | None
+    held: tuple[Asked, ...]
+    same: tuple[Asked, ...]
+    unknown: tuple[tuple[Asked, str], ...]
+    cut: tuple[str, ...]
+
+    @property
+    def line(self) -> int:
+        """Where the part stands in the file."""
+        return self.model.source.position(self.part.span.start)[0]
+
+    @property
+    def needed(self) -> bool | None:
+        """Whether a check needs it; None where that is not known."""
+        return True if self.run is not None else None if self.unknown else False
+
+
+def necessity(
+    models: tuple[Model, ...],
+    names: Sequence[str] = (),
+    *,
+    kinds: Sequence[Kind] = tuple(Kind),
+    limits: Limits = LIMITS,
+    reporter: Reporter | None = None,
+) -> tuple[Row, ...]:
+    """What is known of each part of the models of a file, in the order of the text.
+
+    Asks the checks of those names, all without any; costs a search for each part and check
+    that could tell, within `limits` each, on all cores.  Parts are missing where it was
+    interrupted.  Every run has been replayed on the mutant.  Raises SpecError for a name that the
+    file does not have, and where there is nothing to ask.
+    """
+    asking = Asking(models, names, kinds)
+    asked = dict(asking.checks(limits, reporter))
+    if len(asked) < asking.count:
+        return ()
+    rows = dict(asking.rows(tuple(asked[number] for number in sorted(asked)), limits, reporter))
+    return tuple(rows[number] for number in sorted(rows))
+
+
+class Asking:
+    """The parts of a file's models and its checks; see `necessity`. First `checks`, then `rows`."""
+
+    def __init__(
+        self, models: tuple[Model, ...], names: Sequence[str] = (), kinds: Sequence[Kind] = tuple(Kind)
+    ) -> None:
+        self._checks = pick_checks(models, list(names))
+        if not self._checks:
+            _refuse(models[0], "has no check, so nothing says what it must keep", "write one: `check NAME`")
+        of_name = dict(zip((model.name for model in models), forgetful(models), strict=True))
+        asked = {model.name: model for model in models if any(model is own for own, _ in self._checks)}
+        self._forgets = {name: of_name[name] for name in asked}
+        self._sites = {name: sites(model, of_name[name]) for name, model in asked.items()}
+        found = {part for at in self._sites.values() for part in at if part.kind in kinds}
+        self.parts = tuple(sorted(found, key=lambda part: (part.span.start, part.kind.name)))
+        if not self.parts:
+            _refuse(models[0], "has no part that could be left out", "guards are such parts")
+        numbers = {part: number for number, part in enumerate(self.parts, 1)}
+        self._switched = {name: switched(m, self._forgets[name], numbers) for name, m in asked.items()}
+        self._questions = self._of_checks()
+        self.count = len(self._checks)
+        self.source = models[0].source
+
+    def _of_checks(self) -> list[Question]:
+        """Each check as a question about the model with a switch, which is off."""
+        asked = []
+        for model, check in self._checks:
+            safety = (prop.name for prop in looked_at(model, check) if prop.kind in OF_SAFETY)
+            asked.append((model, replace(check, only=tuple(safety))))
+        switches = [(self._switched[model.name], set_to(check, NOTHING)) for model, check in asked]
+        others = [(model, set_to(check, NOTHING + 1)) for model, check in switches]
+        shared = families([*switches, *others])
+        return [
+            Question(model, check, check.only or (), family)
+            for (model, check), family in zip(switches, shared, strict=False)
+        ]
+
+    def checks(self, limits: Limits, reporter: Reporter | None = None) -> Iterator[tuple[int, Asked]]:
+        """Each check with its number, as the answers come; fewer where it is interrupted."""
+        work = Standing(self._questions, shared_out(limits, self.count))
+        for number, found in self._done(work, self.count, "check", lambda each: each.states, reporter):
+            yield number, Asked(*self._checks[number], found)
+
+    def rows(
+        self, asked: Sequence[Asked], limits: Limits, reporter: Reporter | None = None
+    ) -> Iterator[tuple[int, Row]]:
+        """The number of each part and what is known of it, as the answers come; fewer where interrupted.
+
+        `asked` are all checks in their order, as they stand.
+        """
+        able = [number for number, each in enumerate(asked) if not each.stands.why]
+        if not able and not any(each.stands.unknown for each in asked):
+            _refuse(
+                asked[0].model,
+                "has no check that holds",
+                "; ".join(dict.fromkeys(a.stands.why for a in asked)),
+            )
+        able.sort(key=lambda number: (asked[number].stands.states, number))
+        properties = [asked[number].stands.properties for number in range(self.count)]
+        questions = [
+            replace(question, properties=holding)
+            for question, holding in zip(self._questions, properties, strict=True)
+        ]
+        orders = [[n for n in able if self._may_tell(part, asked[n])] for part in self.parts]
+        work = Mutants(questions, orders, shared_out(limits, len(orders)))
+        seen = self._done(work, len(orders), "part", lambda each: sum(r.states for r in each), reporter)
+        for number, replies in seen:
+            has = [asked[n] for n in able if self.parts[number] in self._sites[asked[n].model.name]]
+            same = [each for each in has if all(each is not asked[n] for n in orders[number])]
+            yield number, self._row(self.parts[number], asked, same, replies)
+
+    def _may_tell(self, part: Part, asked: Asked) -> bool:
+        """Whether the mutant may have other runs in a check, by what it has seen as it stands."""
+        actions = self._sites[asked.model.name].get(part)
+        if actions is None:
+            return False
+        budget, stands = asked.check.budget, asked.stands
+        faults = [action.name for action in asked.model.actions if action.kind is ActionKind.FAULT]
+        idle = {name for name in faults if budget.total == 0 or not budget.allows(name)}
+        if part.kind is Kind.GUARD:
+            return not all(a in idle or _is_unrefused(part, asked.model, a, stands) for a in actions)
+        if part.kind in {Kind.DURABLE, Kind.RESET}:  # a quorum may be what keeps an action from happening
+            idle |= stands.unused
+        return not actions <= idle
+
+    def _row(
+        self, part: Part, asked: Sequence[Asked], same: Sequence[Asked], replies: Sequence[Reply]
+    ) -> Row:
+        home = next(each.model for each in asked if part in self._sites[each.model.name])
+        held = tuple(asked[r.place] for r in replies if r.run is None and not r.problem)
+        lacking = ((each, each.stands.unknown) for each in asked if part in self._sites[each.model.name])
+        unknown = (
+            *((asked[r.place], r.problem) for r in replies if r.problem),
+            *((each, reason) for each, reason in lacking if reason),
+        )
+        cut = tuple(sorted({limit for r in replies for limit in r.cut - asked[r.place].stands.cut}))
+        for reply in replies:
+            if reply.run is not None:
+                by = asked[reply.place]
+                mutant = without(by.model, self._forgets[by.model.name], part)
+                run = certify(moved(reply.run, mutant)).trace
+                return Row(part, by.model, by, run, held, tuple(same), unknown, cut)
+        return Row(part, home, None, None, held, tuple(same), unknown, cut)
+
+    def _done(
+        self,
+        work: Callable[[int], T],
+        count: int,
+        what: str,
+        states_of: Callable[[T], int],
+        reporter: Reporter | None,
+    ) -> Iterator[tuple[int, T]]:
+        """The results of jobs as they come, told as progress."""
+        tell, began, states = (reporter or Silent()).tell, monotonic(), 0
+        with Workers(work, list(self._switched.values())) as workers:
+            for done, (number, result) in enumerate(workers.each(count), 1):
+                states += states_of(result)
+                tell(Answers(what, done, count, states, monotonic() - began))
+                yield number, result
+
+
+def _is_unrefused(part: Part, model: Model, action: str, stands: Stands) -> bool:
+    """Whether a guard never says no in a check; not where another guard of the action is called the same."""
+    guards = [each for each in model.action(action).head if isinstance(each, Guard)]
+    names = [guard.name or model.source.at(guard.span) for guard in guards]
+    own = next(name for name, guard in zip(names, guards, strict=True) if guard.span == part.span)
+    return (action, own) in stands.unrefused and names.count(own) == 1
+
+
+def _refuse(model: Model, what: str, help_: str) -> NoReturn:
+    raise SpecError([Diagnostic("R0914", model.source, None, f"{model.name} {what}", help=help_)])

@@ -1,0 +1,246 @@
+"""What a command line changes of a check: its scope, its configuration, its budget of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from modelcheck.asking.models import pick_checks, pick_model, pick_property
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
+from spec.frozen import frozen
+from spec.ir import Budget, Check, Kind, Model, Scope, Value
+from spec.source import Source, Span
+from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
+from spec.versions import default_of, order
+
+
+@frozen
+class Overrides:
+    """Settings as typed: `k=v` texts for scope and configuration, texts for faults and for a release.
+
+    Of a release every config entry has its default there, where the model says what that is;
+    what `config` sets comes before.
+    """
+
+    scope: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+    faults: str | None = None
+    release: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.scope or self.config or self.faults is not None or self.release is not None)
+
+
+def apply(model: Model, check: Check, given: Overrides) -> Check:
+    """The check with what was typed in place of its own.
+
+    When anything differs it says nothing about itself any more, and expects nothing.
+    Raises SpecError for a name the model does not have and a value that does not fit.
+    """
+    changed = replace(
+        check,
+        scope=_config(
+            model, _of_release(model, _scope(model, check.scope, given.scope), given), given.config
+        ),
+        budget=check.budget if given.faults is None else _budget(model, given.faults, check.budget),
+    )
+    return check if changed == check else replace(changed, expect=(), says=None)
+
+
+def free_check(model: Model, given: Overrides) -> Check:
+    """A check made of nothing but what was typed, for a model that has none.
+
+    Raises SpecError when a sort, a nat or a network has no bound.
+    """
+    scope = _scope(model, Scope({s.name: () for s in model.sorts}, {}, {}, {}), given.scope)
+    networks = [variable.name for variable in model.variables if variable.network]
+    missing = [name for name, members in scope.sorts.items() if not members]
+    missing += [nat.name for nat in model.nats if nat.name not in scope.nats]
+    missing += [name for name in networks if name not in scope.networks]
+    if missing:
+        message = f"{model.name} has no check, and nothing says how far {', '.join(missing)} may go"
+        help_ = f"add `--scope {' '.join(f'{name}=3' for name in missing)}`"
+        raise SpecError([Diagnostic("R0901", model.source, None, message, help=help_)])
+    defaults = {entry.name: entry.default for entry in model.configs}
+    scope = _config(model, _of_release(model, replace(scope, config=defaults), given), given.config)
+    budget = Budget(None) if given.faults is None else _budget(model, given.faults, Budget(None))
+    return Check("command line", scope, budget, None, (), None, span=Span(0, 0))
+
+
+def one_check(
+    models: tuple[Model, ...], check: str | None, of: str | None, given: Overrides, use: str
+) -> tuple[Model, Check]:
+    """The one check that is meant, on the model that is meant, with what was typed in place of its own.
+
+    Raises SpecError where the file has several and none is named; `use` says what is of one check.
+    """
+    if not any(model.checks for model in models):
+        model = pick_model(models, of)
+        return model, free_check(model, given)
+    found = pick_checks(models, [] if check is None else [check])
+    if len(found) > 1:
+        names = ", ".join(each.name for _, each in found)
+        message = f"{models[0].source.name} has {len(found)} checks, and {use} is of one"
+        raise SpecError(
+            [Diagnostic("R0908", models[0].source, None, message, help=f"add --check with one of {names}")]
+        )
+    ((model, own),) = found
+    return put(models, model, own, of, given)
+
+
+def put(
+    models: tuple[Model, ...], model: Model, check: Check, of: str | None, given: Overrides
+) -> tuple[Model, Check]:
+    """A check, on the model that is named instead if any, with what was typed in place of its own."""
+    asked = model if of is None else pick_model(models, of)
+    return asked, apply(asked, check if asked is model else _moved(check, asked), given)
+
+
+def only(model: Model, check: Check, names: Sequence[str]) -> Check:
+    """The check of only some properties, without what it expects; of all where none is named.
+
+    Raises SpecError for a name that the model does not have.
+    """
+    if not names:
+        return check
+    for name in names:
+        pick_property(model, name)
+    return replace(check, only=tuple(names), expect=())
+
+
+def _moved(check: Check, model: Model) -> Check:
+    """A check put to another variant, with its value for each switch that both have.
+
+    It says nothing about itself any more, and nothing is foretold.
+    """
+    known = {entry.name: entry.default for entry in model.configs}
+    config = known | {name: value for name, value in check.scope.config.items() if name in known}
+    return replace(check, scope=replace(check.scope, config=config), expect=(), says=None)
+
+
+def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
+    sorts, nats, networks = dict(base.sorts), dict(base.nats), dict(base.networks)
+    names = {variable.name for variable in model.variables if variable.network}
+    for option, name, text in _pairs("--scope", given):
+        if name in {sort.name for sort in model.sorts}:
+            sorts[name] = _members(name, _number(option, text, 1, LARGEST_SORT), sorts.get(name, ()))
+        elif name in {nat.name for nat in model.nats}:
+            nats[name] = _number(option, text, 0, LARGEST_NAT)
+        elif name in names:
+            networks[name] = _number(option, text, 0, LARGEST_NAT)
+        else:
+            known = (*sorts, *(nat.name for nat in model.nats), *names)
+            _unknown(option, f"{model.name} has no sort, nat or network `{name}`", name, known)
+    return Scope(sorts, nats, networks, base.config)
+
+
+def _members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The first so many names, and further ones made in their likeness."""
+    further = member_names(sort, count + len(names))
+    return (*names, *(name for name in further if name not in names))[:count]
+
+
+def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
+    """The configuration of a release, as far as the model knows its defaults."""
+    if given.release is None:
+        return scope
+    option = Source("--release", given.release)
+    if order(given.release) is None:
+        _wrong(option, f"`{given.release}` is not a version", "a version is numbers and dots: `2.1.0`")
+    known = {entry.name: default_of(entry, given.release) for entry in model.configs if entry.defaults}
+    if not known:
+        _wrong(option, f"{model.name} does not say what the defaults of a release are")
+    found = {name: default for name, default in known.items() if default is not None}
+    return replace(scope, config={**scope.config, **found})
+
+
+def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:
+    types = {entry.name: entry.type for entry in model.configs}
+    config = dict(scope.config)
+    for option, name, text in _pairs("--config", given):
+        if name not in types:
+            _unknown(option, f"{model.name} has no config entry `{name}`", name, types)
+        config[name] = _value(option, types[name], text, scope)
+    return replace(scope, config=config)
+
+
+def _value(option: Source, of: Type, text: str, scope: Scope) -> Value:
+    """The value of a scalar type, or of an option of one, that a text names."""
+    match of:
+        case Bool():
+            return _one_of(option, ("false", "true"), text) == 1
+        case Enum(_, members):
+            return _one_of(option, members, text)
+        case Sort(name):
+            return _one_of(option, scope.sorts[name], text)
+        case Range(lo, hi):
+            return _number(option, text, lo, hi)
+        case Nat(name):
+            return _number(option, text, 0, scope.limit(name))
+        case Int():
+            return _number(option, text, -(2**63), 2**63)
+        case Option(inner):
+            return None if text == "none" else _value(option, inner, text, scope)
+        case _:
+            return _wrong(option, f"a value of type {of} cannot be given here; write it in a check")
+
+
+def _budget(model: Model, text: str, own: Budget) -> Budget:
+    """`any`, a number, or `crash=1,isolate=any`: which faults, and how many.
+
+    A number is of the kinds that the check allows of its `own`, where it names some.
+    """
+    option = Source("--faults", text)
+    if "=" not in text:
+        total = None if text == "any" else _number(option, text, 0, 2**31)
+        named = [name for name in own.kinds or () if own.allows(name)]
+        return Budget(total, dict.fromkeys(named) if named and total != 0 else None)
+    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
+    kinds: dict[str, int | None] = {}
+    for _, name, most in _pairs("--faults", text.split(",")):
+        if name not in faults:
+            _unknown(option, f"{model.name} has no fault `{name}`", name, faults)
+        kinds[name] = None if most == "any" else _number(option, most, 0, 2**31)
+    return Budget(None, kinds)
+
+
+def _pairs(option: str, given: Iterable[str]) -> Iterable[tuple[Source, str, str]]:
+    """The sides of each `k=v`; several may stand in one text, with commas between."""
+    for text in given:
+        source = Source(option, text)
+        for part in text.split(","):
+            name, sign, value = (side.strip() for side in part.partition("="))
+            if not sign or not name or not value:
+                _wrong(source, f"`{part.strip()}` is not of the form name=value")
+            yield source, name, value
+
+
+def _one_of(option: Source, names: Sequence[str], text: str) -> int:
+    if text not in names:
+        _wrong(option, f"`{text}` is none of {', '.join(names)}", suggest(text, names))
+    return names.index(text)
+
+
+def _number(option: Source, text: str, least: int, most: int) -> int:
+    if not (text.removeprefix("-").isdecimal() and len(text) < 20 and least <= int(text) <= most):
+        _wrong(option, f"`{text}` is not a whole number from {least} to {most}")
+    return int(text)
+
+
+def _unknown(
+    option: Source, message: str, name: str, known: Iterable[str] | Mapping[str, object]
+) -> NoReturn:
+    names = sorted(known)
+    help_ = suggest(name, names) or (f"known are {', '.join(names)}" if names else "")
+    raise SpecError([Diagnostic("R0902", option, _find(option, name), message, help=help_)])
+
+
+def _wrong(option: Source, message: str, help_: str = "") -> NoReturn:
+    raise SpecError([Diagnostic("R0903", option, Span(0, len(option.text)), message, help=help_)])
+
+
+def _find(option: Source, name: str) -> Span:
+    at = max(0, option.text.find(name))
+    return Span(at, at + len(name))

@@ -1,0 +1,203 @@
+"""Many questions at once: the points of a grid, each answered by a search of its own.
+
+Searches of one thread each take all the cores that there are; where they run is for a `Crew`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from itertools import product
+from typing import Protocol
+
+from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.asking.models import pick_model
+from modelcheck.asking.overrides import Overrides, free_check, only, put
+from modelcheck.contract.engine import Engine, Family, Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.families import families
+from modelcheck.contract.result import Outcome
+from modelcheck.contract.standing import standing
+from modelcheck.engines.registry import engine
+from modelcheck.processes.cores import cores
+from modelcheck.processes.memory import SHARE, available, resident
+from modelcheck.processes.workers import Workers
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.ir import Check, Model
+from spec.source import Source, Span
+from spec.values import ModelError
+
+MOST_POINTS = 10_000
+FAULTS = "faults"  # may be varied as the names of the model may
+
+
+@frozen
+class Axis:
+    """A name that is varied, and its values as typed."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@frozen
+class Point:
+    """A check on a model, with one value of each axis in place of its own."""
+
+    values: tuple[str, ...]
+    model: Model
+    check: Check
+
+
+@frozen
+class Answer:
+    """What a search found; or why there was none, and how bad that is."""
+
+    outcome: Outcome | None
+    problem: str = ""
+    exit: Exit = Exit.UNKNOWN
+
+
+@frozen
+class Orders:
+    """How each point is searched."""
+
+    limits: Limits = field(default_factory=Limits)
+    symmetry: bool = False
+    at_first: bool = False
+
+
+class Crew(Protocol):
+    """Those who answer points, many at a time."""
+
+    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+        """Each point's number and answer, as they come; fewer where it is interrupted."""
+        ...
+
+
+def axis(text: str) -> Axis:
+    """`NAME=V,V,…`, where `2..5` stands for 2,3,4,5. Raises SpecError when it is not of that form."""
+    name, sign, values = (side.strip() for side in text.partition("="))
+    found = tuple(each for part in values.split(",") for each in _range(part.strip()))
+    if not sign or not name or not all(found) or len(set(found)) < len(found):
+        _wrong(text, f"`{text}` is not of the form NAME=VALUE,VALUE,… with each value once")
+    return Axis(name, found)
+
+
+def _range(part: str) -> Sequence[str]:
+    first, dots, last = part.partition("..")
+    if not dots or not first.isdecimal() or not last.isdecimal():
+        return (part,)
+    found = range(int(first), int(last) + 1)
+    if not 0 < len(found) <= MOST_POINTS:
+        _wrong(part, f"`{part}` is not from a number to one that is no less, of at most {MOST_POINTS:,}")
+    return [str(number) for number in found]
+
+
+def points(
+    models: tuple[Model, ...],
+    checks: Sequence[tuple[Model, Check]],
+    axes: Sequence[Axis],
+    given: Overrides,
+    *,
+    of: str | None = None,
+    properties: Sequence[str] = (),
+) -> list[Point]:
+    """Each check at each point of the grid, the last axis fastest; one made up where there is none.
+
+    What checks expect is minded where nothing is varied, and forgotten else.
+    Raises SpecError for a name that the model does not have, a value that does not fit, and too many points.
+    """
+    count = max(1, len(checks)) * math.prod(len(each.values) for each in axes)
+    if count > MOST_POINTS:
+        text = " ".join(each.name for each in axes)
+        _wrong(text, f"{count:,} points are too many, more than {MOST_POINTS:,}")
+    made = []
+    for number in range(max(1, len(checks))):
+        model, asked = checks[number] if checks else (pick_model(models, of), None)
+        for values in product(*(each.values for each in axes)):
+            settings = _settings(model, axes, values, given)
+            if asked is None:
+                moved, question = model, free_check(model, settings)
+            else:
+                moved, question = put(models, model, asked, of, settings)
+            question = only(moved, question, properties)
+            made.append(Point(values, moved, replace(question, expect=()) if axes else question))
+    return made
+
+
+def _settings(model: Model, axes: Sequence[Axis], values: Sequence[str], given: Overrides) -> Overrides:
+    """What was typed for all points, and behind it what is of this one."""
+    switches = {entry.name for entry in model.configs}
+    for each, value in zip(axes, values, strict=True):
+        if each.name in switches:
+            given = replace(given, config=(*given.config, f"{each.name}={value}"))
+        elif each.name == FAULTS:
+            given = replace(given, faults=value)
+        else:
+            given = replace(given, scope=(*given.scope, f"{each.name}={value}"))
+    return given
+
+
+def answer(
+    point: Point, orders: Orders, *, engine: Engine | None = None, family: Family | None = None
+) -> Answer:
+    """The answer of one search with one thread; by some engine, or whichever is the fastest that can."""
+    try:
+        outcome = check(
+            point.model,
+            point.check,
+            engine=engine,
+            limits=orders.limits,
+            symmetry=orders.symmetry,
+            threads=1,
+            family=family,
+            at_first=orders.at_first,
+        )
+    except Unmet as unmet:
+        names = ", ".join(each.name for each in unmet.assumes)
+        return Answer(None, f"against the assumption {names}", Exit.EXPECTED)
+    except Unsupported as unsupported:
+        if engine is not None:
+            return answer(point, orders)
+        return Answer(None, str(unsupported), Exit.UNKNOWN)
+    except ModelError as error:
+        return Answer(None, f"the model cannot start: {error.message}", Exit.WRONG)
+    return Answer(outcome, exit=standing(outcome).exit)
+
+
+class _Answering:
+    """Answers the points of a sweep by their numbers, those of a family with one kernel."""
+
+    def __init__(self, points: Sequence[Point], orders: Orders) -> None:
+        self._points, self._orders = tuple(points), orders
+        self._families = families([(point.model, point.check) for point in points])
+        self._engine: Engine | None = None  # of this process
+
+    def __call__(self, number: int) -> Answer:
+        self._engine = self._engine or engine("explicit", series=True)
+        return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
+
+
+def shared_out(limits: Limits, searches: int) -> Limits:
+    """The limits of each of so many searches, as many at a time as there are cores, in the free memory."""
+    free = available()
+    if limits.memory is not None or free is None:
+        return limits
+    return replace(limits, memory=resident() + int(SHARE * free / min(cores(), searches)))
+
+
+class Processes:
+    """A process for each core of this machine."""
+
+    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+        """As they come; the memory that is free is shared out."""
+        orders = replace(orders, limits=shared_out(orders.limits, len(points)))
+        models = list({id(point.model): point.model for point in points}.values())
+        with Workers(_Answering(points, orders), models) as workers:
+            yield from workers.each(len(points))
+
+
+def _wrong(text: str, message: str) -> None:
+    raise SpecError([Diagnostic("R0903", Source("--vary", text), Span(0, len(text)), message)])

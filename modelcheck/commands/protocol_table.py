@@ -1,0 +1,212 @@
+"""What every check of the library comes to, as tables: `spec/protocols/README.md`.
+
+`python -m modelcheck.commands.protocol_table` answers all checks, in some minutes, and writes the page
+anew; with names only those of these protocols, and what is written of the others stays.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, assert_never
+
+import spec.library as library
+from counterexamples.lines import count
+from counterexamples.trace import Trace
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.api import check
+from modelcheck.asking.models import pick_checks
+from modelcheck.commands.known_bugs import address, bugs
+from modelcheck.contract.families import families
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
+from modelcheck.contract.wording import fault_words
+from modelcheck.storage.files import read_text, save_text
+from spec.ir import PropertyKind
+from spec.load import loads
+
+FILE = Path(library.__file__).with_name("protocols") / "README.md"
+CLASSES = (1, 10, 100, 1000)  # seconds; to be more exact would say more of the machine than of the check
+ABOUT = """\
+# The protocols
+
+The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
+`modelcheck protocols NAME` tells what a check says of itself.
+`python -m modelcheck.commands.protocol_table` writes this page; \
+tests hold it against the files and the engine.
+
+A property that a run decides has a row of its own, with the fewest faults and then the fewest steps; \
+the row below is of all others that the check asks about.
+*States* are those found until everything was decided; *seconds* are what that took on the machine that \
+wrote this page.
+"""
+
+
+KNOWN = """\
+### What Kafka is known to have done wrong
+
+Each is a check that is violated; the runs are those with the fewest faults.
+*Since* and *fixed* are releases of Kafka, empty where the source does not say.
+[kafka_bugs.toml](kafka_bugs.toml) holds what is told of each; the numbers are those of its check below.
+"""
+
+
+class Row(NamedTuple):
+    """A line of a table.  What is of a whole check stands in the first of its rows alone."""
+
+    check: str
+    model: str
+    claim: str
+    verdict: str
+    faults: str
+    steps: str
+    states: str
+    seconds: str
+
+    @property
+    def timeless(self) -> tuple[str, ...]:
+        """The row without what depends on the machine."""
+        return self[:-1]
+
+
+HEADS = Row("check", "of", "property", "verdict", "faults", "steps", "states", "seconds")
+LINE = Row("---", "---", "---", "---", "---:", "---:", "---:", "---:")
+Tables = Mapping[str, Sequence[Row]]
+"""The rows of each protocol, by its name."""
+
+Cells = tuple[str, str, str, str]  # property, verdict, faults, steps
+
+
+def rows(outcome: Outcome) -> tuple[Row, ...]:
+    """The rows of a check: each property that a run decides, then the others by how far they hold."""
+    first, *others = [*_shown(outcome), *_held(outcome)] or [("", "the model makes no error", "", "")]
+    stats = outcome.findings.stats
+    seconds = next((f"< {most:,}" for most in CLASSES if stats.seconds < most), "more")
+    name, model = f"`{outcome.check.name}`", f"`{outcome.model.name}`"
+    whole = Row(name, model, *first, f"{stats.states:,}", seconds)
+    return (whole, *(Row("", "", *cells, "", "") for cells in others))
+
+
+def _shown(outcome: Outcome) -> Iterator[Cells]:
+    """What is violated, or reached, with the fewest faults and steps; and what is never reached."""
+    for result in outcome.findings.results:
+        name = f"`{result.property}`"
+        match result.verdict:
+            case Violated(trace=Trace() as trace):
+                yield name, "violated", str(trace.faults), str(len(trace.steps))
+            case Violated():
+                yield name, "never reached" if result.kind is PropertyKind.REACHABLE else "violated", "", ""
+            case Holds(example=Trace() as trace):
+                yield name, "reached", str(trace.faults), str(len(trace.steps))
+            case Unknown(reason):
+                yield name, f"unknown: {reason}", "", ""
+            case Holds():
+                pass
+            case _:
+                assert_never(result.verdict)
+
+
+def _held(outcome: Outcome) -> Iterator[Cells]:
+    """What holds: all properties of which the same is said have one row."""
+    found: dict[str, list[str]] = defaultdict(list)
+    results = outcome.findings.results
+    for result in results:
+        if isinstance(result.verdict, Holds) and result.verdict.example is None:
+            found[fault_words(outcome.model, result.verdict.extent)].append(result.property)
+    for words, properties in found.items():
+        if len(properties) == 1:
+            yield f"`{properties[0]}`", f"holds {words}".rstrip(), "", ""
+        else:
+            which = f"all {len(results)}" if len(properties) == len(results) else f"{len(properties)} others"
+            yield which, f"hold {words}".rstrip(), "", ""
+
+
+# ------------------------------------------------------------------------ the page
+
+
+def page(tables: Tables) -> str:
+    """The page with the tables of all protocols, and one of the protocols above."""
+    heads = ["| protocol | what it is | checks | that find a violation |", "| --- | --- | ---: | ---: |"]
+    told = [library.shipped(name) for name in tables]
+    for each in told:
+        wrong = sum(bool(question.violations) for question in each.questions)
+        heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
+    parts = [ABOUT, _lines(heads), KNOWN, _lines(_known(tables))]
+    for each in told:
+        parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
+        parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
+    return "\n".join(parts)
+
+
+def _known(tables: Tables) -> Iterator[str]:
+    """The lines of the table of known bugs: what is told of each, and what its check comes to."""
+    yield "| bug | what happens | since | fixed | check | faults | steps | states | seconds |"
+    yield "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |"
+    for bug in bugs():
+        found = of_check(tables.get(bug.model, ()), bug.check)
+        shown = next((row for row in found if row.claim == f"`{bug.property}`"), None)
+        numbers = ("", "") if shown is None else (shown.faults, shown.steps)
+        whole = (found[0].states, found[0].seconds) if found else ("", "")
+        name = f"[{bug.name}]({address(bug.source)})" + (f" ({bug.also})" if bug.also else "")
+        where = f"[{bug.model}](#{bug.model}) `{bug.check}`"
+        yield f"| {' | '.join((name, bug.what, bug.since, bug.fixed, where, *numbers, *whole))} |"
+
+
+def _line(row: Row) -> str:
+    return f"| {' | '.join(row)} |"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read(text: str) -> Tables:
+    """The tables of such a page."""
+    found = {}
+    for part in text.split("\n## ")[1:]:
+        lines = [line for line in part.splitlines() if line.startswith("|")]
+        found[part.split("\n")[0]] = [Row(*line[2:-2].split(" | ")) for line in lines[2:]]
+    return found
+
+
+def of_check(table: Iterable[Row], name: str) -> list[Row]:
+    """The rows of one check; none where it is not there."""
+    found: list[Row] = []
+    for row in table:
+        if row.check == f"`{name}`" or (found and not row.check):
+            found.append(row)
+        elif found:
+            break
+    return found
+
+
+# ----------------------------------------------------------------- writing it anew
+
+
+def answered(name: str, reporter: Reporter) -> list[Row]:
+    """The rows of a protocol, from the engine."""
+    asked = pick_checks(loads(library.text(name), name), [])
+    found: list[Row] = []
+    for (model, question), family in zip(asked, families(asked), strict=True):
+        found += rows(check(model, question, family=family, reporter=reporter))
+    return found
+
+
+def main(given: Sequence[str]) -> None:
+    """Write the page; what is not named, and there already, stays as it is."""
+    kept = read(read_text(str(FILE))) if given else {}
+    progress = ProgressLine(sys.stderr, "", columns=shutil.get_terminal_size().columns)
+    tables = {}
+    for name in library.names():
+        progress.begin(name)
+        tables[name] = kept[name] if name in kept and name not in given else answered(name, progress)
+        progress.clear()
+    save_text(FILE, page(tables))
+    sys.stderr.write(f"wrote {FILE}: {count(sum(map(len, tables.values())), 'row')}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

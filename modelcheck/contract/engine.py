@@ -1,0 +1,131 @@
+"""What an engine is: it takes a task and answers with findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import Findings
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.ir import Budget, Kind, Model, Property, Scope
+from spec.source import Source
+
+
+@frozen
+class Limits:
+    """When to give up and say so: so many states, seconds, bytes of memory in use. None: never."""
+
+    states: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+
+
+@frozen
+class Keep:
+    """A folder in which a search is written down every so many seconds, and when it stops.
+
+    With `resume` the search goes on from what the folder holds.
+    """
+
+    folder: Path
+    seconds: float = 300
+    resume: bool = False
+
+
+@frozen
+class Family:
+    """Questions about one model of one size that differ in what they ask, in faults and in configuration.
+
+    An engine may make one thing for all of them: `properties` and `faults` are those
+    of any of them, `configs` the entries that they set differently, `counted` the kinds
+    of faults that some of them bound by a number, and the greatest.
+    """
+
+    properties: tuple[Property, ...]
+    faults: frozenset[str]
+    configs: frozenset[str]
+    counted: Mapping[str, int]
+
+
+@frozen
+class Task:
+    """A question to an engine: a whole run is this value and nothing else.
+
+    `stop_early` allows to stop when every property is decided; without it the
+    search goes on, so that all counts are of the whole extent; with `at_first` it may
+    stop as soon as one is, and the others stay unknown.  `symmetry` are the
+    sorts up to whose renamings states count as one (see `modelcheck.search.symmetry`):
+    verdicts, faults and steps are the same, counts are of orbits.  `threads` of
+    None: one for each core; findings do not depend on it.  Without `ways` an engine
+    need not remember how it came to each state, which saves memory: it searches
+    again where there is a run to show.  `family` tells of other questions that may
+    follow; findings do not depend on it.
+    """
+
+    model: Model
+    scope: Scope
+    budget: Budget
+    properties: tuple[Property, ...]
+    limits: Limits = Limits()
+    check: str | None = None
+    stop_early: bool = True
+    symmetry: tuple[str, ...] = ()
+    threads: int | None = None
+    keep: Keep | None = None
+    ways: bool = True
+    family: Family | None = None
+    at_first: bool = False
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """The kinds of faults that the budget allows."""
+        actions = self.model.actions
+        return frozenset(a.name for a in actions if a.kind is Kind.FAULT and self.budget.allows(a.name))
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """The kinds of faults that are counted in each state, and up to how many."""
+        return self.budget.counted if self.family is None else self.family.counted
+
+
+@frozen
+class Refusal:
+    """Something an engine cannot do, and the engine that can, if any."""
+
+    what: str
+    instead: str | None = None
+
+
+class CannotResume(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """There is no search that could go on."""
+
+
+class CannotStart(SpecError):  # noqa: N818 - an answer to the user, no failure of ours
+    """What an engine runs on is not there: a sentence says what, and what to do. Nothing was searched."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__([Diagnostic("R0912", Source("modelcheck", ""), None, message)])
+
+
+class Engine(Protocol):
+    """Decides the properties of one model within one scope and budget.
+
+    An engine is deterministic for a given task (but for limits of time and
+    memory), never prints, and answers Unknown rather than guess.  Every
+    Violated carries a trace of the fewest faults and then the fewest steps, or
+    says why the search for it was cut short.
+    What it cannot do it refuses before it starts; it never ignores a property.
+    """
+
+    name: ClassVar[str]
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """What the engine cannot do of a task; empty when it can do all of it. Costs no search."""
+        ...
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """The findings; partial, with all that was found so far, when a limit or Ctrl-C ends the search."""
+        ...

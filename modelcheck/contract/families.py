@@ -1,0 +1,49 @@
+"""Which questions an engine can answer with one kernel: those about one model of one size."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from modelcheck.contract.engine import Family
+from spec.ir import Check, Kind, Model, Property
+
+
+def families(questions: Sequence[tuple[Model, Check]]) -> list[Family | None]:
+    """The family of each question; None for one that is alone in it."""
+    groups: dict[object, list[int]] = defaultdict(list)
+    for number, (model, check) in enumerate(questions):
+        groups[_size(model, check)].append(number)
+    found: list[Family | None] = [None] * len(questions)
+    for numbers in groups.values():
+        if len(numbers) > 1:
+            family = _family(questions[numbers[0]][0], [questions[number][1] for number in numbers])
+            for number in numbers:
+                found[number] = family
+    return found
+
+
+def looked_at(model: Model, check: Check) -> tuple[Property, ...]:
+    """The properties a check looks at, in the order of the model."""
+    return tuple(p for p in model.properties if check.only is None or p.name in check.only)
+
+
+def _size(model: Model, check: Check) -> object:
+    """What the questions of a family have in common, and what decides how variables are laid out."""
+    scope = check.scope
+    sorts = tuple((name, len(members)) for name, members in scope.sorts.items())
+    bounds = tuple(scope.nats.items()), tuple(scope.networks.items())
+    return id(model), sorts, bounds
+
+
+def _family(model: Model, checks: Sequence[Check]) -> Family:
+    asked = {prop.name for check in checks for prop in looked_at(model, check)}
+    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
+    configs = [entry.name for entry in model.configs]
+    counted = [item for check in checks for item in check.budget.counted.items()]
+    return Family(
+        tuple(prop for prop in model.properties if prop.name in asked),
+        frozenset(name for name in faults if any(check.budget.allows(name) for check in checks)),
+        frozenset(name for name in configs if len({check.scope.config[name] for check in checks}) > 1),
+        dict(sorted(counted)),  # the last of a name, which is the most
+    )

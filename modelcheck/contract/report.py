@@ -1,0 +1,141 @@
+"""What an engine tells while it runs, and to whom."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from counterexamples.trace import Trace
+from modelcheck.contract.result import End, Layer
+from spec.frozen import frozen
+
+
+@frozen
+class Progress:
+    """How far a search is; told about twice a second. `memory` is in bytes, of the whole process."""
+
+    faults: int
+    depth: int
+    states: int
+    transitions: int
+    waiting: int
+    seconds: float
+    memory: int
+
+
+@frozen
+class LayerDone:
+    """Everything with so many faults has been searched."""
+
+    layer: Layer
+
+
+@frozen
+class Found:
+    """A property is decided by a run: violated, or (a `reachable`) reached. Some engines show it at once."""
+
+    property: str
+    faults: int
+    steps: int
+    trace: Trace | None = None
+
+
+@frozen
+class Kept:
+    """How far the search is has been written down; or has not, and why."""
+
+    states: int
+    problem: str | None = None
+
+
+@frozen
+class Runs:
+    """How many random runs are done, of how many; told about twice a second."""
+
+    done: int
+    wanted: int
+    steps: int
+    seconds: float
+
+
+@frozen
+class Shrinking:
+    """How large a run still is, and how many smaller ones were tried; told about twice a second."""
+
+    faults: int
+    steps: int
+    tried: int
+    seconds: float
+
+
+@frozen
+class Proving:
+    """How far a proof is: runs of how many steps it is about, what it has learned, and its questions."""
+
+    steps: int
+    clauses: int
+    questions: int
+    seconds: float
+
+
+@frozen
+class Answers:
+    """How many questions of a kind (`what`) are answered, of how many, and how many states that took."""
+
+    what: str
+    done: int
+    wanted: int
+    states: int
+    seconds: float
+
+
+@frozen
+class Companion:
+    """How far the engine beside is, by the length of the runs it looks at; or a run it has found."""
+
+    engine: str
+    depth: int
+    found: Found | None = None
+
+
+@frozen
+class NotKept:
+    """What was compiled cannot be kept for the next run: where, and why."""
+
+    folder: str
+    problem: str
+
+
+@frozen
+class Spent:
+    """So many seconds went into a phase, one of `timings.PHASES`."""
+
+    phase: str
+    seconds: float
+
+
+Event = (
+    Spent | Progress | LayerDone | Found | Kept | NotKept | Runs | Shrinking | Proving | Answers | Companion
+)
+
+
+class Stopped(Exception):  # noqa: N818 - an end like any other
+    """The search ends here."""
+
+    def __init__(self, end: End) -> None:
+        self.end = end
+        super().__init__(end.value)
+
+
+class Reporter(Protocol):
+    """Someone who is told how a search goes; must be quick, the search waits."""
+
+    def tell(self, event: Event) -> None:
+        """Take note of an event. When told of progress it may raise `Stopped`, which ends the search."""
+        ...
+
+
+class Silent:
+    """A reporter that says nothing."""
+
+    def tell(self, event: Event) -> None:
+        """Ignore an event."""

@@ -1,0 +1,263 @@
+"""What a check found: verdicts that say what they are for, counts, and what was not as expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from importlib import import_module
+
+from counterexamples.trace import Trace
+from modelcheck.contract.proof import Proof
+from spec.frozen import frozen
+from spec.ir import Check, Model, PropertyKind, Scope
+
+
+@frozen
+class Extent:
+    """What a verdict is for: the scope, and how many faults a run may have; `faults` of None: any number.
+
+    `scope` of None: every scope, whatever the number of members and the bounds.
+    `kinds`, when not None, are the only faults that were allowed and the most
+    of each; then `faults` counts them together.
+    """
+
+    scope: Scope | None
+    faults: int | None
+    kinds: Mapping[str, int | None] | None = None
+
+
+@frozen
+class Unshown:
+    """Why a run is not shown although there is one; it is known that none has fewer than `least` faults."""
+
+    why: str
+    least: int = 0
+
+    def __str__(self) -> str:
+        return f"no run is shown: {self.why}"
+
+
+@frozen
+class Holds:
+    """True for all of the extent.
+
+    `beyond` counts the states from which the only way to what a `recoverable`
+    asks for leaves the scope, and those where a run would miss the goal of a
+    `leadsto` or `always eventually` if a fair step beyond the scope were not
+    possible; `example` is the shortest run to a `reachable`, or `unshown` says
+    why it is not there.
+    """
+
+    extent: Extent
+    beyond: int = 0
+    example: Trace | None = None
+    unshown: Unshown | None = None
+
+
+@frozen
+class Violated:
+    """False, and `trace` shows it, if `fewest` with the fewest faults and then the fewest steps.
+
+    Without a trace is a `reachable` that the whole extent does not have; and what is known to be
+    false although the search for a run that shows it was cut short: then there is `unshown`.
+    """
+
+    extent: Extent
+    trace: Trace | None
+    fewest: bool = True
+    unshown: Unshown | None = None
+
+
+@frozen
+class Unknown:
+    """Not decided, and why; `extent` is the part that was searched to the end without a violation, if any."""
+
+    reason: str
+    extent: Extent | None = None
+
+
+Verdict = Holds | Violated | Unknown
+
+
+@frozen
+class Result:
+    """The verdict on one property; `by_faults` tells it for runs with at most 0, 1, 2 … faults."""
+
+    property: str
+    kind: PropertyKind
+    verdict: Verdict
+    by_faults: tuple[bool, ...] = ()
+
+
+@frozen
+class Layer:
+    """The states whose cheapest path has `faults` faults, and the counts of everything up to them."""
+
+    faults: int
+    new: int
+    states: int
+    transitions: int
+    levels: int
+    cut: int
+
+
+@frozen
+class Stats:
+    """What a search saw.
+
+    `states` are distinct; `transitions` are the steps enabled in them, summed;
+    `levels` counts the initial one; `cut` counts steps beyond the scope by the
+    limit they would exceed.  `unused` actions were never taken and `unrefused`
+    guards (action, guard) never said no: both only where the search is complete.
+    `ready` is how long the engine took before it could search, which `seconds` leaves out.
+    """
+
+    states: int
+    transitions: int
+    levels: int
+    layers: tuple[Layer, ...]
+    taken: Mapping[str, int]
+    cut: Mapping[str, int]
+    unused: tuple[str, ...]
+    unrefused: tuple[tuple[str, str], ...]
+    seconds: float
+    memory: int
+    ready: float = 0.0
+
+
+class End(Enum):
+    """Why a search ended."""
+
+    COMPLETE = "the whole extent was searched"
+    DECIDED = "every property is decided"
+    ERROR = "the model makes an error"
+    INTERRUPTED = "interrupted"
+    STATES = "the limit of states is reached"
+    SECONDS = "the limit of time is reached"
+    MEMORY = "the limit of memory is reached"
+    SAMPLED = "random runs see a part only"
+    DEPTH = "only runs of so many steps were looked at"
+
+    @property
+    def partial(self) -> bool:
+        """Whether more could have been found with more patience."""
+        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY, End.SAMPLED, End.DEPTH}
+
+
+@frozen
+class Sample:
+    """Random runs instead of a search: how many were finished, of how many steps at most, and the seed.
+
+    `run` is the last one, where none shows anything.
+    """
+
+    runs: int
+    depth: int
+    seed: int
+    run: Trace | None = None
+
+
+@frozen
+class Beside:
+    """What a second engine did while the first one searched.
+
+    It answered `answered`, and found runs as good as the first one's for `agreed`;
+    of everything else no run of up to `depth` steps decides anything.  `problem` is
+    why it ended without an answer, if it did.
+    """
+
+    engine: str
+    answered: tuple[str, ...]
+    agreed: tuple[str, ...]
+    depth: int
+    problem: str = ""
+
+
+@frozen
+class Findings:
+    """All that an engine found; `error` is the run to an error of the model, if it makes one.
+
+    With `symmetry`, states that differ by a renaming of members of those sorts
+    were counted as one.  With `sample`, only random runs were looked at, and
+    their states are counted as often as they were met.  With `depth`, a solver
+    looked at the runs of up to so many steps, and no states were counted.  With
+    `proof`, no runs were looked at: it is what was proved of every scope.
+    `beside` is what another engine did at the same time.
+    """
+
+    engine: str
+    end: End
+    results: tuple[Result, ...]
+    stats: Stats
+    error: Trace | None = None
+    symmetry: tuple[str, ...] = ()
+    sample: Sample | None = None
+    depth: int | None = None
+    proof: Proof | None = None
+    beside: Beside | None = None
+
+
+@frozen
+class Mismatch:
+    """An expectation of the check that was not met: what was expected, what was found instead."""
+
+    expected: str
+    found: str
+
+
+@frozen
+class Distinct:
+    """The distinct ways in which a property is violated, as runs of which each step is needed.
+
+    `looked_at` runs to violations, with up to `most_faults` faults, were reduced to these, in a
+    search of `states` states.  It came as far as runs with so many `faults` and then `steps`;
+    `unfinished` says why it went no further, and is empty where there was nothing further.
+    """
+
+    property: str
+    runs: tuple[Trace, ...]
+    looked_at: int
+    most_faults: int
+    states: int
+    faults: int
+    steps: int
+    unfinished: str = ""
+
+
+@frozen
+class Outcome:
+    """A check, its findings, and where they are not what the check expects.
+
+    `distinct` are the distinct ways to violate properties, where they were asked for.
+    """
+
+    model: Model
+    check: Check
+    findings: Findings
+    mismatches: tuple[Mismatch, ...]
+    distinct: tuple[Distinct, ...] = ()
+
+    def ways(self, name: str) -> Distinct | None:
+        """The distinct ways to violate a property, if they were looked for."""
+        return next((each for each in self.distinct if each.property == name), None)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether somebody ended the search, or that for distinct ways."""
+        ends = [self.findings.end.value, *(each.unfinished for each in self.distinct)]
+        return End.INTERRUPTED.value in ends
+
+    def result(self, name: str) -> Result:
+        """The result for a property. Raises KeyError when it was not looked at."""
+        for result in self.findings.results:
+            if result.property == name:
+                return result
+        raise KeyError(name)
+
+    def verdict(self, name: str) -> Verdict:
+        """The verdict on a property. Raises KeyError when it was not looked at."""
+        return self.result(name).verdict
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        return str(import_module("modelcheck.answers.notebook").as_html(self))

@@ -1,0 +1,62 @@
+"""What an outcome comes to: as expected, or not, or not known; the exit code follows from it."""
+
+from __future__ import annotations
+
+from counterexamples.lines import Role
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
+from spec.frozen import frozen
+from spec.ir import ExpectVerdict
+
+
+@frozen
+class Standing:
+    """An exit code, and why, in a few words."""
+
+    exit: Exit
+    words: str
+    role: Role
+
+
+def standing(outcome: Outcome, *, strict: bool = False) -> Standing:
+    """The worst that is to be said of an outcome; `strict` minds what is suspicious in the model too."""
+    violated = [result.property for result in surprises(outcome)]
+    if outcome.findings.error is not None or outcome.findings.end is End.ERROR:
+        return Standing(Exit.VIOLATED, "the model makes an error", Role.BAD)
+    if violated:
+        return Standing(Exit.VIOLATED, f"violated: {', '.join(violated)}", Role.BAD)
+    wrong = [result.property for result in outcome.findings.results if is_expected(outcome, result) is False]
+    if wrong or (outcome.mismatches and not outcome.findings.end.partial):
+        return Standing(Exit.VIOLATED, "not as expected", Role.BAD)
+    unknown = [r.property for r in outcome.findings.results if isinstance(r.verdict, Unknown)]
+    if unknown or outcome.findings.end.partial:
+        why = f"no verdict on {', '.join(unknown)}" if unknown else "partial"
+        return Standing(Exit.UNKNOWN, why, Role.UNSURE)
+    stats = outcome.findings.stats
+    if strict and (stats.unused or stats.unrefused):
+        return Standing(Exit.VIOLATED, "something in the model is never used (--strict)", Role.BAD)
+    return Standing(Exit.EXPECTED, "as expected" if outcome.check.expect else "holds", Role.GOOD)
+
+
+def surprises(outcome: Outcome) -> tuple[Result, ...]:
+    """The properties that are violated although nobody expects it."""
+    return tuple(
+        result
+        for result in outcome.findings.results
+        if isinstance(result.verdict, Violated) and is_expected(outcome, result) is not True
+    )
+
+
+def is_expected(outcome: Outcome, result: Result) -> bool | None:
+    """Whether a verdict is the one that the check expects; None when it expects none.
+
+    Details (how many faults, in how many steps) are the business of the outcome's mismatches.
+    """
+    expected = [
+        each
+        for each in outcome.check.expect
+        if isinstance(each, ExpectVerdict) and each.property == result.property
+    ]
+    if not expected or isinstance(result.verdict, Unknown):
+        return None
+    return all(each.holds is isinstance(result.verdict, Holds) for each in expected)

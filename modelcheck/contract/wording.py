@@ -1,0 +1,175 @@
+"""Verdicts and numbers in words, the same on every surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from counterexamples.lines import count
+from modelcheck.contract.result import Extent, Findings, Holds, Result, Unknown, Unshown, Verdict, Violated
+from spec.ir import Budget, Check, Model, PropertyKind, Scope
+from spec.values import show
+
+
+def verdict_words(model: Model, result: Result) -> str:
+    """A verdict in a few words: "survives 0 and 1 faults; violated with 2 (crash, isolate), in 5 steps"."""
+    match result.verdict:
+        case Holds() as holds:
+            return _holds(model, result.kind, holds)
+        case Violated(unshown=Unshown() as unshown) as violated:
+            return f"{_known(model, unshown, violated.extent)}; {unshown}"
+        case Violated(_, None):
+            return f"never true, {_extent(model, result.verdict.extent) or 'in any reachable state'}"
+        case Violated() as violated:
+            return _violated(violated)
+        case Unknown(reason, None):
+            return f"unknown: {reason}"
+        case Unknown(reason, extent) if extent is not None:
+            return f"unknown: {reason}; no violation {_extent(model, extent) or 'so far'}"
+        case _:
+            raise AssertionError(result.verdict)
+
+
+def _known(model: Model, unshown: Unshown, extent: Extent) -> str:
+    """A violation without its run."""
+    survived = f"{_survives(unshown.least)}; " if unshown.least else ""
+    return f"{survived}violated {fault_words(model, extent)}".rstrip()
+
+
+def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
+    if holds.unshown is not None:
+        return f"reached {fault_words(model, holds.extent)}".rstrip() + f"; {holds.unshown}"
+    if kind is PropertyKind.REACHABLE and holds.example is not None:
+        steps = count(len(holds.example.steps), "step")
+        faults = holds.example.faults
+        return f"reached in {steps}" + (f", with {count(faults, 'fault')}" if faults else "")
+    words = f"holds {_extent(model, holds.extent)}".rstrip()
+    if holds.beyond:
+        return f"{words}, within the scope; from {count(holds.beyond, 'state')} the only way leaves it"
+    return words
+
+
+def _violated(violated: Violated) -> str:
+    trace = violated.trace
+    if trace is None:
+        raise AssertionError("a violation without a run is worded elsewhere")
+    steps = count(len(trace.steps), "step")
+    if not violated.fewest:
+        faults = count(trace.faults, "fault") if trace.faults else "no fault"
+        return f"violated by a run with {faults}, in {steps}"
+    if trace.faults == 0:
+        return f"violated without any fault, in {steps}"
+    kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in trace.fault_counts().items())
+    return f"{_survives(trace.faults)}; violated with {trace.faults} ({kinds}), in {steps}"
+
+
+def _survives(faults: int) -> str:
+    """What comes before the first violation."""
+    match faults:
+        case 1:
+            return "holds without faults"
+        case 2:
+            return "survives 0 and 1 faults"
+        case _:
+            return f"survives up to {faults - 1} faults"
+
+
+def _extent(model: Model, extent: Extent) -> str:
+    """For which scopes and how many faults: nothing for the scope asked about, and without any fault."""
+    anywhere = "in every scope" if extent.scope is None else ""
+    return ", ".join(filter(None, (anywhere, fault_words(model, extent))))
+
+
+def fault_words(model: Model, extent: Extent) -> str:
+    """For how many faults: nothing for a model without any."""
+    if not any(action.kind.value == "fault" for action in model.actions):
+        return ""
+    if extent.kinds is not None:
+        return f"with {_kinds(extent.kinds)}"
+    if extent.faults is None:
+        return "for any number of faults"
+    return "without faults" if extent.faults == 0 else f"with at most {count(extent.faults, 'fault')}"
+
+
+def _kinds(kinds: Mapping[str, int | None]) -> str:
+    return ", ".join(f"any {name}" if most is None else f"{name} ≤ {most}" for name, most in kinds.items())
+
+
+def engine_words(findings: Findings) -> str:
+    """Who answered: an engine, or two."""
+    beside = findings.beside
+    return f"{findings.engine} and {beside.engine}" if beside and beside.answered else findings.engine
+
+
+def beside_words(findings: Findings) -> Iterator[str]:
+    """What the engine beside the first one did, if there was one."""
+    beside, first = findings.beside, findings.engine
+    if beside is None:
+        return
+    if beside.answered:
+        yield f"{beside.engine} answered {', '.join(beside.answered)}"
+        verdicts = [r.verdict for r in findings.results if r.property in beside.answered]
+        if any(isinstance(verdict, Violated) and not verdict.fewest for verdict in verdicts):
+            yield "fewer faults may do"
+        else:
+            yield f"{first} had been through all runs with fewer faults"
+    if beside.agreed:
+        yield f"{beside.engine} agrees with {first} on {', '.join(beside.agreed)}"
+    if beside.problem:
+        yield f"{beside.engine} gave up: {beside.problem}"
+    others = "nothing else" if beside.answered or beside.agreed else "nothing"
+    if beside.depth >= 0:
+        yield f"{beside.engine} found {others} in runs of up to {count(beside.depth, 'step')}"
+
+
+def budget_words(budget: Budget) -> str:
+    """The faults that were asked about, as a check writes them."""
+    total = [] if budget.total is None else [f"at most {budget.total}" if budget.total else "none"]
+    if budget.kinds is None:
+        return total[0] if total else "any number"
+    return ", ".join([*total, _kinds(budget.kinds)])
+
+
+def scope_words(scope: Scope) -> list[str]:
+    """The bounds as a check writes them: `Replica = 3`, `Epoch = 2`."""
+    return [
+        *(f"{name} = {len(members)}" for name, members in scope.sorts.items()),
+        *(f"{name} = {limit}" for name, limit in scope.nats.items()),
+        *(f"{name} = {limit}" for name, limit in scope.networks.items()),
+    ]
+
+
+def config_words(model: Model, check: Check) -> list[str]:
+    """The switches as a check writes them."""
+    types = {entry.name: entry.type for entry in model.configs}
+    return [f"{name} = {show(types[name], value, check.scope)}" for name, value in check.scope.config.items()]
+
+
+def seconds_words(seconds: float) -> str:
+    """A duration as people say it: "0.3 s", "12 s", "3 min 5 s", "2 h 10 min"."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def memory_words(bytes_: int) -> str:
+    """An amount of memory: "310 MB", "1.2 GB"."""
+    return f"{bytes_ / 1e9:.1f} GB" if bytes_ >= 1e9 else f"{bytes_ / 1e6:.0f} MB"
+
+
+def verdict_name(verdict: Verdict) -> str:
+    """`holds`, `violated` or `unknown`."""
+    match verdict:
+        case Holds():
+            return "holds"
+        case Violated():
+            return "violated"
+        case Unknown():
+            return "unknown"
+        case _:
+            assert_never(verdict)

@@ -1,0 +1,263 @@
+"""What is false at the end of a run: the smallest parts, for whom, by what values, since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
+
+from counterexamples.ending import failures
+from counterexamples.explanation import Fact
+from counterexamples.explanation import Part as FalsePart
+from counterexamples.lines import one_line
+from counterexamples.trace import BadState, BadStep, Lasso, Trace, Trapped
+from modelcheck.diagnosis.filled import filled, given
+from spec.blame import Failure, Operand, failing
+from spec.evaluate import Evaluator, Frame, Layout, bound, compiled
+from spec.frozen import frozen
+from spec.ir import (
+    Apply,
+    Bind,
+    Did,
+    Expr,
+    Implies,
+    Let,
+    Local,
+    Members,
+    Old,
+    Op,
+    Part,
+    Property,
+    PropertyKind,
+    Value,
+    Var,
+)
+from spec.semantics import State
+from spec.source import Span
+from spec.types import Type
+from spec.values import Cut, ModelError, show
+
+ENDINGS = BadState | BadStep | Trapped | Lasso
+
+
+def blamed(trace: Trace) -> tuple[FalsePart, ...]:
+    """The false parts of what a trace violates; of what a run waits for, those that are false at its end.
+
+    None where the violation is no expression: a deadlock, an error of the model,
+    an `assert`.  Costs the values in these parts, in each state of the trace.
+    """
+    if trace.property is None or not isinstance(trace.ending, ENDINGS):
+        return ()
+    prop = trace.model.property(trace.property)
+    if prop.kind is PropertyKind.LEADSTO:
+        prop = replace(prop, expr=prop.goal)
+    return tuple(_Blamed(trace, prop, failure).part() for failure in _failures(trace, prop))
+
+
+def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
+    if isinstance(trace.ending, Trapped | Lasso):
+        return failing(trace.model, trace.scope, prop, trace.states[-1])
+    return failures(trace)
+
+
+@frozen
+class _Found:
+    """An expression of the property, and the binders around it.
+
+    `given` is what must be true for it to matter: the left sides of the `implies`
+    around it; and, as expressions that are no claims, what names that are not
+    simply any member range over, where `of` is their binder.
+    """
+
+    expr: Expr
+    binders: tuple[Bind | Let, ...] = ()
+    given: tuple[_Found, ...] = ()
+    of: Bind | None = None
+
+
+class _Blamed:
+    """One false part, to be told."""
+
+    def __init__(self, trace: Trace, prop: Property, failure: Failure) -> None:
+        self._trace = trace
+        self._prop = prop
+        self._failure = failure
+        self._source = trace.model.source
+        self._layout = Layout(trace.scope, len(trace.model.variables))
+
+    def part(self) -> FalsePart:
+        """The part as data."""
+        failure = self._failure
+        number, column = self._source.position(failure.span.start)
+        names = ((each.name, show(each.type, each.value, self._trace.scope)) for each in failure.names)
+        facts = {fact.text: fact for fact in map(self._operand, failure.operands)}
+        found = self._found(failure.span, None)
+        matters = map(self._given, found[0].given if found else ())
+        return FalsePart(
+            self._text(failure.span),
+            f"{self._source.name}:{number}:{column}",
+            tuple(dict.fromkeys(names)),
+            tuple(fact for fact in facts.values() if fact.text != fact.value),
+            failure.wanted,
+            self._said(failure.span, found),
+            tuple(fact for fact in matters if fact.since),
+        )
+
+    def _operand(self, operand: Operand) -> Fact:
+        """A value with its age; where one place stands for several expressions, if they have the same."""
+        found = self._found(operand.span, operand.type)
+        ages = {self._since(each) for each in found}
+        value = show(operand.type, operand.value, self._trace.scope)
+        text, said = self._text(operand.span), self._said(operand.span, found)
+        since = ages.pop() if len(ages) == 1 else None
+        return Fact(text, value, since, said, self._made(found[0]) if found else ())
+
+    def _given(self, found: _Found) -> Fact:
+        """Something that is true, and since when."""
+        text, said = self._text(found.expr.span), self._said(found.expr.span, [found])
+        if found.of is not None:
+            named = self._failure.names[len(found.binders)]
+            text = f"{named.name} in {text}"
+            said = f"{show(named.type, named.value, self._trace.scope)} in {said}"
+        return Fact(text, "true", self._since(found), said, self._made(found))
+
+    # ------------------------------------------------------------------- texts
+
+    def _text(self, span: Span) -> str:
+        return one_line(self._source.at(span))
+
+    def _said(self, span: Span, found: list[_Found]) -> str:
+        """A text of the property with values in place of the names that the failure is for."""
+        if not found:
+            return self._text(span)
+        pairs = zip(found[0].binders, self._failure.names, strict=False)
+        shown = ((each.name, each.slot, show(n.type, n.value, self._trace.scope)) for each, n in pairs)
+        return filled(self._source, found[0].expr, given(self._prop.span, shown))
+
+    def _found(self, span: Span, of: Type | None) -> list[_Found]:
+        """What stands there in the property, under the names of the failure.
+
+        One place may stand for several expressions, as a function is written once.
+        """
+        if self._prop.expr is None:
+            return []
+        names = [each.name for each in self._failure.names]
+        found = _occurrences(self._prop.expr, span, of, _Found(self._prop.expr))
+        return [each for each in found if [binder.name for binder in each.binders] == names]
+
+    # ----------------------------------------------------------------- history
+
+    def _since(self, found: _Found) -> int | None:
+        """The step since which a value is what it is, for the same names; None of one that reads a step."""
+        return None if _reads_step(found.expr) else max(self._changed(found), default=0)
+
+    def _made(self, found: _Found) -> tuple[int, ...]:
+        """The steps that changed anything that a value is made of: the parts of the state that it reads."""
+        known = {binder.slot for binder in found.binders}
+        read = (replace(found, expr=each, of=None) for each in _read(found.expr, known))
+        steps = {at for each in read if not _reads_step(each.expr) for at in self._changed(each)}
+        return tuple(sorted(steps))
+
+    def _changed(self, found: _Found) -> tuple[int, ...]:
+        """The steps that changed a value, for the same names."""
+        evaluate = self._evaluator(found)
+        values = [_value(evaluate, self._frame(found, state)) for state in self._trace.states]
+        return tuple(at for at, (old, new) in enumerate(pairwise(values), 1) if old != new)
+
+    def _evaluator(self, found: _Found) -> Evaluator:
+        """The value of an expression; of what a name ranges over, whether what it stands for is there."""
+        if found.of is None:
+            return compiled(found.expr, self._layout)
+        members, value = bound(found.of, self._layout), self._failure.names[len(found.binders)].value
+        return lambda frame: value in members(frame)
+
+    def _frame(self, found: _Found, state: State) -> Frame:
+        """The names' values in a state: of quantifiers, those of the end; of `let`, computed anew."""
+        frame = [*state, *[None] * self._prop.slots]
+        for binder, named in zip(found.binders, self._failure.names, strict=False):
+            value: tuple[Value, ...] = (named.value,)
+            if isinstance(binder, Let) and not _reads_step(binder.value):
+                value = _value(compiled(binder.value, self._layout), frame)
+            frame[self._layout.locals + binder.slot] = value[0] if value else None
+        return frame
+
+
+def _value(evaluate: Evaluator, frame: Frame) -> tuple[Value, ...]:
+    """The value in a state; nothing where it has none."""
+    try:
+        return (evaluate(frame),)
+    except (ModelError, Cut):
+        return ()
+
+
+def _occurrences(part: object, span: Span, of: Type | None, around: _Found) -> Iterator[_Found]:
+    """The expressions of a type (None: any) at a place, outermost first."""
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _occurrences(each, span, of, around)
+    if not is_dataclass(part):
+        return
+    if isinstance(part, Expr) and part.span == span and of in {None, part.type}:
+        yield replace(around, expr=part)
+    for field in fields(part):
+        inner = _inner(part, field.name, around)
+        yield from _occurrences(getattr(part, field.name), span, of, inner)
+
+
+def _inner(part: object, field: str, around: _Found) -> _Found:
+    """What is around that which is in a field of an expression."""
+    match part, field:
+        case Implies(left=left), "right":
+            return replace(around, given=(*around.given, _Found(left, around.binders)))
+        case Bind(domain=domain), "body":
+            among = () if isinstance(domain, Members) else (_Found(domain, around.binders, of=part),)
+            return replace(around, binders=(*around.binders, part), given=(*around.given, *among))
+        case Let(), "body":
+            return replace(around, binders=(*around.binders, part))
+        case _:
+            return around
+
+
+def _read(part: object, known: set[int]) -> Iterator[Expr]:
+    """The parts of a state that an expression reads, as small as it names them: `l.log`, not every log."""
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _read(each, known)
+    elif isinstance(part, Expr) and _is_place(part, known):
+        yield part
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _read(getattr(part, field.name), known)
+
+
+def _is_place(expr: Expr, known: set[int]) -> bool:
+    """Whether an expression is a variable, or an entry or field of one, by names that are known."""
+    match expr:
+        case Var():
+            return True
+        case Apply(op=Op.LOOKUP, args=(of, key)):
+            return _is_place(of, known) and _slots(key) <= known
+        case Part(of=of):
+            return _is_place(of, known)
+        case _:
+            return False
+
+
+def _slots(part: object) -> set[int]:
+    """The slots of the names in an expression."""
+    if isinstance(part, Local):
+        return {part.slot}
+    if isinstance(part, tuple):
+        return {slot for each in part for slot in _slots(each)}
+    if not is_dataclass(part):
+        return set()
+    return {slot for field in fields(part) for slot in _slots(getattr(part, field.name))}
+
+
+def _reads_step(part: object) -> bool:
+    """Whether an expression speaks of a step, not of one state."""
+    if isinstance(part, tuple):
+        return any(map(_reads_step, part))
+    if isinstance(part, Old | Did):
+        return True
+    return is_dataclass(part) and any(_reads_step(getattr(part, field.name)) for field in fields(part))

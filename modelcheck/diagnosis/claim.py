@@ -1,0 +1,49 @@
+"""What a run shows of a property, where nobody has said that it shows anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from counterexamples.trace import (
+    BadAssert,
+    BadState,
+    BadStep,
+    Deadlocked,
+    Ending,
+    Example,
+    Lasso,
+    Trace,
+    Trapped,
+)
+from modelcheck.diagnosis.rerun import Stage, Way
+from spec.ir import Property, PropertyKind
+
+
+def claim(trace: Trace, prop: Property) -> Trace | None:
+    """A replayable trace up to where it first shows that a property is violated, or reached; None if nowhere.
+
+    A run that is to go round for ever does so if its last state is one where it was before.
+    """
+    stage = Stage(replace(trace, ending=_ending(prop), property=prop.name))
+    return stage.replay([Way(trace.states[0])], enumerate(trace.steps)).run
+
+
+def _ending(prop: Property) -> Ending:
+    match prop.kind:
+        case PropertyKind.INVARIANT | PropertyKind.LEMMA:
+            return BadState()
+        case PropertyKind.REACHABLE:
+            return Example()
+        case PropertyKind.STEP:
+            return BadStep()
+        case PropertyKind.ASSERT:
+            return BadAssert()
+        case PropertyKind.DEADLOCK_FREE:
+            return Deadlocked()
+        case PropertyKind.RECOVERABLE:
+            return Trapped()
+        case PropertyKind.LEADSTO | PropertyKind.ALWAYS_EVENTUALLY:
+            return Lasso(0)
+        case _:
+            assert_never(prop.kind)

@@ -1,0 +1,1 @@
+"""The different ways in which a property is violated."""

@@ -1,0 +1,73 @@
+"""Why a run goes wrong: the false parts, the steps it takes, the point of no return, two sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+from counterexamples.explanation import Explanation, brief, lines
+from counterexamples.lines import Line
+from counterexamples.trace import Example, Stops, Trace
+from modelcheck.contract.engine import Limits
+from modelcheck.diagnosis.blamed import blamed
+from modelcheck.diagnosis.needed import Exhausted, needed
+from modelcheck.diagnosis.outlook import outlook
+from modelcheck.diagnosis.settings import settings
+from modelcheck.diagnosis.summary import claim, summary
+
+LIMITS = Limits(states=50_000, seconds=20)
+BRIEF = Limits(states=5_000, seconds=2)
+LOOKS = 10  # replayed steps that count as much as a state whose steps are looked at
+
+
+def explain(trace: Trace, limits: Limits = LIMITS) -> Explanation | None:
+    """Why a certified trace ends as it does; None where it claims nothing, or is no run.
+
+    Everything in it is found by the semantics: by replays of parts of the trace,
+    and by a search from its last states.  Costs no more than the limits, for each
+    of these two; what could not be found within them is said to be unknown.
+    """
+    if isinstance(trace.ending, Stops) or not trace.is_run:
+        return None
+    parts = blamed(trace)
+    core, _ = needed(trace, _Patience(limits).look)
+    no_return = outlook(trace, _Patience(limits).may_look)
+    told = summary(trace, parts, core, no_return)
+    needs = settings(trace, _Patience(limits).look)
+    return Explanation(told, claim(trace), parts, core, no_return, needs)
+
+
+def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:
+    """The lines to put after the story of a certified trace; none where it claims nothing.
+
+    If not in full, the summary and what can be known at once, of violations only.
+    """
+    if not in_full and isinstance(trace.ending, Example):
+        return
+    found = explain(trace, LIMITS if in_full else BRIEF)
+    if found is not None:
+        yield ()
+        yield from (lines if in_full else brief)(found, width)
+
+
+@dataclass
+class _Patience:
+    """How much more may be looked at."""
+
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self._until = None if self.limits.seconds is None else monotonic() + self.limits.seconds
+        self._looks = 0
+
+    def look(self) -> None:
+        """Look at one more step of a replay. Raises Exhausted."""
+        self._looks += 1
+        if not self.may_look(self._looks // LOOKS):
+            raise Exhausted
+
+    def may_look(self, states: int) -> bool:
+        """Whether more than so many states may be looked at."""
+        is_many = self.limits.states is not None and states >= self.limits.states
+        return not is_many and (self._until is None or monotonic() < self._until)

@@ -1,0 +1,276 @@
+"""Steps of a run taken again, without some of them or from elsewhere: does it still end in the same way?
+
+NOTE(rerun): steps are taken again in their order.  One that is not possible is
+left out.  One that is possible with the choices it had is taken with these, else
+with each of the choices that there are, so that several runs may be followed side
+by side: no more than MOST_RUNS, of those that come to the same state the first,
+and none that cannot take a step that another one can.  It is over as soon as one
+of them shows the ending; a run that goes round for ever, or that has no way back,
+shows it only when all steps have been taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from counterexamples.certify import NotReplayable, certify
+from counterexamples.trace import (
+    BadAssert,
+    BadState,
+    BadStep,
+    Deadlocked,
+    Ending,
+    Erred,
+    Example,
+    Lasso,
+    Trace,
+    Trapped,
+)
+from modelcheck.diagnosis.traps import Traps
+from spec.frozen import frozen
+from spec.ir import Property, PropertyKind
+from spec.semantics import Machine, State, Step, Taken
+from spec.values import ModelError
+
+MOST_RUNS = 100  # runs followed side by side, where choices make several
+MEMO = 50_000  # states and actions whose steps are remembered
+
+Wanted = Iterable[tuple[int, Step]]
+"""Steps to take again, each with its number in the trace they are from, counted from 0."""
+
+
+@frozen
+class Way:
+    """A state that a run came to, by which step from where; `number` is that of the step."""
+
+    state: State
+    before: Way | None = None
+    number: int = -1
+    step: Step | None = None
+
+    def back(self) -> Iterator[Way]:
+        """This and every earlier state of the run."""
+        way: Way | None = self
+        while way is not None:
+            yield way
+            way = way.before
+
+
+@frozen
+class Replay:
+    """What came of steps that were taken again.
+
+    `run` is a run that ends as it must, None where none does, and `kept` the numbers
+    of its steps.  `refused` is the first step that was not possible, and the state it
+    was not possible in; None where all were.
+    """
+
+    run: Trace | None
+    kept: tuple[int, ...]
+    refused: tuple[int, State] | None
+
+
+class Stage:
+    """A model in the scope of a trace, where steps are taken again, and the ending they must come to.
+
+    The same ending is the same kind of ending by the same property or assert; for
+    an error of the model, the same code at the same place of the text.  `look` is
+    called before each step, and may end it all by an exception.
+    """
+
+    def __init__(self, trace: Trace, look: Callable[[], None] = lambda: None) -> None:
+        self.machine = Machine(trace.model, trace.scope)
+        self.trace = trace
+        self._look = look
+        self._known: dict[tuple[State, str], tuple[Taken, ...]] = {}
+        self.traps = Traps(self.machine, self._property, look) if isinstance(trace.ending, Trapped) else None
+
+    def course(self, run: Trace) -> Course:
+        """A run that ends as it must, up to where it first does so."""
+        whole = Course(self, run)
+        found = whole.again().run
+        return whole if found is None else Course(self, found)
+
+    def replay(
+        self, starts: Iterable[Way], wanted: Wanted, onto: Course | None = None, since: int = 0
+    ) -> Replay:
+        """What those steps come to from any of the starts, by NOTE(rerun).
+
+        With `onto`, a run that ends as it must, a run that comes to a state of it by the same
+        step, of number `since` or later, goes on like that one.  Costs the steps of one action
+        in each state.
+        """
+        ways: dict[State, Way] = {}
+        for way in starts:
+            if (ending := self.shows(None, None, way.state)) is not None:
+                return _replay(self._run(way, ending), way, None)
+            if len(ways) < MOST_RUNS:
+                ways.setdefault(way.state, way)
+        if not ways:
+            return Replay(None, (), None)
+        refused: tuple[int, State] | None = None
+        for number, step in wanted:
+            reached: dict[State, Way] = {}
+            for way in ways.values():
+                for taken in self._again(way.state, step):
+                    after = Way(taken.state, way, number, taken.step)
+                    if (ending := self.shows(way.state, taken, taken.state)) is not None:
+                        return _replay(self._run(after, ending), after, refused)
+                    if len(reached) < MOST_RUNS:
+                        reached.setdefault(taken.state, after)
+            if not reached and refused is None:
+                refused = number, next(iter(ways))
+            ways = reached or ways
+            if onto is not None and number >= since and (joined := onto.rest(ways, number)) is not None:
+                return _replay(self._run(joined, onto.run.ending), joined, refused)
+        return self._whole(ways.values(), refused)
+
+    def takings(self, state: State, action: str) -> tuple[Taken, ...]:
+        """The steps of an action in a state that stay in the scope, up to the first that makes an error."""
+        key = state, action
+        if key not in self._known:
+            if len(self._known) >= MEMO:
+                self._known.clear()
+            self._known[key] = tuple(self._possible(state, action))
+        return self._known[key]
+
+    def _possible(self, state: State, action: str) -> Iterator[Taken]:
+        try:
+            yield from (s for s in self.machine.steps(state, actions=(action,)) if isinstance(s, Taken))
+        except ModelError:
+            return
+
+    def _again(self, state: State, step: Step) -> Iterable[Taken]:
+        """That step; else those of the same action and parameters, with other choices."""
+        self._look()
+        found = [taken for taken in self.takings(state, step.action) if taken.step.args == step.args]
+        return [taken for taken in found if taken.step == step] or found
+
+    # ------------------------------------------------------------------ endings
+
+    def shows(self, before: State | None, taken: Taken | None, state: State) -> Ending | None:
+        """The ending of a run that has come to a state by a step, if one look shows that it is the same."""
+        ending, machine = self.trace.ending, self.machine
+        try:
+            match ending:
+                case BadState():
+                    found = not machine.holds(self._property, state)
+                case Example():
+                    found = machine.holds(self._property, state)
+                case BadStep():
+                    found = (
+                        before is not None
+                        and taken is not None
+                        and not machine.step_holds(self._property, before, taken.step, state)
+                    )
+                case BadAssert():
+                    found = taken is not None and self.trace.property in taken.broken
+                case Deadlocked():
+                    found = next(machine.steps(state), None) is None
+                case Erred():
+                    return self._errs(ending, before, taken, state)
+                case _:
+                    found = False
+        except ModelError:
+            return None
+        return ending if found else None
+
+    @property
+    def _property(self) -> Property:
+        return self.trace.model.property(self.trace.property or "")
+
+    def _errs(self, sought: Erred, before: State | None, taken: Taken | None, state: State) -> Erred | None:
+        """The same error; its values may be others."""
+        try:
+            if self.trace.property is None:
+                for _ in self.machine.steps(
+                    state, None, None if sought.step is None else (sought.step.action,)
+                ):
+                    pass
+            elif self._property.kind is not PropertyKind.STEP:
+                self.machine.holds(self._property, state)
+            elif before is not None and taken is not None:
+                self.machine.step_holds(self._property, before, taken.step, state)
+        except ModelError as error:
+            if (error.code, error.span) == (sought.code, sought.span):
+                return Erred(error.code, error.message, error.span, error.step)
+        return None
+
+    def _whole(self, ways: Iterable[Way], refused: tuple[int, State] | None) -> Replay:
+        """What only a whole run shows: that it goes round for ever, or that no way leads back."""
+        for way in ways:
+            if self.traps is not None and self.traps.has(way.state):
+                return _replay(self._run(way, Trapped()), way, refused)
+            if isinstance(self.trace.ending, Lasso) and (run := _lasso(self._run(way, Lasso(0)))) is not None:
+                return _replay(run, way, refused)
+        return Replay(None, (), refused)
+
+    def _run(self, way: Way, ending: Ending) -> Trace:
+        """The run to a state, as a trace."""
+        ways = tuple(way.back())[::-1]
+        steps = tuple(each.step for each in ways if each.step is not None)
+        return replace(self.trace, states=tuple(each.state for each in ways), steps=steps, ending=ending)
+
+
+def _replay(run: Trace, way: Way, refused: tuple[int, State] | None) -> Replay:
+    return Replay(run, tuple(each.number for each in way.back() if each.before)[::-1], refused)
+
+
+def _lasso(run: Trace) -> Trace | None:
+    """The run as one that goes on for ever from its last state, by the shortest way round that will do."""
+    for at in range(len(run.states) - 1, -1, -1):
+        if run.states[at] == run.states[-1]:
+            try:
+                return certify(replace(run, ending=Lasso(at))).trace
+            except NotReplayable:
+                continue
+    return None
+
+
+def from_the_end(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """Parts of that size, the last first: when one is taken out, what stands before it keeps its numbers."""
+    for end in range(len(numbers), 0, -size):
+        yield numbers[max(0, end - size) : end]
+
+
+class Course:
+    """A run that ends as it must, and not before, laid out so that any part of it can be taken again."""
+
+    def __init__(self, stage: Stage, run: Trace) -> None:
+        self.run = run
+        self.stage = stage
+        self._ways = [Way(run.states[0])]
+        for number, (step, state) in enumerate(zip(run.steps, run.states[1:], strict=True)):
+            self._ways.append(Way(state, self._ways[-1], number, step))
+        if stage.traps is not None:
+            stage.traps.trust(run.states[-1])
+
+    def again(self) -> Replay:
+        """All of it again, up to where it first shows its ending."""
+        return self.stage.replay(self._ways[:1], enumerate(self.run.steps))
+
+    def without(self, out: Collection[int]) -> Replay:
+        """What it comes to without those steps, at least one, by their numbers counted from 0."""
+        first, last = min(out), max(out)
+        wanted = ((n, s) for n, s in enumerate(self.run.steps[first:], first) if n not in out)
+        return self.stage.replay([self._ways[first]], wanted, self, last + 1)
+
+    def instead(self, number: int, step: Step) -> Replay:
+        """What it comes to when another step is taken in the place of one."""
+        wanted = enumerate((step, *self.run.steps[number + 1 :]), number)
+        return self.stage.replay([self._ways[number]], wanted, self, number)
+
+    def rest(self, ways: Mapping[State, Way], number: int) -> Way | None:
+        """The end of this run, behind the one of those that is at its state after a step.
+
+        None where none is, and where the run goes round for ever: then all of it matters.
+        None at its last state too, since another step to it need not be what is wrong.
+        """
+        is_whole = isinstance(self.run.ending, Lasso) or number + 1 == len(self.run.steps)
+        if is_whole or self._ways[number + 1].state not in ways:
+            return None
+        way = ways[self._ways[number + 1].state]
+        for later in self._ways[number + 2 :]:
+            way = replace(later, before=way)
+        return way

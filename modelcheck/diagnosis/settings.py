@@ -1,0 +1,78 @@
+"""Which settings a run needs: what would not be possible, or not wrong, with another value of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from counterexamples.explanation import Setting
+from counterexamples.trace import Example, Trace
+from modelcheck.diagnosis.needed import Exhausted, refusal
+from modelcheck.diagnosis.rerun import Stage, Way
+from spec.ir import ConfigEntry, Scope, Value
+from spec.semantics import Machine
+from spec.types import Nat, Range
+from spec.values import ModelError, members, show
+
+
+def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Setting, ...]:
+    """The settings that the violation of a certified trace needs, each with another value that prevents it.
+
+    The steps are taken again with another value of one setting, by NOTE(rerun), and
+    do not end in the same violation.  It is about this run: another one may well
+    break the same property.  Settings whose other values break an assumption of the
+    model are left out.  Costs a replay for each other value of each setting; of numbers
+    only those next to the value.  `look` is called before each step, and ends it by
+    raising Exhausted: then settings may be missing.
+    """
+    return tuple(_found(trace, look))
+
+
+def _found(trace: Trace, look: Callable[[], None]) -> Iterator[Setting]:
+    for entry in trace.model.configs:
+        for other in _others(trace, entry):
+            scope = replace(trace.scope, config={**trace.scope.config, entry.name: other})
+            try:
+                found = _without(trace, entry, other, scope, look)
+            except Exhausted:
+                return
+            except ModelError:
+                continue
+            if found is not None:
+                yield found
+                break
+
+
+def _others(trace: Trace, entry: ConfigEntry) -> tuple[Value, ...]:
+    """The other values of a setting; of a number, its neighbours."""
+    value = trace.scope.config[entry.name]
+    try:
+        others = [each for each in members(entry.type, trace.scope) if each != value]
+    except TypeError:  # no scalar
+        return ()
+    if isinstance(entry.type, Nat | Range):
+        others = [each for each in others if abs(each - value) == 1]
+    return tuple(others)
+
+
+def _without(
+    trace: Trace, entry: ConfigEntry, other: Value, scope: Scope, look: Callable[[], None]
+) -> Setting | None:
+    """What becomes of the run with that value; None where it goes wrong all the same."""
+    machine = Machine(trace.model, scope)
+    if machine.assumption_failures():
+        return None
+    starts = [state for state in machine.initial() if state == trace.states[0]]
+    if not starts:
+        return None
+    replay = Stage(replace(trace, scope=scope), look).replay([Way(starts[0])], enumerate(trace.steps))
+    if replay.run is not None:
+        return None
+    value, text = (show(entry.type, each, scope) for each in (trace.scope.config[entry.name], other))
+    if replay.refused is None:
+        is_example = isinstance(trace.ending, Example)
+        what = f"`{trace.property}` is not reached" if is_example else "nothing is wrong at the end"
+        return Setting(entry.name, value, text, what)
+    later, state = replay.refused
+    reason = refusal(machine, trace.steps[later], state)
+    return Setting(entry.name, value, text, f"step {later + 1} is not possible: {reason}", later + 1)

@@ -1,0 +1,1 @@
+"""Two engines on one task."""

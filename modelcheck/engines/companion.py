@@ -1,0 +1,153 @@
+"""A second engine beside the one that searches, in a process of its own: what it has found so far."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from math import inf
+from multiprocessing.connection import Connection
+from time import monotonic
+
+from counterexamples.trace import Trace
+from modelcheck.contract.engine import Task
+from modelcheck.contract.report import Event, Found, Progress
+from modelcheck.contract.result import End, Findings
+from modelcheck.engines.registry import engine
+from modelcheck.processes.children import Child, started
+from spec.frozen import frozen
+
+EAGER = 60.0  # seconds for which it has as much of the cores as anybody; most short runs are found by then
+NICE = 10  # how much less it asks for from then on
+LIBRARIES = 1_000_000_000  # bytes of addresses, hardly of memory, that a process has before it begins
+KILLED = "its process was killed, perhaps for want of memory"
+
+
+@frozen
+class Order:
+    """What a companion is to do: the engine by name with its options, and the task."""
+
+    engine: str
+    options: Mapping[str, object]
+    task: Task
+
+
+@frozen
+class Refused:
+    """The engine cannot do the task."""
+
+
+@frozen
+class Broke:
+    """The engine ended in an exception, which is a bug of ours."""
+
+    problem: str
+
+
+Message = Event | Findings | Refused | Broke
+
+
+class Companion:
+    """An engine that was started in a process of its own; `close` ends it, whatever it does."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.runs: dict[str, Trace] = {}  # by the property that each decides
+        self.depth = -1  # of everything else no run of so many steps decides anything
+        self.problem = ""
+        self.refused = False
+        self._child: Child | None = started(_serve)
+        with suppress(OSError):  # it is gone already, which `listen` finds out
+            self._child.pipe.send(order)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether more may come from it."""
+        return self._child is not None
+
+    def listen(self, seconds: float = 0.0) -> bool:
+        """Take what has come from it, and wait so long for the first word; whether there was any."""
+        heard = False
+        while self._child is not None and self._child.pipe.poll(0 if heard else seconds):
+            heard = True
+            try:
+                self._take(self._child.pipe.recv())
+            except (EOFError, OSError):
+                self.problem = KILLED
+                self.close()
+        return heard
+
+    def close(self) -> None:
+        """End its process."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Progress(depth=depth):
+                self.depth = depth - 1
+            case Found(name, _, _, Trace() as trace):
+                self.runs[name] = replace(trace, model=self.order.task.model, scope=self.order.task.scope)
+            case Findings():
+                self._end(message)
+            case Refused():
+                self.refused = True
+                self.close()
+            case Broke(problem):
+                self.problem = problem
+                self.close()
+            case _:
+                pass
+
+    def _end(self, findings: Findings) -> None:
+        """Nothing more will come."""
+        if findings.end in {End.DEPTH, End.COMPLETE} and findings.depth is not None:
+            self.depth = findings.depth
+        elif findings.end is not End.DECIDED:
+            self.problem = findings.end.value
+        self.close()
+
+
+# ------------------------------------------------------------------ in the other process
+
+
+class _Sender:
+    """A reporter that passes on what it is told; after a while it leaves the cores to others."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._eager_until = monotonic() + EAGER
+
+    def tell(self, event: Event) -> None:
+        self._pipe.send(event)
+        if monotonic() > self._eager_until:
+            self._eager_until = inf
+            with suppress(OSError, AttributeError):  # where there are no priorities
+                os.nice(NICE)
+
+
+def _serve(pipe: Connection) -> None:
+    """Do what is ordered, and send what comes of it."""
+    order: Order = pipe.recv()
+    try:
+        pipe.send(_answer(order, pipe))
+    except OSError:  # nobody listens any more
+        return
+    except MemoryError:
+        pipe.send(Broke(End.MEMORY.value))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other process shall know
+        pipe.send(Broke(f"a bug of ours: {error!r}"))
+
+
+def _answer(order: Order, pipe: Connection) -> Message:
+    if order.task.limits.memory is not None:
+        with suppress(OSError, ValueError):  # where the system has no such limit
+            most = order.task.limits.memory + LIBRARIES
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    chosen = engine(order.engine, **order.options)
+    if chosen.refusals(order.task):
+        return Refused()
+    return chosen.run(order.task, _Sender(pipe))

@@ -1,0 +1,40 @@
+"""The engines there are, by name; none is imported before it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from modelcheck.contract.engine import CannotStart, Engine
+
+ENGINES = {
+    "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
+    "explicit": "modelcheck.explicit.engine:ExplicitEngine",
+    "ic3": "modelcheck.symbolic.finite.ic3:Reachability",
+    "induction": "modelcheck.symbolic.finite.induction:Induction",
+    "prove": "modelcheck.symbolic.unbounded.engine:Prover",
+    "reference": "modelcheck.search.reference:ReferenceEngine",
+    "spark": "spark_explore.engine:SparkEngine",
+}
+EXTRAS = {"spark"}  # what these need is installed by their names: modelcheck[spark]
+
+
+def engine(name: str, **options: object) -> Engine:
+    """The engine of that name with its own options, loaded now.
+
+    Raises KeyError when there is none, and CannotStart when what it needs is not installed.
+    """
+    made: Engine = loaded(name, ENGINES[name])(**options)
+    return made
+
+
+def loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is
+    """What stands in a module, `where` being MODULE:NAME. Raises CannotStart as `engine` does."""
+    module, _, attribute = where.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if name not in EXTRAS:
+            raise
+        advice = f"`pip install 'modelcheck[{name}]'` installs it"
+        raise CannotStart(f"the engine {name} needs {error.name}, which is not here: {advice}") from None

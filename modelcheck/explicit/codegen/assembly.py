@@ -1,0 +1,217 @@
+"""Writes LLVM's language: functions of whole numbers, with blocks, loops, cells and memory.
+
+A kernel is mostly constants (members, offsets, masks), and most of what is
+written for one of them falls away at once; so a few thousand instructions are
+left for LLVM to look at, and it is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from modelcheck.explicit.codegen.arithmetic import Arithmetic, Block, V, const, i64
+from spec.frozen import frozen
+
+
+@frozen
+class Cell:
+    """A place for a number that changes; LLVM makes a register of it."""
+
+    bits: int
+    name: str
+
+
+@frozen
+class Table:
+    """Known numbers in memory."""
+
+    name: str
+    bits: int
+    numbers: tuple[int, ...]
+
+    def __str__(self) -> str:
+        items = ", ".join(f"i{self.bits} {number}" for number in self.numbers)
+        return f"{self.name} = internal constant [{len(self.numbers)} x i{self.bits}] [{items}]"
+
+
+class Function(Arithmetic):
+    """A function being written; what its methods return are numbers computed where it then stands."""
+
+    def __init__(
+        self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = ""
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self._head = (
+            f"define {result} @{name}({', '.join(f'{kind} %{p}' for kind, p in params)}) {attributes}"
+        )
+        self._entry = Block("entry")
+        self.blocks = [self.block]
+        self.tables: list[Table] = []
+
+    def __str__(self) -> str:
+        lines = [self._head + " {", "entry:", *self._entry.lines, "  br label %start"]
+        for block in self.blocks:
+            lines.append(f"{block.label}:")
+            lines += block.lines
+            if not block.ended:
+                lines.append("  unreachable")
+        return "\n".join([*map(str, self.tables), *lines, "}"])
+
+    @property
+    def size(self) -> int:
+        """How many instructions there are by now."""
+        return sum(len(block.lines) for block in self.blocks)
+
+    # ------------------------------------------------------------ control flow
+
+    def new(self, hint: str) -> Block:
+        """A block that nothing leads to yet."""
+        self._count += 1
+        return Block(f"{hint}.{self._count}")
+
+    def begin(self, block: Block, *, early: bool = False) -> None:
+        """From here on, write into that block, which something leads to by now, or will; else nothing."""
+        block.is_reached |= early
+        if block.is_reached:
+            self.blocks.append(block)
+        else:
+            block.ended = True
+        self.block = block
+
+    def end(self, line: str) -> None:
+        """The last instruction of a block."""
+        self.emit(line)
+        self.block.ended = True
+
+    def goto(self, block: Block) -> None:
+        """Go on in that block."""
+        self._lead_to(block)
+        self.end(f"br label %{block.label}")
+
+    def fork(self, test: V, then: Block, other: Block, likely: str = "") -> None:
+        """Go on in one block or the other."""
+        if test.const is None:
+            self._lead_to(then, other)
+            self.end(f"br {test}, label %{then.label}, label %{other.label}{likely}")
+        else:
+            self.goto(then if test.const else other)
+
+    def _lead_to(self, *blocks: Block) -> None:
+        if not self.block.ended:
+            for block in blocks:
+                assert block.is_reached or not block.ended, f"{block.label} was left out"
+                block.is_reached = True
+
+    @contextmanager
+    def when(self, test: V) -> Iterator[None]:
+        """What is written inside runs when the test is true."""
+        if test.const == 1:
+            yield
+            return
+        inside, after = self.new("when"), self.new("after")
+        self.fork(test, inside, after)
+        with self.remembering():
+            self.begin(inside)
+            yield
+        self.goto(after)
+        self.begin(after)
+
+    def leave_if(self, test: V, to: Block) -> None:
+        """Go on elsewhere when the test is true."""
+        if test.const == 0:
+            return
+        stay = self.new("go")
+        self.fork(test, to, stay)
+        self.begin(stay)
+
+    @contextmanager
+    def loop(self, count: V, first: V | None = None) -> Iterator[V]:
+        """What is written inside runs for each number from `first` (or 0) to below `count`."""
+        index = self.cell(64, first or i64(0))
+        test, inside, after = self.new("test"), self.new("loop"), self.new("done")
+        self.goto(test)
+        with self.remembering():
+            self.begin(test)
+            now = self.load(index)
+            self.fork(self.less(now, count), inside, after)
+            self.begin(inside)
+            yield now
+            self.store(index, self.add(now, i64(1)))
+            self.goto(test)
+        self.begin(after)
+
+    # ------------------------------------------------------------------- cells
+
+    def cell(self, bits: int, first: V | None = None) -> Cell:
+        """A new cell, holding `first`."""
+        made = Cell(bits, self._fresh())
+        self._entry.lines.append(f"  {made.name} = alloca i{bits}")
+        if first is not None:
+            self.store(made, first)
+        return made
+
+    def store(self, cell: Cell, value: V) -> None:
+        """Put a number into a cell."""
+        self.emit(f"store {value}, ptr {cell.name}")
+
+    def load(self, cell: Cell) -> V:
+        """The number in a cell."""
+        return self._named(cell.bits, f"load i{cell.bits}, ptr {cell.name}")
+
+    def array(self, count: int) -> str:
+        """A pointer to so many words of this call's own."""
+        name = self._fresh()
+        self._entry.lines.append(f"  {name} = alloca [{count} x i64]")
+        return name
+
+    # ------------------------------------------------------------------ memory
+
+    def table(self, numbers: Sequence[int]) -> Table:
+        """A table of known numbers."""
+        bits = 64 * max(1, -(-max(numbers, default=0).bit_length() // 64))
+        made = Table(f"@{self.name}.table.{len(self.tables)}", bits, tuple(numbers))
+        self.tables.append(made)
+        return made
+
+    def look_up(self, table: Table, index: V) -> V:
+        """A number of a table."""
+        if index.const is not None:
+            return const(table.bits, table.numbers[index.const])
+        return self.read(table.name, index, table.bits)
+
+    def at(self, pointer: str, index: V | int, kind: str = "i64") -> str:
+        """A pointer to an item behind another."""
+        if (index if isinstance(index, int) else index.const) == 0:
+            return pointer
+        name = self._fresh()
+        shown = i64(index) if isinstance(index, int) else index
+        self.emit(f"{name} = getelementptr {kind}, ptr {pointer}, {shown}")
+        return name
+
+    def read(self, pointer: str, index: V | int = 0, bits: int = 64) -> V:
+        """The number in memory there."""
+        return self._named(
+            bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}"
+        )
+
+    def write(self, pointer: str, value: V, index: V | int = 0) -> None:
+        """Put a number into memory."""
+        place = self.at(pointer, index, f"i{value.bits}")
+        self.emit(f"store {value}, ptr {place}, align {value.bits // 8}")
+
+    def pointer(self, value: V) -> str:
+        """An address as a pointer."""
+        name = self._fresh()
+        self.emit(f"{name} = inttoptr {value} to ptr")
+        return name
+
+    def address(self, pointer: str) -> V:
+        """A pointer as a number."""
+        return self._named(64, f"ptrtoint ptr {pointer} to i64")
+
+    def call(self, bits: int, name: str, *args: V | str) -> V:
+        """The result of a function; pointers are given as their names."""
+        given = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in args)
+        return self._named(bits, f"call i{bits} @{name}({given})")

@@ -1,0 +1,257 @@
+"""Blocks of packed states as code, for a search whose tables are elsewhere: gather, merge, strike, take.
+
+A block is states one behind the other, by their hashes.  In it a state may have
+the bit for waiting: only a fault led to it.  The hashes are cut into any number
+of shards, so a block has the states of each of them together; and a table of one
+shard is filled in the order of the hashes, so that all that meets a block goes
+through memory from front to back.  Such a table does not wrap: behind its slots
+there is some room, and a function that finds that full says -1.
+"""
+
+from __future__ import annotations
+
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
+from modelcheck.explicit.codegen.assembly import Cell, Function
+from modelcheck.explicit.codegen.context import NOWHERE
+from modelcheck.explicit.codegen.runtime import AHEAD, FAULT, WAITS, Runtime
+
+SPILL = 1 << 10  # slots behind a table
+COUNT = V(64, "%count")
+STATES = [("ptr", "states"), ("i64", "count")]
+TABLE = [("ptr noalias", "table"), ("i64", "slots")]
+TAGS = [("ptr noalias", "tags"), ("i64", "shards")]
+
+
+class Blocks(Runtime):
+    """Writes what is done with blocks."""
+
+    def functions(self) -> list[Function]:
+        """All functions."""
+        return [
+            self._gather(),
+            self._merge(),
+            self._strike(),
+            self._drain(),
+            self._take(),
+            self._tell_shards(),
+            self._ask(),
+            self._lead_to(),
+        ]
+
+    # ------------------------------------------------------------------- tables
+
+    def _gather(self) -> Function:
+        """Put successors into a table of all shards; how many are new there, or -1."""
+        fn = Function("gather", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        full, new = fn.new("full"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            ahead = fn.add(index, i64(AHEAD))
+            with fn.when(fn.less(ahead, COUNT)):
+                self.prefetch(fn, fn.at("%entries", fn.mul(ahead, i64(self.entry))), i64(1))
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
+            at, there = self.find_in(fn, entry, i64(1), full)
+            with fn.when(fn.not_(there)):
+                fn.store(new, fn.add(fn.load(new), i64(1)))
+            self._put(fn, at, there, entry, by_fault)
+        fn.end(f"ret {fn.load(new)}")
+        fn.begin(full)
+        fn.end("ret i64 -1")
+        return fn
+
+    def _merge(self) -> Function:
+        """Put a block into the table of its shard, what is new with a tag; how many are new, or -1."""
+        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64", "nounwind")
+        full, new = fn.new("full"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            state = fn.at("%states", fn.mul(index, i64(self.words)))
+            own, by_fault = self._own(fn, state)
+            at, there = self.find_in(fn, own, V(64, "%shards"), full)
+            with fn.when(fn.not_(there)):
+                fn.store(new, fn.add(fn.load(new), i64(1)))
+                fn.write("%tags", V(8, "%tag"), at)
+            self._put(fn, at, there, own, by_fault)
+        fn.end(f"ret {fn.load(new)}")
+        fn.begin(full)
+        fn.end("ret i64 -1")
+        return fn
+
+    def _strike(self) -> Function:
+        """Take the tags of all states of a block away; how many had one."""
+        fn = Function("strike", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
+        missed, struck = fn.new("missed"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            at, there = self.find_in(fn, own, V(64, "%shards"), missed)
+            with fn.when(there):
+                had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
+                fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
+                fn.write("%tags", const(8, 0), at)
+        fn.end(f"ret {fn.load(struck)}")
+        fn.begin(missed)  # a table whose room is full was refused when it was filled
+        fn.end("ret i64 -1")
+        return fn
+
+    def _drain(self) -> Function:
+        """Make a block of a table of all shards, and empty the table; how many there were."""
+        fn = Function("drain", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
+        many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
+        with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                self._append(fn, slot, many, last)
+                fn.write(slot, i64(0), self.words - 1)
+        fn.end(f"ret {fn.load(many)}")
+        return fn
+
+    def _take(self) -> Function:
+        """Make a block of what has a tag, and waits or does not; without the bit. How many there are."""
+        own = [("i8", "tag"), ("i1", "waiting"), ("ptr noalias", "out")]
+        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64", "nounwind")
+        many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
+        with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
+            state, waits = self._own(fn, fn.at("%table", fn.mul(index, i64(self.words))))
+            tagged = fn.eq(fn.read("%tags", index, 8), V(8, "%tag"))
+            with fn.when(fn.and_(tagged, fn.eq(waits, V(1, "%waiting")))):
+                self._append(fn, state, many, last)
+        fn.end(f"ret {fn.load(many)}")
+        return fn
+
+    # ------------------------------------------------------------------- states
+
+    def _tell_shards(self) -> Function:
+        """Add to each shard's number how many states of a block it has."""
+        fn = Function(
+            "tell_shards", [*STATES, ("i64", "shards"), ("ptr noalias", "counts")], "void", "nounwind"
+        )
+        with fn.loop(COUNT) as index:
+            own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            shard = self.shard_among(fn, own)
+            fn.write("%counts", fn.add(fn.read("%counts", shard), i64(1)), shard)
+        fn.end("ret void")
+        return fn
+
+    def _ask(self) -> Function:
+        """For each property of states, where the first of a block stands that has it; bit 63 for errors."""
+        fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void", "nounwind")
+        with fn.loop(COUNT) as index:
+            found = fn.call(64, "found", fn.at("%states", fn.mul(index, i64(self.words))))
+            with fn.when(fn.ne(found, i64(0))):
+                for place in [*range(len(self.context.of_states)), 63]:
+                    hit = fn.ne(fn.and_(found, i64(1 << place)), i64(0))
+                    first = fn.eq(fn.read("%firsts", place), i64(NOWHERE))
+                    with fn.when(fn.and_(hit, first)):
+                        fn.write("%firsts", index, place)
+        fn.end("ret void")
+        return fn
+
+    def _lead_to(self) -> Function:
+        """The number of the first successor that is a state, by a fault or not; -1 if there is none."""
+        params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
+        fn = Function("lead_to", params, "i64", "nounwind")
+        with fn.loop(COUNT) as index:
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
+            differs = i64(0)
+            for n in range(self.words):
+                differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read("%state", n)))
+            same = fn.and_(fn.eq(differs, i64(0)), fn.eq(by_fault, V(1, "%fault")))
+            with fn.when(same):
+                fn.end(f"ret {index}")
+        fn.end("ret i64 -1")
+        return fn
+
+    # -------------------------------------------------------------------- parts
+
+    def _own(self, fn: Function, state: str) -> tuple[str, V]:
+        """A pointer to a copy of a state without the bit for waiting, and whether it had it."""
+        own = fn.array(self.words)
+        self.copy(fn, state, own)
+        word, bit = self.layout.mark(WAITS)
+        return own, fn.ne(fn.and_(fn.read(state, word), i64(bit)), i64(0))
+
+    def shard_among(self, fn: Function, state: str) -> V:
+        """The shard of a state, of so many."""
+        wide = fn.mul(fn.resize(fn.call(64, "hash", state), 128), fn.resize(V(64, "%shards"), 128))
+        return fn.resize(fn.lshr(wide, const(128, 64)), 64)
+
+    def prefetch(self, fn: Function, state: str, shards: V) -> None:
+        """Ask for the slot of a state that is needed soon."""
+        place = self._place(fn, fn.call(64, "hash", state), shards, V(64, "%slots"))
+        soon = fn.at("%table", fn.mul(place, i64(self.words)))
+        fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+
+    def _place(self, fn: Function, hash_: V, shards: V, slots: V) -> V:
+        """The place that a hash says in a table of its shard."""
+        wide = fn.mul(fn.resize(hash_, 128), fn.resize(shards, 128))
+        rest = fn.resize(fn.resize(wide, 64), 128)
+        return fn.resize(fn.lshr(fn.mul(rest, fn.resize(slots, 128)), const(128, 64)), 64)
+
+    def find_in(self, fn: Function, state: str, shards: V, full: Block) -> tuple[V, V]:
+        """The number of a state's slot, or of the one where it belongs; and whether it is there."""
+        slots, last = V(64, "%slots"), self.words - 1
+        end = fn.add(slots, i64(SPILL))
+        at = fn.cell(64, self._place(fn, fn.call(64, "hash", state), shards, slots))
+        there = fn.cell(1, FALSE)
+        look, used, on, found, done = (fn.new(h) for h in ("look", "used", "on", "found", "looked"))
+        fn.goto(look)
+        fn.begin(look)
+        now = fn.load(at)
+        fn.leave_if(fn.eq(now, end), full)
+        slot = fn.at("%table", fn.mul(now, i64(self.words)))
+        fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, used)
+        with fn.remembering():
+            fn.begin(used)
+            fn.fork(self.is_in(fn, slot, state), found, on)
+            fn.begin(on)
+            fn.store(at, fn.add(now, i64(1)))
+            fn.goto(look)
+            fn.begin(found)
+            fn.store(there, TRUE)
+            fn.goto(done)
+        fn.begin(done)
+        return now, fn.load(there)
+
+    def _put(self, fn: Function, at: V, there: V, state: str, by_fault: V) -> None:
+        """Store a state in its slot; it waits there until something else than a fault leads to it."""
+        slot = fn.at("%table", fn.mul(at, i64(self.words)))
+        word, bit = self.layout.mark(WAITS)
+        had = fn.read(slot, word)
+        waits = fn.select(by_fault, i64(bit), i64(0))
+        kept = fn.select(by_fault, had, fn.and_(had, i64(~bit)))
+        for n in range(self.words):
+            if n != word:
+                fn.write(slot, fn.read(state, n), n)
+        fn.write(slot, fn.select(there, kept, fn.or_(fn.read(state, word), waits)), word)
+
+    def _append(self, fn: Function, state: str, many: Cell, last: Cell) -> None:
+        """Put a state behind others, or among the last of them, where its hash says."""
+        own, _ = self._own(fn, state)
+        hash_, place = fn.call(64, "hash", own), fn.cell(64, fn.load(many))
+        highest = fn.load(last)
+        with fn.when(fn.below(hash_, highest)):
+            self._make_room(fn, hash_, place)
+        fn.store(last, fn.select(fn.below(hash_, highest), highest, hash_))
+        target = fn.at("%out", fn.mul(fn.load(place), i64(self.words)))
+        for n in range(self.words):
+            fn.write(target, fn.read(state, n), n)
+        fn.store(many, fn.add(fn.load(many), i64(1)))
+
+    def _make_room(self, fn: Function, hash_: V, place: Cell) -> None:
+        """Move states with a higher hash one on."""
+        test, look, move, done = (fn.new(h) for h in ("test", "look", "move", "moved"))
+        fn.goto(test)
+        fn.begin(test)
+        now = fn.load(place)
+        fn.fork(fn.eq(now, i64(0)), done, look)
+        fn.begin(look)
+        before = fn.at("%out", fn.mul(fn.sub(now, i64(1)), i64(self.words)))
+        own, _ = self._own(fn, before)
+        fn.fork(fn.below(hash_, fn.call(64, "hash", own)), move, done)
+        fn.begin(move)
+        after = fn.at("%out", fn.mul(now, i64(self.words)))
+        for n in range(self.words):
+            fn.write(after, fn.read(before, n), n)
+        fn.store(place, fn.sub(now, i64(1)))
+        fn.goto(test)
+        fn.begin(done)

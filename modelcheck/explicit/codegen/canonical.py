@@ -1,0 +1,359 @@
+"""The representative of a state's orbit as code: the least of its words over renamings of sorts.
+
+Few renamings are written out, each a few shifts and small tables.  Where there are
+many, members are first told apart by signatures: numbers that say of a member what
+can be said without naming any, so that they go with it when it is renamed.  Then
+only the renamings that put the signatures in order are tried, which is one, but
+for members with the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations, product
+from math import factorial, prod
+
+import spec.types as t
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
+from modelcheck.explicit.codegen.assembly import Cell, Function
+from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.members import candidate, entry, inserted, length, with_length
+from modelcheck.explicit.codegen.packing import (
+    Array,
+    Mask,
+    Optional,
+    Packing,
+    Product,
+    Sequence,
+    Slots,
+    Tagged,
+    TooWide,
+)
+from modelcheck.explicit.codegen.state import StateBits
+from modelcheck.explicit.codegen.values import (
+    Live,
+    assembled,
+    code,
+    container,
+    cut_out,
+    known_zero,
+    option_of,
+    some,
+    tag_of,
+    value,
+)
+from spec.frozen import frozen
+from spec.ir import Model, Scope
+
+WRITTEN_OUT = 6  # so many renamings are written out
+MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
+MOST_RENAMINGS = 5040
+SMALL_TABLE = 64  # bits: a table in a register
+
+Renaming = tuple[V, ...]  # the new number of each member
+
+
+def canonical(model: Model, scope: Scope, layout: Layout, sorts: tuple[str, ...]) -> list[Function]:
+    """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
+    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void", "nounwind")
+    own, other = fn.array(layout.words), fn.array(layout.words)
+    source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
+    StateBits(fn, layout, "%from").copy_to(source)
+    best = [fn.cell(64, fn.read(own, n)) for n in range(layout.words)]
+
+    def attempt(renamings: dict[str, Renaming]) -> None:
+        source.copy_to(target)
+        _rename_state(_Renamer(fn, model, renamings), model, source, target)
+        _keep_less(fn, best, [fn.read(other, n) for n in range(layout.words)])
+
+    sizes = {name: len(scope.sorts[name]) for name in sorts}
+    if prod(factorial(size) for size in sizes.values()) <= WRITTEN_OUT:
+        for renamings in _all_renamings(sizes):
+            attempt(renamings)
+    else:
+        for cell in best:  # the state itself is one of those to be tried
+            fn.store(cell, i64(-1))
+        _looped(fn, sizes, _signatures(fn, model, source, sizes), attempt)
+    for n, cell in enumerate(best):
+        fn.write("%to", fn.load(cell), n)
+    fn.end("ret void")
+    return [fn]
+
+
+def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, Renaming]]:
+    """Every renaming but the one that changes nothing."""
+    first, *others = product(*(permutations(range(size)) for size in sizes.values()))
+    assert all(list(each) == sorted(each) for each in first)
+    for chosen in others:
+        yield {name: tuple(map(i64, each)) for name, each in zip(sizes, chosen, strict=True)}
+
+
+def _looped(
+    fn: Function,
+    sizes: dict[str, int],
+    signatures: dict[str, str],
+    attempt: Callable[[dict[str, Renaming]], None],
+) -> None:
+    """Try the renamings that put signatures in order."""
+    every = list(product(*(permutations(range(size)) for size in sizes.values())))
+    if len(every) > MOST_RENAMINGS:
+        raise TooWide(f"{len(every)} renamings of each state")
+    width = sum(sizes.values())
+    table = fn.table([number for row in every for chosen in row for number in chosen])
+    olds = fn.table([chosen.index(new) for row in every for chosen in row for new in range(len(chosen))])
+    with fn.loop(i64(len(every))) as index:
+        first, next_ = fn.mul(index, i64(width)), fn.new("next")
+        with fn.remembering():
+            renamings = {}
+            at = 0
+            for name, size in sizes.items():
+                places = [fn.add(first, i64(place)) for place in range(at, at + size)]
+                _leave_unless_ascending(fn, signatures[name], [fn.look_up(olds, p) for p in places], next_)
+                renamings[name] = places
+                at += size
+            attempt({name: tuple(fn.look_up(table, p) for p in at) for name, at in renamings.items()})
+            fn.goto(next_)
+        fn.begin(next_)
+
+
+def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: Block) -> None:
+    """Go elsewhere when the words at these places are not in order."""
+    before = fn.read(words, places[0])
+    for place in places[1:]:
+        now = fn.read(words, place)
+        fn.leave_if(fn.below(now, before), to)
+        before = now
+
+
+def _signatures(fn: Function, model: Model, source: StateBits, sizes: dict[str, int]) -> dict[str, str]:
+    """For each sort the words with the signatures of its members."""
+    found = {}
+    for name, size in sizes.items():
+        found[name] = fn.array(size)
+        for member in range(size):
+            signature: V = i64(0)
+            for index, variable in enumerate(model.variables):
+                live = source.get(source.variable(index))
+                for said in _said_of(fn, live, variable.type, name, member, set(sizes)):
+                    signature = fn.mul(fn.xor(signature, said), i64(MIX))
+                    signature = fn.xor(signature, fn.lshr(signature, i64(29)))
+            fn.write(found[name], signature, member)
+    return found
+
+
+def _said_of(
+    fn: Function, live: Live, of: t.Type, sort: str, member: int, sorts: set[str], *, own: bool = False
+) -> Iterator[V]:
+    """What a variable says of a member without naming any; nothing where that is not easily said."""
+    match of, live.packing:
+        case t.Sort(name), _ if name == sort:
+            yield fn.resize(fn.eq(live.v, i64(member)), 64)
+        case t.Option(t.Sort(name)), Optional(packed) if name == sort:
+            there = fn.ne(live.v, const(live.v.bits, 0))
+            is_it = fn.and_(there, fn.eq(some(fn, live, packed).v, i64(member)))
+            yield fn.add(fn.resize(there, 64), fn.resize(is_it, 64))
+        case t.Set(t.Sort(name)), Mask() if name == sort:
+            bit = fn.resize(fn.lshr(live.v, const(live.v.bits, member)), 1)
+            yield fn.add(fn.mul(fn.popcount(live.v), i64(2)), fn.resize(bit, 64))
+        case t.Map(t.Sort(name), inner), Array(packed) if name == sort and not own:
+            item = cut_out(fn, live.v, live.packing.offset(member), packed)
+            yield from _said_of(fn, item, inner, sort, member, sorts, own=True)
+        case _ if own and not sorts & set(t.sorts_in(of)):
+            whole = code(fn, live)
+            for low in range(0, max(live.packing.width, 1), 64):
+                yield fn.resize(fn.lshr(whole, const(whole.bits, low)), 64)
+        case _:
+            return
+
+
+def _keep_less(fn: Function, best: list[Cell], words: list[V]) -> None:
+    """Keep the lesser of two states; the last word counts most."""
+    less, same = FALSE, TRUE
+    known = [fn.load(cell) for cell in best]
+    for mine, theirs in reversed(list(zip(words, known, strict=True))):
+        less = fn.or_(less, fn.and_(same, fn.below(mine, theirs)))
+        same = fn.and_(same, fn.eq(mine, theirs))
+    for cell, mine, theirs in zip(best, words, known, strict=True):
+        fn.store(cell, fn.select(less, mine, theirs))
+
+
+def _rename_state(renamer: _Renamer, model: Model, source: StateBits, target: StateBits) -> None:
+    for index, variable in enumerate(model.variables):
+        if renamer.concerns(variable.type):
+            live = source.get(source.variable(index))
+            target.put(target.variable(index), renamer.renamed(live, variable.type))
+
+
+@frozen
+class _Renamer:
+    """How values change when the members of sorts are renamed."""
+
+    fn: Function
+    model: Model
+    renamings: dict[str, Renaming]
+
+    def concerns(self, of: t.Type) -> bool:
+        """Whether values of a type may change."""
+        match of:
+            case t.Sort(name):
+                return name in self.renamings
+            case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
+                return self.concerns(inner)
+            case t.Map(key, inner):
+                return self.concerns(key) or self.concerns(inner)
+            case t.Tuple(items):
+                return any(map(self.concerns, items))
+            case t.Record(_, fields) | t.Case(_, _, fields):
+                return any(self.concerns(field.type) for field in fields)
+            case t.Union(_, cases):
+                return any(map(self.concerns, cases))
+            case _:
+                return False
+
+    def renamed(self, live: Live, of: t.Type) -> Live:
+        """The value with its members renamed."""
+        if not self.concerns(of):
+            return live
+        fn, packing = self.fn, live.packing
+        if self._is_known() and _has_table(of, packing):
+            return self._by_table(live, of)
+        match of, packing:
+            case t.Sort(name), _:
+                return Live(packing, self._member(name, live.v))
+            case t.Option(inner), Optional(packed):
+                there = fn.ne(live.v, const(live.v.bits, 0))
+                got = option_of(fn, self.renamed(some(fn, live, packed), inner))
+                return Live(packing, fn.select(there, got.v, const(live.v.bits, 0)))
+            case t.Record(_, fields), Product(parts):
+                return self._parts(live, [field.type for field in fields], parts, packing.offsets)
+            case t.Tuple(items), Product(parts):
+                return self._parts(live, list(items), parts, packing.offsets)
+            case t.Case(name), _:
+                union = next(each for each in self.model.unions if each.name == name)
+                return self.renamed(live, union)
+            case t.Union(_, cases), Tagged(packed):
+                return self._union(live, cases, packed)
+            case t.Map(key, inner), Array(packed, count):
+                return self._map(live, key, inner, packed, count)
+            case t.Seq(inner), Sequence(_, most):
+                return self._sequence(live, inner, most)
+            case ((t.Set(inner) | t.Bag(inner)), (Mask() | Slots())):
+                return self._members(live, inner)
+            case _:
+                raise TypeError(f"{packing} is no {of}")
+
+    def _is_known(self) -> bool:
+        return all(number.const is not None for renaming in self.renamings.values() for number in renaming)
+
+    def _member(self, sort: str, number: V) -> V:
+        """The new number of a member."""
+        fn, renaming = self.fn, self.renamings[sort]
+        found = renaming[-1]
+        for old, new in enumerate(renaming[:-1]):
+            found = fn.select(fn.eq(number, i64(old)), new, found)
+        return found
+
+    def _by_table(self, live: Live, of: t.Type) -> Live:
+        """Looked up in a table in one register: the new code of each code there is."""
+        fn, packing = self.fn, live.packing
+        table = 0
+        scratch = _Renamer(Function("scratch", [], "void"), self.model, self.renamings)
+        for number in range(packing.codes):
+            known = value(scratch.fn, packing, i64(number))
+            new = code(scratch.fn, scratch._slowly(known, of)).const
+            if new is None:
+                raise AssertionError(f"the renamed value of a known {of} is not known")
+            table |= new << number * packing.width
+        by = fn.mul(code(fn, live), i64(packing.width))
+        found = fn.and_(fn.lshr(i64(table), by), i64((1 << packing.width) - 1))
+        return value(fn, packing, found)
+
+    def _slowly(self, live: Live, of: t.Type) -> Live:
+        """The renamed value of one that is known."""
+        match of, live.packing:
+            case t.Sort(name), _:
+                return Live(live.packing, self._member(name, live.v))
+            case t.Option(inner), Optional(packed):
+                if live.v.const == 0:
+                    return live
+                return option_of(self.fn, self.renamed(some(self.fn, live, packed), inner))
+            case t.Set(inner), Mask():
+                return self._members(live, inner)
+            case _:
+                return self.renamed(live, of)
+
+    def _parts(
+        self, live: Live, types: list[t.Type], parts: tuple[Packing, ...], offsets: tuple[int, ...]
+    ) -> Live:
+        fn, found = self.fn, []
+        for of, part, offset in zip(types, parts, offsets, strict=True):
+            found.append((self.renamed(cut_out(fn, live.v, offset, part), of), offset))
+        return Live(live.packing, assembled(fn, live.packing.width, found))
+
+    def _union(self, live: Live, cases: tuple[t.Case, ...], packed: tuple[Product, ...]) -> Live:
+        fn, packing = self.fn, live.packing
+        assert isinstance(packing, Tagged)
+        tag, found = tag_of(fn, live), live.v
+        for ordinal, (case, part) in enumerate(zip(cases, packed, strict=True)):
+            if self.concerns(case):
+                types = [field.type for field in case.fields]
+                new = self._parts(cut_out(fn, live.v, 0, part), types, part.parts, part.offsets)
+                whole = fn.or_(fn.resize(new.v, found.bits), const(found.bits, ordinal << packing.payload))
+                found = fn.select(fn.eq(tag, i64(ordinal)), whole, found)
+        return Live(packing, found)
+
+    def _map(self, live: Live, key: t.Type, inner: t.Type, packed: Packing, count: int) -> Live:
+        fn, packing = self.fn, live.packing
+        assert isinstance(packing, Array)
+        size = container(packing.width)
+        whole = const(size, 0)
+        moves = self.renamings.get(key.name) if isinstance(key, t.Sort) else None
+        for index in range(count):
+            item = code(fn, self.renamed(cut_out(fn, live.v, packing.offset(index), packed), inner))
+            place = i64(index) if moves is None else moves[index]
+            behind = fn.mul(fn.sub(i64(count - 1), place), i64(packed.width))
+            whole = fn.or_(whole, fn.shl(fn.resize(item, size), fn.resize(behind, size)))
+        return Live(packing, whole)
+
+    def _sequence(self, live: Live, inner: t.Type, most: int) -> Live:
+        fn, packing = self.fn, live.packing
+        assert isinstance(packing, Sequence)
+        count, size = length(fn, live), live.v.bits
+        entries = const(size, 0)
+        for index in range(most):
+            new = code(fn, self.renamed(entry(fn, live, i64(index)), inner))
+            moved = fn.shl(fn.resize(new, size), const(size, index * packing.of.width))
+            there = fn.less(i64(index), count)
+            entries = fn.or_(entries, fn.select(there, moved, const(size, 0)))
+        return with_length(fn, packing, entries, count)
+
+    def _members(self, live: Live, inner: t.Type) -> Live:
+        fn, packing = self.fn, live.packing
+        assert isinstance(packing, Mask | Slots)
+        count = packing.width if isinstance(packing, Mask) else packing.most
+        if live.v.const is not None:  # for a table, in which everything has to be known
+            found = known_zero(packing)
+            for number in range(count):
+                there, member = candidate(fn, live, i64(number))
+                found = inserted(fn, found, self.renamed(member, inner)) if there.const else found
+            return found
+        cell = fn.cell(live.v.bits, known_zero(packing).v)
+
+        def one(index: V) -> None:
+            there, member = candidate(fn, live, index)
+            with fn.when(there):
+                fn.store(cell, inserted(fn, Live(packing, fn.load(cell)), self.renamed(member, inner)).v)
+
+        if count <= WRITTEN_OUT // 3:
+            for number in range(count):
+                one(i64(number))
+        else:
+            with fn.loop(i64(count)) as index:
+                one(index)
+        return Live(packing, fn.load(cell))
+
+
+def _has_table(of: t.Type, packing: Packing) -> bool:
+    """Whether the new code of each code fits a register."""
+    is_simple = isinstance(of, t.Sort | t.Option) or (isinstance(of, t.Set) and isinstance(packing, Mask))
+    return is_simple and packing.width << packing.width <= SMALL_TABLE

@@ -1,0 +1,63 @@
+"""What is asked of every new state, as code: which properties are broken there, or reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.scene import Scene
+from modelcheck.explicit.codegen.state import StateBits
+from spec.ir import Property, PropertyKind
+
+MOST = 63  # properties that are asked of states; the last bit is for an error
+
+
+def claims(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+    """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
+    if len(properties) > MOST:
+        raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
+    asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
+    fn = Function("found", [("ptr noalias readonly", "state")], "i64", "nounwind")
+    every = fn.cell(64, i64(0))
+    for prop, each in zip(properties, asked, strict=True):
+        with fn.when(expressions.parameters.asks(fn, prop)):
+            fn.store(every, fn.or_(fn.load(every), fn.call(64, each.name, "%state")))
+    fn.end(f"ret {fn.load(every)}")
+    return [*asked, fn]
+
+
+def goals(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+    """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
+    fn = Function("goal", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
+    own = StateBits(fn, layout, fn.array(layout.words))
+    StateBits(fn, layout, "%state").copy_to(own)
+    error = fn.new("error")
+    for number, prop in enumerate(properties):
+        if prop.expr is None:
+            raise TypeError(f"{prop.name} has no goal")
+        with fn.when(fn.eq(V(64, "%which"), i64(number))):
+            holds = expressions.test(prop.expr, Scene(fn, own, error))
+            fn.end(f"ret {fn.resize(holds, 64)}")
+    fn.end("ret i64 0")
+    fn.begin(error)
+    fn.end("ret i64 2")
+    return [fn]
+
+
+def _one(number: int, prop: Property, expressions: Expressions, layout: Layout) -> Function:
+    fn = Function(f"found.{number}", [("ptr noalias readonly", "state")], "i64", "nounwind")
+    error = fn.new("error")
+    own = StateBits(fn, layout, fn.array(layout.words))
+    StateBits(fn, layout, "%state").copy_to(own)
+    if prop.expr is None:
+        raise TypeError(f"{prop.name} is not asked of states")
+    holds = expressions.test(prop.expr, Scene(fn, own, error))
+    hit = holds if prop.kind is PropertyKind.REACHABLE else fn.not_(holds)
+    fn.end(f"ret {fn.shl(fn.resize(hit, 64), i64(number))}")
+    fn.begin(error)
+    fn.end(f"ret {const(64, 1 << 63)}")
+    return fn

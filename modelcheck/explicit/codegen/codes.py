@@ -1,0 +1,119 @@
+"""Values as codes and back: what the bits of a packing mean."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, assert_never
+
+from modelcheck.explicit.codegen.packing import (
+    Array,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Product,
+    Sequence,
+    Slots,
+    Tagged,
+    Truth,
+)
+from spec.ir import Value
+
+
+def is_monotone(packing: Packing) -> bool:
+    """Whether the order of the codes is the canonical order of the values."""
+    match packing:
+        case Never() | Truth() | Number():
+            return True
+        case Optional(of) | Array(of):
+            return is_monotone(of)
+        case Product(parts) | Tagged(parts):
+            return all(map(is_monotone, parts))
+        case _:
+            return False
+
+
+def encode(packing: Packing, value: Value) -> int:
+    """The code of a value. The value must fit."""
+    match packing:
+        case Never():
+            return 0
+        case Truth():
+            return int(value)
+        case Number(lo):
+            return int(value) - lo
+        case Optional(of):
+            return 0 if value is None else encode(of, value) + 1
+        case Product(parts):
+            return _parts(parts, packing.offsets, value)
+        case Tagged(cases):
+            case_ = cases[value[0]]
+            return int(value[0]) << packing.payload | encode(case_, value[1:])
+        case Array(of):
+            return sum(encode(of, each) << packing.offset(i) for i, each in enumerate(value))
+        case Sequence(of):
+            return _entries(packing, [encode(of, each) for each in value])
+        case Slots(of, _, False):
+            return _entries(packing, sorted(encode(of, each) for each in value))
+        case Slots(of):
+            return _entries(packing, sorted(encode(of, each) for each, n in value for _ in range(n)))
+        case Mask(of):
+            return sum(1 << encode(of, each) for each in value)
+        case _:
+            assert_never(packing)
+
+
+def _parts(parts: tuple[Packing, ...], offsets: tuple[int, ...], value: Value) -> int:
+    return sum(encode(p, v) << at for p, at, v in zip(parts, offsets, value, strict=True))
+
+
+def _entries(packing: Sequence | Slots, codes: list[int]) -> int:
+    if len(codes) > packing.most:
+        raise OverflowError(f"{len(codes)} elements do not fit {packing}")
+    width = packing.of.width
+    return len(codes) << packing.body | sum(code << i * width for i, code in enumerate(codes))
+
+
+def decode(packing: Packing, code: int) -> Value:
+    """The value of a code."""
+    match packing:
+        case Never():
+            return None
+        case Truth():
+            return bool(code)
+        case Number(lo):
+            return code + lo
+        case Optional(of):
+            return None if code == 0 else decode(of, code - 1)
+        case Product(parts):
+            return tuple(
+                decode(part, code >> at & (1 << part.width) - 1)
+                for part, at in zip(parts, packing.offsets, strict=True)
+            )
+        case Tagged(cases):
+            tag = code >> packing.payload
+            return (tag, *decode(cases[tag], code & (1 << packing.payload) - 1))
+        case Array(of, count):
+            return tuple(decode(of, code >> packing.offset(i) & (1 << of.width) - 1) for i in range(count))
+        case Sequence():
+            return tuple(_members(packing, code))
+        case Slots(_, _, False):
+            return frozenset(_members(packing, code))
+        case Slots():
+            return _bag(_members(packing, code))
+        case Mask(of):
+            return frozenset(decode(of, i) for i in range(packing.width) if code >> i & 1)
+        case _:
+            assert_never(packing)
+
+
+def _members(packing: Sequence | Slots, code: int) -> list[Value]:
+    width, of = packing.of.width, packing.of
+    return [decode(of, code >> i * width & (1 << width) - 1) for i in range(code >> packing.body)]
+
+
+def _bag(values: list[Any]) -> Value:
+    """Equal members stand together."""
+    starts = [i for i, value in enumerate(values) if i == 0 or value != values[i - 1]]
+    return frozenset((values[a], b - a) for a, b in pairwise([*starts, len(values)]))

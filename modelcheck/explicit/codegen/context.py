@@ -1,0 +1,99 @@
+"""What a thread of the search keeps in memory, by the number of the word: buffers, tallies, first finds."""
+
+from __future__ import annotations
+
+from modelcheck.contract.engine import Family, Task
+from spec.frozen import frozen
+from spec.ir import Action, Guard, Kind, Property, PropertyKind
+
+NOWHERE = (1 << 64) - 1  # where a first find has not been made
+CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
+OF_STATES = (PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE)
+
+
+@frozen
+class Context:
+    """Where each tally stands.
+
+    The words before `taken`: the address of the next successor, the number of
+    the state whose successors are made, how many it has had, whether anything
+    can happen in it.  A first find is the least number of a state.
+    """
+
+    actions: tuple[Action, ...]
+    allowed: frozenset[str]
+    limits: tuple[str, ...]
+    guards: tuple[tuple[str, int], ...]
+    of_states: tuple[Property, ...]
+    of_steps: tuple[Property, ...]
+    deadlock: Property | None
+
+    @property
+    def errors(self) -> int:
+        """First finds of an error: in a free step, in a fault, in a property of a free step, of a fault."""
+        return ERROR
+
+    @property
+    def dead(self) -> int:
+        """The first find of a deadlock."""
+        return ERROR + 4
+
+    @property
+    def broken(self) -> int:
+        """First finds for each property of steps: by a free step, by a fault."""
+        return self.dead + 1
+
+    @property
+    def taken(self) -> int:
+        """How often each action was taken."""
+        return self.broken + 2 * len(self.of_steps)
+
+    @property
+    def cut(self) -> int:
+        """How many steps each limit cut: free ones, faults."""
+        return self.taken + len(self.actions)
+
+    @property
+    def refused(self) -> int:
+        """Which guards ever said no."""
+        return self.cut + 2 * len(self.limits)
+
+    @property
+    def size(self) -> int:
+        """How many words there are."""
+        return self.refused + len(self.guards)
+
+    def new(self) -> list[int]:
+        """The words before anything has happened."""
+        finds = self.finds
+        return [NOWHERE if word in finds else 0 for word in range(self.size)]
+
+    @property
+    def finds(self) -> range:
+        """The words that are NOWHERE at first."""
+        return range(self.errors, self.taken)
+
+
+def context(task: Task) -> Context:
+    """The context of a search that answers a task, or any other of its family."""
+    model, family = task.model, task.family or Family(task.properties, task.faults, frozenset(), task.counted)
+    steps = (PropertyKind.STEP, PropertyKind.ASSERT)
+    return Context(
+        model.actions,
+        family.faults,
+        tuple(sorted({nat.name for nat in model.nats} | {v.name for v in model.variables if v.network})),
+        tuple((a.name, i) for a in model.actions for i, part in enumerate(a.head) if isinstance(part, Guard)),
+        tuple(p for p in family.properties if p.kind in OF_STATES),
+        tuple(p for p in family.properties if p.kind in steps),
+        next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
+    )
+
+
+def is_fault(action: Action) -> bool:
+    """Whether an action is something that goes wrong."""
+    return action.kind is Kind.FAULT
+
+
+def recoverable(task: Task) -> list[Property]:
+    """The properties that ask for a way back."""
+    return [prop for prop in task.properties if prop.kind is PropertyKind.RECOVERABLE]

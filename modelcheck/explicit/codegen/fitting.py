@@ -1,0 +1,180 @@
+"""What fits where, as code: a step beyond the scope is cut, a number outside its range is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import spec.types as t
+from modelcheck.explicit.codegen.arithmetic import TRUE, Block, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.members import size
+from modelcheck.explicit.codegen.packing import (
+    Array,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Product,
+    Sequence,
+    Slots,
+    Tagged,
+)
+from modelcheck.explicit.codegen.values import Live, cut_out, some, tag_of
+from modelcheck.explicit.codegen.walks import walk_of
+from spec.frozen import frozen
+from spec.ir import Scope
+
+WRITTEN_OUT = 8  # so many members are looked at one by one
+
+
+@frozen
+class Fitting:
+    """Checks what is to be stored, in canonical order, the first misfit deciding.
+
+    `cut` is where a step goes that would exceed a limit by name.
+    """
+
+    fn: Function
+    scope: Scope
+    unions: dict[str, t.Union]
+    error: Block
+    cut: Callable[[str], Block]
+
+    def check(self, live: Live, of: t.Type, here: V = TRUE) -> None:  # noqa: C901 - a dispatch over a union
+        """Leave unless the value can be stored as that type; asked only where `here`."""
+        if always_fits(live.packing, of, self.scope, self.unions):
+            return
+        fn = self.fn
+        match of, live.packing:
+            case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown(), _:
+                return
+            case t.Range(lo, hi), Number(least, most):
+                inside = TRUE if least >= lo else fn.at_most(i64(lo), live.v)
+                inside = inside if most <= hi else fn.and_(inside, fn.at_most(live.v, i64(hi)))
+                self._leave(here, fn.not_(inside), self.error)
+            case t.Nat(name), Number(least, most):
+                limit = self.scope.limit(name)
+                if most > limit:
+                    self._leave(here, fn.less(i64(limit), live.v), self.cut(name))
+                if least < 0:
+                    self._leave(here, fn.less(live.v, i64(0)), self.error)
+            case t.Option(inner), Optional(packed):
+                there = fn.and_(here, fn.ne(live.v, const(live.v.bits, 0)))
+                self.check(some(fn, live, packed), inner, there)
+            case t.Option(inner), _:
+                self.check(live, inner, here)
+            case t.Record(_, fields), Product(parts):
+                self._parts(live, [field.type for field in fields], parts, live.packing.offsets, here)
+            case t.Tuple(items), Product(parts):
+                self._parts(live, list(items), parts, live.packing.offsets, here)
+            case t.Case(name), _:
+                self.check(live, self.unions[name], here)
+            case t.Union(_, cases), Tagged(packed):
+                for ordinal, (case, product) in enumerate(zip(cases, packed, strict=True)):
+                    mine = fn.and_(here, fn.eq(tag_of(fn, live), i64(ordinal)))
+                    types = [field.type for field in case.fields]
+                    whole = cut_out(fn, live.v, 0, product)
+                    self._parts(whole, types, product.parts, product.offsets, mine)
+            case t.Map(_, inner), Array(packed, count):
+                offsets = tuple(live.packing.offset(index) for index in range(count))
+                self._parts(live, [inner] * count, (packed,) * count, offsets, here)
+            case ((t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), _):
+                if limit is not None:
+                    self._count(live, limit, here)
+                self._members(live, inner, here)
+            case _:
+                raise TypeError(f"{live.packing} is no {of}")
+
+    def _leave(self, here: V, misfit: V, to: Block) -> None:
+        self.fn.leave_if(self.fn.and_(here, misfit), to)
+
+    def _parts(
+        self, live: Live, types: list[t.Type], parts: tuple[Packing, ...], offsets: tuple[int, ...], here: V
+    ) -> None:
+        for of, part, offset in zip(types, parts, offsets, strict=True):
+            self.check(cut_out(self.fn, live.v, offset, part), of, here)
+
+    def _count(self, live: Live, limit: t.Limit, here: V) -> None:
+        most = _number(limit, self.scope)
+        if _most(live.packing) > most:
+            to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
+            self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
+
+    def _members(self, live: Live, inner: t.Type, here: V) -> None:
+        fn = self.fn
+        walk = walk_of(fn, live, in_order=True)
+        if always_fits(walk.packing, inner, self.scope, self.unions):
+            return
+
+        def one(index: V) -> None:
+            there, member = walk.candidate(index)
+            self.check(member, inner, fn.and_(here, there))
+
+        if walk.count <= WRITTEN_OUT:
+            for number in range(walk.count):
+                one(i64(number))
+        else:
+            with fn.loop(walk.limit) as index:
+                one(index)
+
+
+def always_fits(  # noqa: C901 - a dispatch over pairs
+    packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union]
+) -> bool:
+    """Whether every value of a packing can be stored as a type."""
+
+    def fits(packing: Packing, of: t.Type) -> bool:
+        return always_fits(packing, of, scope, unions)
+
+    match of, packing:
+        case _, Never():
+            return True
+        case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
+            return True
+        case t.Range(lo, hi), Number(least, most):
+            return lo <= least and most <= hi
+        case t.Nat(name), Number(least, most):
+            return least >= 0 and most <= scope.limit(name)
+        case t.Option(inner), Optional(packed):
+            return fits(packed, inner)
+        case t.Option(inner), _:
+            return fits(packing, inner)
+        case t.Record(_, fields), Product(parts):
+            return all(fits(part, field.type) for part, field in zip(parts, fields, strict=True))
+        case t.Tuple(items), Product(parts):
+            return all(map(fits, parts, items))
+        case t.Case(name), _:
+            return fits(packing, unions[name])
+        case t.Union(_, cases), Tagged(packed):
+            pairs = zip(packed, cases, strict=True)
+            return all(
+                fits(p, field.type)
+                for product, case in pairs
+                for p, field in zip(product.parts, case.fields, strict=True)
+            )
+        case t.Map(_, inner), Array(packed):
+            return fits(packed, inner)
+        case (
+            (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)),
+            (Sequence() | Mask() | Slots()),
+        ):
+            if limit is not None and _most(packing) > _number(limit, scope):
+                return False
+            return fits(packing.of, inner)
+        case _:
+            raise TypeError(f"{packing} is no {of}")
+
+
+def _number(limit: t.Limit, scope: Scope) -> int:
+    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
+
+
+def _most(packing: Packing) -> int:
+    match packing:
+        case Mask():
+            return packing.width
+        case Slots(_, most) | Sequence(_, most):
+            return most
+        case _:
+            raise TypeError(f"{packing} has no members")

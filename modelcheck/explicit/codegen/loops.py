@@ -1,0 +1,38 @@
+"""The inner loops of the search as code, all of them: the same for every model but for words and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.context import Context
+from modelcheck.explicit.codegen.expansion import Expansion
+from modelcheck.explicit.codegen.insertion import Insertion
+from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.parameters import Parameters
+from modelcheck.explicit.codegen.questions import Questions
+from modelcheck.explicit.codegen.runtime import Runtime
+from spec.frozen import frozen
+
+
+@frozen
+class Named:
+    """The names of the functions of actions: free ones, faults, and those that only ask for any step."""
+
+    free: Sequence[str]
+    faults: Sequence[str]
+    probes: Sequence[str]
+
+
+def loops(
+    layout: Layout, context: Context, parameters: Parameters, named: Named, most: int, *, symmetric: bool
+) -> list[Function]:
+    """The functions; a state has at most so many successors."""
+    return [
+        Runtime(layout, context).hash(),
+        *Expansion(layout, context, parameters, symmetric=symmetric).functions(
+            named.free, named.faults, named.probes, most
+        ),
+        *Insertion(layout, context).functions(),
+        *Questions(layout, context).functions(named.free, named.faults),
+    ]

@@ -1,0 +1,266 @@
+"""The strict operations of the language on values in registers."""
+
+from __future__ import annotations
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.explicit.codegen.arithmetic import FALSE, Block, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.conversion import convert, has, recode, same
+from modelcheck.explicit.codegen.members import body, count_of, entry, length, size, with_length
+from modelcheck.explicit.codegen.packing import (
+    MOST,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Sequence,
+    Slots,
+    TooWide,
+    join,
+)
+from modelcheck.explicit.codegen.sets import elements, numbers_between, of_sets, subsets_of
+from modelcheck.explicit.codegen.values import Live, code, known_zero, number, option_of, truth, value
+from spec.ir import Op
+
+
+class Operations:
+    """Writes operations; what has no value for its arguments leaves for `error`."""
+
+    def __init__(self, fn: Function, error: Block) -> None:
+        self.fn = fn
+        self.error = error
+
+    def value(self, expr: ir.Apply, args: list[Live]) -> Live:  # noqa: C901 - a dispatch over an enum
+        """The value of an operation for these arguments."""
+        fn = self.fn
+        if any(isinstance(arg.packing, Never) for arg in args):
+            return _anything(expr.type)  # not reached: nothing has such a value
+        match expr.op, args:
+            case Op.NOT, [a]:
+                return truth(fn.not_(a.v))
+            case Op.EQ, [a, b]:
+                return truth(same(fn, a, b))
+            case Op.NE, [a, b]:
+                return truth(fn.not_(same(fn, a, b)))
+            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD | Op.NEG), _):
+                return self._arithmetic(expr.op, args)
+            case ((Op.LT | Op.LE), [a, b]):
+                return truth(self._is_before(a, b, or_same=expr.op is Op.LE))
+            case ((Op.MIN2 | Op.MAX2), [a, b]):
+                return self._better(a, b, least=expr.op is Op.MIN2)
+            case Op.IN, [a, b]:
+                return truth(self._is_in(a, b))
+            case Op.SIZE, [a]:
+                return size(fn, a)
+            case Op.COUNT, [a, bag]:
+                return self._count(a, bag)
+            case ((Op.SUBSET | Op.UNION | Op.MINUS | Op.INTERSECT), [a, b]):
+                return of_sets(fn, expr.op, a, b)
+            case ((Op.CONCAT | Op.COMMON | Op.STARTS), [a, b]):
+                return self._of_sequences(expr.op, a, b)
+            case ((Op.TAKE | Op.DROP), [a, n]):
+                return self._cut(a, n, keep_start=expr.op is Op.TAKE)
+            case Op.INDEX, [a, n]:
+                return self._entry(a, n.v)
+            case Op.LAST, [a]:
+                return self._entry(a, fn.sub(length(fn, a), i64(1)))
+            case Op.AT, [a, n]:
+                return self._at(a, n)
+            case Op.ELEMENTS, [a]:
+                return elements(fn, a)
+            case Op.THE, [a]:
+                return self._the(a)
+            case ((Op.LEAST | Op.GREATEST), [a]):
+                return self._extreme(a, least=expr.op is Op.LEAST)
+            case Op.SUBSETS, [a]:
+                return subsets_of(fn, a)
+            case Op.RANGE, [a, b]:
+                return numbers_between(fn, a, b)
+            case _:
+                raise TypeError(f"{expr.op} of {len(args)} arguments")
+
+    # ------------------------------------------------------------------ numbers
+
+    def _arithmetic(self, op: Op, args: list[Live]) -> Live:
+        fn = self.fn
+        ends = [(p.lo, p.hi) for arg in args if isinstance(p := arg.packing, Number)]
+        match op, args, ends:
+            case Op.ADD, [a, b], [(lo, hi), (lo2, hi2)]:
+                return self._number(fn.add(a.v, b.v), lo + lo2, hi + hi2)
+            case Op.SUB, [a, b], [(lo, hi), (lo2, hi2)]:
+                return self._number(fn.sub(a.v, b.v), lo - hi2, hi - lo2)
+            case Op.NEG, [a], [(lo, hi)]:
+                return self._number(fn.sub(i64(0), a.v), -hi, -lo)
+            case Op.MUL, [a, b], [(lo, hi), (lo2, hi2)]:
+                corners = [x * y for x in (lo, hi) for y in (lo2, hi2)]
+                return self._number(fn.mul(a.v, b.v), min(corners), max(corners))
+            case Op.DIV | Op.MOD, [a, b], [(lo, hi), (lo2, hi2)]:
+                return self._divided(op, a, b, (lo, hi), (lo2, hi2))
+            case _:
+                raise TypeError(f"{op} of {args}")
+
+    def _number(self, v: V, lo: int, hi: int) -> Live:
+        if max(abs(lo), abs(hi)) >= MOST:
+            raise TooWide("a number that may be beyond 62 bits")
+        return number(v, lo, hi)
+
+    def _divided(self, op: Op, a: Live, b: Live, of: tuple[int, int], by: tuple[int, int]) -> Live:
+        """Rounds towards minus infinity; the rest has the sign of the divisor."""
+        fn = self.fn
+        if by[0] <= 0 <= by[1]:
+            fn.leave_if(fn.eq(b.v, i64(0)), self.error)
+        most = max(abs(of[0]), abs(of[1]))
+        if a.v.const is not None and b.v.const:
+            exact = a.v.signed // b.v.signed if op is Op.DIV else a.v.signed % b.v.signed
+            return self._number(i64(exact), exact, exact)
+        quotient, rest = fn.sdiv(a.v, b.v), fn.srem(a.v, b.v)
+        differs = fn.and_(fn.ne(rest, i64(0)), fn.less(fn.xor(rest, b.v), i64(0)))
+        if op is Op.DIV:
+            down = fn.sub(quotient, fn.resize(differs, 64))
+            return self._number(down, -most - 1 if of[0] < 0 or by[0] < 0 else 0, most)
+        found = fn.add(rest, fn.select(differs, b.v, i64(0)))
+        return self._number(found, min(0, by[0] + 1), max(0, by[1] - 1))
+
+    def _is_before(self, a: Live, b: Live, *, or_same: bool) -> V:
+        fn = self.fn
+        both = join(a.packing, b.packing)
+        x, y = convert(fn, a, both), convert(fn, b, both)
+        if isinstance(both, Number):
+            return fn.at_most(x.v, y.v) if or_same else fn.less(x.v, y.v)
+        return fn.up_to(code(fn, x), code(fn, y)) if or_same else fn.below(code(fn, x), code(fn, y))
+
+    def _better(self, a: Live, b: Live, *, least: bool) -> Live:
+        fn = self.fn
+        both = join(a.packing, b.packing)
+        x, y = convert(fn, a, both), convert(fn, b, both)
+        first = self._is_before(x, y, or_same=True) if least else self._is_before(y, x, or_same=True)
+        if isinstance(a.packing, Number) and isinstance(b.packing, Number):
+            pick = min if least else max
+            lo, hi = pick(a.packing.lo, b.packing.lo), pick(a.packing.hi, b.packing.hi)
+            return number(fn.select(first, x.v, y.v), lo, hi)
+        return Live(both, fn.select(first, x.v, y.v))
+
+    # ---------------------------------------------------------------- membership
+
+    def _is_in(self, a: Live, b: Live) -> V:
+        fn = self.fn
+        match b.packing:
+            case Optional(Never()):
+                return FALSE
+            case Optional(of):
+                got, ok = recode(fn, a, of)
+                wanted = option_of(fn, got)
+                return fn.and_(ok, fn.eq(fn.resize(wanted.v, b.v.bits), b.v))
+            case _:
+                return has(fn, b, a)
+
+    def _count(self, a: Live, bag: Live) -> Live:
+        fn, packing = self.fn, bag.packing
+        if not isinstance(packing, Slots):
+            raise TypeError(f"{packing} is no bag")
+        if isinstance(packing.of, Never):
+            return number(i64(0), 0, 0)
+        got, ok = recode(fn, a, packing.of)
+        return number(count_of(fn, bag, got, ok), 0, packing.most)
+
+    def _the(self, a: Live) -> Live:
+        fn = self.fn
+        match a.packing:
+            case Optional(of):
+                fn.leave_if(fn.eq(a.v, const(a.v.bits, 0)), self.error)
+                return value(fn, of, fn.sub(a.v, const(a.v.bits, 1)))
+            case Mask(of):
+                fn.leave_if(fn.ne(fn.popcount(a.v), i64(1)), self.error)
+                return value(fn, of, fn.lowest(a.v))
+            case Slots(of, most):
+                fn.leave_if(fn.ne(length(fn, a), i64(1)), self.error)
+                return entry(fn, a, i64(0)) if most else known_zero(of)
+            case _:
+                raise TypeError(f"{a.packing} has no one member")
+
+    def _extreme(self, a: Live, *, least: bool) -> Live:
+        """The members are of an ordered type, so their codes are in order."""
+        fn = self.fn
+        match a.packing:
+            case Mask(of):
+                fn.leave_if(fn.eq(a.v, const(a.v.bits, 0)), self.error)
+                return value(fn, of, fn.lowest(a.v) if least else fn.highest(a.v))
+            case Slots(of, most):
+                count = length(fn, a)
+                fn.leave_if(fn.eq(count, i64(0)), self.error)
+                if most == 0:
+                    return known_zero(of)
+                return entry(fn, a, i64(0) if least else fn.sub(count, i64(1)))
+            case _:
+                raise TypeError(f"{a.packing} has no least member")
+
+    # ---------------------------------------------------------------- sequences
+
+    def _of_sequences(self, op: Op, a: Live, b: Live) -> Live:
+        fn = self.fn
+        if not isinstance(a.packing, Sequence) or not isinstance(b.packing, Sequence):
+            raise TypeError(f"{a.packing} and {b.packing} are no sequences")
+        of, most = join(a.packing.of, b.packing.of), a.packing.most + b.packing.most
+        if isinstance(of, Never):
+            empty = {Op.CONCAT: a, Op.COMMON: number(i64(0), 0, 0), Op.STARTS: truth(fn.not_(FALSE))}
+            return empty[op]
+        if op is Op.CONCAT:
+            made = Sequence(of, most)
+            first, second = convert(fn, a, made), convert(fn, b, made)
+            behind = fn.resize(fn.mul(length(fn, a), i64(of.width)), first.v.bits)
+            entries = fn.or_(body(fn, first), fn.shl(body(fn, second), behind))
+            return with_length(fn, made, entries, fn.add(length(fn, a), length(fn, b)))
+        both = Sequence(of, max(a.packing.most, b.packing.most))
+        x, y = body(fn, convert(fn, a, both)), body(fn, convert(fn, b, both))
+        if op is Op.STARTS:
+            kept = fn.mask(x.bits, fn.resize(fn.mul(length(fn, b), i64(of.width)), x.bits))
+            fits = fn.at_most(length(fn, b), length(fn, a))
+            return truth(fn.and_(fits, fn.eq(fn.and_(x, kept), y)))
+        least = min(a.packing.most, b.packing.most)
+        shorter = fn.lesser(length(fn, a), length(fn, b))
+        if of.width == 0:
+            return number(shorter, 0, least)
+        alike = fn.udiv(fn.lowest(fn.xor(x, y)), i64(of.width))
+        return number(fn.lesser(shorter, alike), 0, least)
+
+    def _cut(self, a: Live, n: Live, *, keep_start: bool) -> Live:
+        fn, packing = self.fn, a.packing
+        if not isinstance(packing, Sequence):
+            raise TypeError(f"{packing} is no sequence")
+        count = length(fn, a)
+        at = fn.select(fn.less(n.v, i64(0)), i64(0), fn.lesser(n.v, count))
+        if isinstance(n.packing, Number) and n.packing.lo >= 0:
+            at = fn.lesser(n.v, count)
+        bits = fn.resize(fn.mul(at, i64(packing.of.width)), a.v.bits)
+        if keep_start:
+            return with_length(fn, packing, fn.and_(body(fn, a), fn.mask(a.v.bits, bits)), at)
+        return with_length(fn, packing, fn.lshr(body(fn, a), bits), fn.sub(count, at))
+
+    def _entry(self, a: Live, index: V) -> Live:
+        fn, packing = self.fn, a.packing
+        if not isinstance(packing, Sequence):
+            raise TypeError(f"{packing} is no sequence")
+        fn.leave_if(fn.not_(fn.below(index, length(fn, a))), self.error)
+        return entry(fn, a, index) if packing.most else known_zero(packing.of)
+
+    def _at(self, a: Live, n: Live) -> Live:
+        fn, packing = self.fn, a.packing
+        if not isinstance(packing, Sequence):
+            raise TypeError(f"{packing} is no sequence")
+        if packing.most == 0:
+            return known_zero(Optional(packing.of))
+        there = fn.below(n.v, length(fn, a))
+        found = option_of(fn, entry(fn, a, fn.select(there, n.v, i64(0))))
+        return Live(found.packing, fn.select(there, found.v, const(found.v.bits, 0)))
+
+
+def _anything(of: t.Type) -> Live:
+    """A value of a type where it does not matter which."""
+    match of:
+        case t.Bool():
+            return truth(FALSE)
+        case t.Int() | t.Range():
+            return known_zero(Number(0, 0))
+        case _:
+            return known_zero(Never())

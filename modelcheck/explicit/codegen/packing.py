@@ -1,0 +1,403 @@
+"""How a value becomes bits: fixed widths, equal values as equal bits.
+
+A packing is chosen for a type within a scope, or for an expression from what
+can be known of its numbers.  Whatever is not there (the entries behind the end
+of a sequence, the payload of `none`, the fields of the other cases of a union)
+is zero, so that equal values are equal numbers.  The first part of a tuple
+stands highest: where `is_monotone`, the order of the numbers is the canonical
+order of the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import assert_never
+
+import spec.types as t
+from spec.frozen import frozen
+from spec.ir import Scope, Value
+
+MASK = 64  # a set whose members have so few codes is kept as one bit for each
+WIDEST_MASK = 1024  # a set without a limit may have so many
+WIDEST = 4096  # bits of one value: what is wider is refused
+MOST = 1 << 62  # numbers stay below, so that no arithmetic overflows
+
+
+class TooWide(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """A value would need more bits than the native engine can handle."""
+
+
+@frozen(slots=False)
+class Never:
+    """What has no value: the members of the empty set, of which nobody says the type."""
+
+    width = 0
+    codes = 1
+
+
+@frozen(slots=False)
+class Truth:
+    """A bool."""
+
+    width = 1
+    codes = 2
+
+
+@frozen(slots=False)
+class Number:
+    """A whole number from `lo` to `hi`, kept as its distance from `lo`; also enums and members of sorts."""
+
+    lo: int
+    hi: int
+
+    @cached_property
+    def codes(self) -> int:
+        """How many values there are."""
+        return self.hi - self.lo + 1
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return bits(self.codes)
+
+
+@frozen(slots=False)
+class Optional:
+    """0 for none, else one more than the code of the value."""
+
+    of: Packing
+
+    @cached_property
+    def codes(self) -> int:
+        """How many values there are at most."""
+        return self.of.codes + 1
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return bits(self.codes)
+
+
+@frozen(slots=False)
+class Product:
+    """A record or tuple: its parts one behind the other, the first highest."""
+
+    parts: tuple[Packing, ...]
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """How far from the lowest bit each part begins."""
+        found = [0]
+        for part in reversed(self.parts):
+            found.append(found[-1] + part.width)
+        return tuple(reversed(found[:-1]))
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return sum(part.width for part in self.parts)
+
+    @cached_property
+    def codes(self) -> int:
+        """How many codes there are at most."""
+        if not self.parts:
+            return 1
+        first, *rest = self.parts
+        return first.codes << sum(part.width for part in rest)
+
+
+@frozen(slots=False)
+class Tagged:
+    """A union: the number of the case highest, below it the fields of that case."""
+
+    cases: tuple[Product, ...]
+
+    @cached_property
+    def payload(self) -> int:
+        """The bits of the longest case."""
+        return max(case.width for case in self.cases)
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return self.payload + bits(len(self.cases))
+
+    @cached_property
+    def codes(self) -> int:
+        """How many codes there are at most."""
+        return len(self.cases) << self.payload
+
+
+@frozen(slots=False)
+class Array:
+    """A map: a value for each of `count` keys, the first highest."""
+
+    of: Packing
+    count: int
+    lo: int = 0  # the least key, where keys are numbers
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return self.of.width * self.count
+
+    @cached_property
+    def codes(self) -> int:
+        """How many codes there are at most."""
+        return 1 << self.width
+
+    def offset(self, index: int) -> int:
+        """How far from the lowest bit the value of a key begins."""
+        return (self.count - 1 - index) * self.of.width
+
+
+@frozen(slots=False)
+class Sequence:
+    """At most `most` entries, the first lowest, and how many there are above them."""
+
+    of: Packing
+    most: int
+
+    @cached_property
+    def body(self) -> int:
+        """The bits of the entries."""
+        return self.of.width * self.most
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return self.body + bits(self.most + 1)
+
+    @cached_property
+    def codes(self) -> int:
+        """How many codes there are at most."""
+        return (self.most + 1) << self.body
+
+
+@frozen(slots=False)
+class Mask:
+    """A set: a bit for each code of a member."""
+
+    of: Packing
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return self.of.codes
+
+    @cached_property
+    def codes(self) -> int:
+        """How many values there are at most."""
+        return 1 << self.width
+
+
+@frozen(slots=False)
+class Slots:
+    """A set or bag of at most `most`: the codes of its members ascending, the least lowest, as a sequence."""
+
+    of: Packing
+    most: int
+    repeated: bool = False
+
+    @cached_property
+    def body(self) -> int:
+        """The bits of the members."""
+        return self.of.width * self.most
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of a value."""
+        return self.body + bits(self.most + 1)
+
+    @cached_property
+    def codes(self) -> int:
+        """How many codes there are at most."""
+        return (self.most + 1) << self.body
+
+
+Packing = Never | Truth | Number | Optional | Product | Tagged | Array | Sequence | Mask | Slots
+Unions = Mapping[str, t.Union]
+
+
+def bits(count: int) -> int:
+    """How many bits tell so many codes apart."""
+    return (count - 1).bit_length()
+
+
+# ------------------------------------------------------------------ choosing
+
+
+def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 - a dispatch over a union
+    """The packing of a type that can be stored. Raises TooWide, as for an unlimited set of too many."""
+
+    def inner(of: t.Type) -> Packing:
+        return packing(of, scope, unions)
+
+    match of:
+        case t.Bool():
+            return Truth()
+        case t.Range(lo, hi):
+            return number(lo, hi)
+        case t.Nat(name):
+            return Number(0, scope.limit(name))
+        case t.Enum(_, names):
+            return Number(0, len(names) - 1)
+        case t.Sort(name):
+            return Number(0, len(scope.sorts[name]) - 1)
+        case t.Option(value):
+            return Optional(inner(value))
+        case t.Record(_, fields):
+            return Product(tuple(inner(field.type) for field in fields))
+        case t.Tuple(items):
+            return Product(tuple(map(inner, items)))
+        case t.Union(_, cases):
+            return Tagged(tuple(Product(tuple(inner(f.type) for f in case.fields)) for case in cases))
+        case t.Case(name):
+            return inner(unions[name])
+        case t.Map(key, value):
+            return array(key, inner(value), scope)
+        case t.Seq(entry, limit):
+            return Sequence(inner(entry), _most(of, limit, scope))
+        case t.Set(member, None):
+            return _unlimited(of, inner(member))
+        case t.Set(member, limit):
+            return _limited(inner(member), _most(of, limit, scope))
+        case t.Bag(member, limit):
+            return Slots(inner(member), _most(of, limit, scope), repeated=True)
+        case t.Unknown():
+            return Never()
+        case t.Int():
+            raise TooWide("a number of any size cannot be stored")
+        case _:
+            assert_never(of)
+
+
+def number(lo: int, hi: int) -> Number:
+    """The packing of numbers from one to another. Raises TooWide."""
+    if lo <= -MOST or hi >= MOST:
+        raise TooWide("a number that may be beyond 62 bits")
+    return Number(lo, hi)
+
+
+def array(key: t.Type, value: Packing, scope: Scope) -> Array:
+    """The packing of a map by the type of its keys."""
+    match key:
+        case t.Bool():
+            return Array(value, 2)
+        case t.Range(lo, hi):
+            return Array(value, hi - lo + 1, lo)
+        case t.Nat(name):
+            return Array(value, scope.limit(name) + 1)
+        case t.Enum(_, names):
+            return Array(value, len(names))
+        case t.Sort(name):
+            return Array(value, len(scope.sorts[name]))
+        case _:
+            raise TypeError(f"{key} is no key")
+
+
+def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
+    if limit is None:
+        raise TooWide(f"nobody says how long a {of} can be")
+    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
+
+
+def _unlimited(of: t.Type, member: Packing) -> Packing:
+    if member.codes > WIDEST_MASK:
+        limited = f"{str(of)[:-1]}; N]"
+        raise TooWide(f"a {of} could have {member.codes:,} members, unless it has a limit: {limited}")
+    return Mask(member)
+
+
+def _limited(member: Packing, most: int) -> Packing:
+    most = min(most, member.codes)
+    slots = Slots(member, most)
+    return Mask(member) if member.codes <= max(MASK, slots.width) and member.codes <= slots.width else slots
+
+
+def set_of(member: Packing, most: int) -> Packing:
+    """The packing of a set that an expression makes, of at most so many members."""
+    return Mask(member) if member.codes <= MASK else Slots(member, min(most, member.codes))
+
+
+def of_value(  # noqa: C901 - a dispatch over a union
+    of: t.Type, value: Value, scope: Scope, unions: Unions
+) -> Packing:
+    """The narrowest packing for one value."""
+
+    def all_of(inner: t.Type, values: Iterable[Value]) -> Packing:
+        return join_all(of_value(inner, each, scope, unions) for each in values)
+
+    match of:
+        case t.Bool():
+            return Truth()
+        case t.Int() | t.Range() | t.Nat():
+            return number(value, value)
+        case t.Option(inner):
+            return Optional(Never() if value is None else of_value(inner, value, scope, unions))
+        case t.Record(_, fields):
+            return Product(tuple(all_of(f.type, (v,)) for f, v in zip(fields, value, strict=True)))
+        case t.Tuple(items):
+            return Product(tuple(all_of(item, (v,)) for item, v in zip(items, value, strict=True)))
+        case t.Map(key, inner):
+            return array(key, all_of(inner, value), scope)
+        case t.Seq(inner):
+            return Sequence(all_of(inner, value), len(value))
+        case t.Set(inner):
+            return set_of(all_of(inner, value), len(value))
+        case t.Bag(inner):
+            return Slots(all_of(inner, (v for v, _ in value)), sum(n for _, n in value), repeated=True)
+        case t.Unknown():
+            return Never()
+        case t.Enum() | t.Sort() | t.Union() | t.Case():
+            return packing(of, scope, unions)
+        case _:
+            assert_never(of)
+
+
+def join_all(packings: Iterable[Packing]) -> Packing:
+    """A packing that has room for the values of each."""
+    found: Packing = Never()
+    for each in packings:
+        found = join(found, each)
+    return found
+
+
+def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pairs
+    """A packing that has room for the values of both. Both must be of one type."""
+    if a == b:
+        return a
+    match a, b:
+        case Never(), other:
+            return other
+        case other, Never():
+            return other
+        case Number(lo, hi), Number(lo2, hi2):
+            return Number(min(lo, lo2), max(hi, hi2))
+        case Optional(of), Optional(of2):
+            return Optional(join(of, of2))
+        case (Optional(of), other) | (other, Optional(of)):  # a value is an option that has it
+            return Optional(join(of, other))
+        case Product(parts), Product(parts2):
+            return Product(tuple(join(x, y) for x, y in zip(parts, parts2, strict=True)))
+        case Tagged(cases), Tagged(cases2):
+            joined = [join(x, y) for x, y in zip(cases, cases2, strict=True)]
+            return Tagged(tuple(case for case in joined if isinstance(case, Product)))
+        case Array(of, count, lo), Array(of2):
+            return Array(join(of, of2), count, lo)
+        case Sequence(of, most), Sequence(of2, most2):
+            return Sequence(join(of, of2), max(most, most2))
+        case Slots(of, most, repeated), Slots(of2, most2):
+            return Slots(join(of, of2), max(most, most2), repeated)
+        case Mask(of), Mask(of2):
+            return mask_or_slots(join(of, of2), a.width + b.width)
+        case (Mask(of), Slots(of2, most)) | (Slots(of2, most), Mask(of)):
+            return mask_or_slots(join(of, of2), of.codes + most)
+        case _:
+            raise TypeError(f"{a} and {b} are packings of different types")
+
+
+def mask_or_slots(of: Packing, most: int) -> Packing:
+    """The packing of a set at least one of whose origins is a mask."""
+    return Mask(of) if of.codes <= WIDEST_MASK else Slots(of, most)

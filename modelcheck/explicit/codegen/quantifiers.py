@@ -1,0 +1,238 @@
+"""Quantifiers as code: written out once for each candidate when that is short, else as a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.conversion import convert
+from modelcheck.explicit.codegen.members import inserted
+from modelcheck.explicit.codegen.packing import Never, Number, Packing, join_all, of_value, set_of
+from modelcheck.explicit.codegen.scene import Scene
+from modelcheck.explicit.codegen.values import Live, anything, code, container, known_zero, number, truth
+from modelcheck.explicit.codegen.walks import Walk, all_of, from_to, of_case, subsets, walk_of
+from modelcheck.explicit.codegen.writer import SHORT, Writer
+from spec.ir import Op, Quantifier
+from spec.values import members
+
+ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}
+UNROLLED = 600  # so many instructions of a quantifier are written out
+
+
+def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:
+    """The candidates of a domain, in canonical order where asked."""
+    match domain:
+        case ir.Members(of=of):
+            walk = all_of(
+                at.fn, join_all(of_value(of, each, w.scope, w.unions) for each in members(of, w.scope))
+            )
+        case ir.Apply(op=Op.RANGE, args=(lo, hi)):
+            walk = from_to(at.fn, w.value(lo, at), w.value(hi, at))
+        case ir.Apply(op=Op.SUBSETS, args=(of,)):
+            walk = subsets(at.fn, w.value(of, at))
+        case _:
+            walk = walk_of(at.fn, w.value(domain, at), in_order=in_order)
+    return walk if case is None else of_case(at.fn, walk, case)
+
+
+def _each(
+    w: Writer,
+    expr: ir.Bind,
+    at: Scene,
+    visit: Callable[[Live], None],
+    after: Block | None = None,
+) -> None:
+    """Visit each member of a quantifier's domain that passes its condition, in order where that counts."""
+    walk = candidates(w, expr.domain, expr.case, at, in_order=expr.quantifier in ARGS)
+
+    def one(index: V) -> None:
+        there, member = walk.candidate(index)
+        with at.fn.when(there):
+            at.slots[expr.slot] = member
+            passes = TRUE if expr.where is None else w.test(expr.where, at)
+            with at.fn.when(passes):
+                visit(member)
+
+    cost = w.costs.of(expr.body) + (w.costs.of(expr.where) if expr.where else 0)
+    with at.fn.remembering():  # not every way to `after` comes by all of it
+        rounds(walk, cost, at, one)
+    if after is not None:
+        at.fn.goto(after)
+        at.fn.begin(after)
+
+
+def rounds(walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
+    """Write a round for each candidate, or a loop over them."""
+    if walk.count * (cost + 4) <= UNROLLED:
+        for place in range(walk.count):
+            one(i64(place))
+    else:
+        with at.fn.loop(walk.limit) as index:
+            one(index)
+
+
+def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+    """The value of a quantifier."""
+    match expr.quantifier:
+        case Quantifier.FORALL:
+            return truth(_quantified(w, expr, at, exists=False))
+        case Quantifier.EXISTS:
+            return truth(_quantified(w, expr, at, exists=True))
+        case Quantifier.SUM:
+            return _sum(w, expr, at)
+        case Quantifier.SET:
+            return _set(w, expr, at)
+        case Quantifier.MAX | Quantifier.MIN:
+            return _extreme(w, expr, at)
+        case Quantifier.ARGMAX | Quantifier.ARGMIN:
+            return _arg_extreme(w, expr, at)
+        case _:
+            assert_never(expr.quantifier)
+
+
+def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
+    """Whether some member decides it; all are looked at where one may make an error of the model."""
+    fn = at.fn
+    parts = [expr.body] if expr.where is None else [expr.where, expr.body]
+    if all(w.costs.is_harmless(part, SHORT) for part in parts):
+        return _quantified_flat(w, expr, at, exists=exists)
+    found = fn.cell(1, FALSE if exists else TRUE)
+    after = fn.new("found") if all(map(w.costs.is_total, parts)) else None
+
+    def visit(_: Live) -> None:
+        holds = w.test(expr.body, at)
+        with fn.when(holds if exists else fn.not_(holds)):
+            fn.store(found, TRUE if exists else FALSE)
+            if after is not None:
+                fn.goto(after)
+
+    _each(w, expr, at, visit, after)
+    return fn.load(found)
+
+
+def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
+    """All candidates are looked at without a jump."""
+    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
+    flat = walk.count * (w.costs.of(expr.body) + 4) <= UNROLLED
+    found = FALSE
+    cell = None if flat else fn.cell(1, FALSE)
+
+    def one(index: V) -> None:
+        nonlocal found
+        there, member = walk.candidate(index)
+        if there.const == 0:
+            return
+        at.slots[expr.slot] = member
+        passes = there if expr.where is None else fn.and_(there, w.test(expr.where, at))
+        body = w.test(expr.body, at)
+        hit = fn.and_(passes, body if exists else fn.not_(body))
+        if cell is None:
+            found = fn.or_(found, hit)
+        else:
+            fn.store(cell, fn.or_(fn.load(cell), hit))
+
+    rounds(walk, w.costs.of(expr.body), at, one)
+    hit_any = found if cell is None else fn.load(cell)
+    return hit_any if exists else fn.not_(hit_any)
+
+
+def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
+    of = _shape(w, expr, walk, at)
+    if isinstance(of, Never):
+        return number(i64(0), 0, 0)
+    if not isinstance(of, Number):
+        raise TypeError(f"{of} cannot be summed")
+    cell = fn.cell(64, i64(0))
+    _each(w, expr, at, lambda _: fn.store(cell, fn.add(fn.load(cell), w.value(expr.body, at).v)))
+    return number(fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
+
+
+def _set(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
+    of = _shape(w, expr, walk, at)
+    made = set_of(of, walk.count)
+    cell = fn.cell(container(made.width), known_zero(made).v)
+
+    def visit(_: Live) -> None:
+        member = convert(fn, w.value(expr.body, at), of)
+        fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
+
+    _each(w, expr, at, visit)
+    return Live(made, fn.load(cell))
+
+
+def _shape(w: Writer, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
+    """The packing that has room for the body's value for every candidate."""
+    if walk.count == 0:
+        return Never()
+    slots = dict(at.slots)
+    slots[expr.slot] = Live(walk.packing, anything(known_zero(walk.packing)))
+    if isinstance(walk.packing, Never):
+        return Never()
+    return w.shape(expr.body, replace(at, slots=slots))
+
+
+def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+    """The greatest or least value of the body; numbers, or tuples of them."""
+    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
+    of = _shape(w, expr, walk, at)
+    if isinstance(of, Never):
+        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
+        return known_zero(of)
+    best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
+
+    def visit(_: Live) -> None:
+        score = convert(fn, w.value(expr.body, at), of)
+        better = _less(fn, Live(of, fn.load(best)), score, swapped=expr.quantifier is Quantifier.MIN)
+        with fn.when(fn.or_(fn.not_(fn.load(any_)), better)):
+            fn.store(best, score.v)
+        fn.store(any_, TRUE)
+
+    _each(w, expr, at, visit)
+    fn.leave_if(fn.not_(fn.load(any_)), at.error)
+    return Live(of, fn.load(best))
+
+
+def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+    """The first member with the best value; on a sort a tie is an error."""
+    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
+    of = _shape(w, expr, walk, at)
+    if isinstance(of, Never):
+        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
+        return known_zero(walk.packing)
+    none = known_zero(walk.packing).v
+    best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
+    any_, tied = fn.cell(1, FALSE), fn.cell(1, FALSE)
+
+    def visit(member: Live) -> None:
+        score = convert(fn, w.value(expr.body, at), of)
+        known_best = Live(of, fn.load(best))
+        first = fn.not_(fn.load(any_))
+        better = _less(fn, known_best, score, swapped=expr.quantifier is Quantifier.ARGMIN)
+        fn.store(tied, fn.or_(fn.load(tied), fn.and_(fn.not_(first), fn.eq(known_best.v, score.v))))
+        with fn.when(fn.or_(first, better)):
+            fn.store(best, score.v)
+            fn.store(which, member.v)
+            fn.store(tied, FALSE)
+        fn.store(any_, TRUE)
+
+    _each(w, expr, at, visit)
+    wrong = fn.not_(fn.load(any_))
+    if t.tells_apart(expr.domain.type):
+        wrong = fn.or_(wrong, fn.load(tied))
+    fn.leave_if(wrong, at.error)
+    return Live(walk.packing, fn.load(which))
+
+
+def _less(fn: Function, a: Live, b: Live, *, swapped: bool = False) -> V:
+    """Whether one value is before another of the same packing, in their type's order."""
+    left, right = (b, a) if swapped else (a, b)
+    if isinstance(left.packing, Number):
+        return fn.less(left.v, right.v)
+    return fn.below(code(fn, left), code(fn, right))

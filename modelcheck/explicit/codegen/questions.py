@@ -1,0 +1,151 @@
+"""Questions to all states found, as code: whether another fault adds any; which can get to a goal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.explicit.codegen.arithmetic import FALSE, V, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.context import CURSOR, ORDINAL
+from modelcheck.explicit.codegen.runtime import BEYOND, FINE, WAITS, Runtime
+
+
+class Questions(Runtime):
+    """Writes what is asked of all states at the end of a search."""
+
+    def functions(self, free: Sequence[str], faults: Sequence[str]) -> list[Function]:
+        """All functions, given the names of those of actions."""
+        return [
+            self._has(),
+            self._leads_elsewhere(faults),
+            *(self._recovery(free) if self.layout.marks > 1 else ()),
+        ]
+
+    def _has(self) -> Function:
+        """Whether the shards have a state that does not only wait."""
+        fn = Function("has", [("ptr", "shards"), ("i64", "size"), ("ptr", "state")], "i1", "nounwind")
+        address, there = self.look(fn, "%state")
+        waits = self.is_marked(fn, fn.pointer(address), WAITS)
+        fn.end(f"ret {fn.and_(there, fn.not_(waits))}")
+        return fn
+
+    def _leads_elsewhere(self, faults: Sequence[str]) -> Function:
+        """Whether a fault leads from a state of a table to one that no shard has, or makes an error."""
+        params = [
+            ("ptr noalias", "ctx"),
+            ("ptr", "shards"),
+            ("i64", "size"),
+            ("ptr", "table"),
+            ("i64", "slots"),
+            ("ptr", "scratch"),
+        ]
+        fn = Function("leads_elsewhere", params, "i1", "nounwind")
+        yes = fn.new("yes")
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                start = fn.address("%scratch")
+                fn.write("%ctx", start, CURSOR)
+                fn.write("%ctx", i64(0), ORDINAL)
+                for name in faults:
+                    fn.leave_if(fn.call(1, name, "%ctx", slot), yes)
+                count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+                with fn.loop(count) as number:
+                    entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
+                    there = fn.call(1, "has", "%shards", V(64, "%size"), entry)
+                    fn.leave_if(fn.not_(there), yes)
+        fn.end("ret i1 false")
+        fn.begin(yes)
+        fn.end("ret i1 true")
+        return fn
+
+    def _recovery(self, free: Sequence[str]) -> list[Function]:
+        """Which states can get to a goal by free steps, and which only beyond the scope."""
+        return [
+            self._goal_marks(),
+            self._spread(free, FINE),
+            self._spread(free, BEYOND),
+            self._count_marks(),
+        ]
+
+    def _goal_marks(self) -> Function:
+        """Mark the states of a table that have reached the goal, and nothing else; whether asking fails."""
+        fn = Function(
+            "mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "i1", "nounwind"
+        )
+        word, bit = self.layout.mark(FINE)
+        own, failed = fn.array(self.words), fn.cell(1, FALSE)
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                self.copy(fn, slot, own)
+                goal = fn.call(64, "goal", own, V(64, "%which"))
+                fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
+                mark = fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
+                fn.write(own, fn.or_(fn.read(own, word), mark), word)
+                for n in range(self.words):
+                    fn.write(slot, fn.read(own, n), n)
+        fn.end(f"ret {fn.load(failed)}")
+        return fn
+
+    def _spread(self, free: Sequence[str], mark: int) -> Function:
+        """Mark the states with a step to a marked one (BEYOND: or out of the scope), and count them."""
+        params = [
+            ("ptr noalias", "ctx"),
+            ("ptr", "shards"),
+            ("i64", "size"),
+            ("ptr", "table"),
+            ("i64", "slots"),
+            ("ptr", "scratch"),
+        ]
+        fn = Function("spread_fine" if mark == FINE else "spread_beyond", params, "i64", "nounwind")
+        word, bit = self.layout.mark(mark)
+        fine_word, fine_bit = self.layout.mark(FINE)
+        own, changed = fn.array(self.words), fn.cell(64, i64(0))
+        cuts = range(self.context.cut, self.context.refused, 2)
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            marked = fn.or_(
+                fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit))
+            )
+            is_open = fn.and_(fn.ne(fn.read(slot, self.words - 1), i64(0)), fn.eq(marked, i64(0)))
+            with fn.when(is_open):
+                start, found, done = fn.address("%scratch"), fn.new("hit"), fn.new("looked_at")
+                self.copy(fn, slot, own)
+                fn.write("%ctx", start, CURSOR)
+                fn.write("%ctx", i64(0), ORDINAL)
+                for place in cuts:
+                    fn.write("%ctx", i64(0), place)
+                for name in free:
+                    fn.call(1, name, "%ctx", own)
+                if mark == BEYOND:
+                    for place in cuts:
+                        fn.leave_if(fn.ne(fn.read("%ctx", place), i64(0)), found)
+                count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+                with fn.loop(count) as number:
+                    entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
+                    address, _ = self.look(fn, entry)
+                    there = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
+                    fn.leave_if(fn.ne(there, i64(0)), found)
+                fn.goto(done)
+                with fn.remembering():
+                    fn.begin(found)
+                    fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
+                    fn.store(changed, fn.add(fn.load(changed), i64(1)))
+                    fn.goto(done)
+                fn.begin(done)
+        fn.end(f"ret {fn.load(changed)}")
+        return fn
+
+    def _count_marks(self) -> Function:
+        """How many states of a table have no mark, and from bit 32 on how many only get beyond the scope."""
+        fn = Function("count_marks", [("ptr", "table"), ("i64", "slots")], "i64", "nounwind")
+        found = fn.cell(64, i64(0))
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                fine, beyond = self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND)
+                less = fn.select(beyond, i64(1 << 32), i64(1))
+                fn.store(found, fn.add(fn.load(found), fn.select(fine, i64(0), less)))
+        fn.end(f"ret {fn.load(found)}")
+        return fn

@@ -1,0 +1,144 @@
+"""Values in registers: a packing and a number.
+
+A bool is one bit, a whole number is itself in 64 bits, everything else is its
+code, without sign, in as many words as it needs.
+"""
+
+from __future__ import annotations
+
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.codes import encode
+from modelcheck.explicit.codegen.packing import (
+    WIDEST,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Tagged,
+    TooWide,
+    Truth,
+)
+from spec.frozen import frozen
+from spec.ir import Value
+
+
+@frozen
+class Live:
+    """A value while it is worked with."""
+
+    packing: Packing
+    v: V
+
+
+def container(width: int) -> int:
+    """The bits of the register for a code of that width: whole words. Raises TooWide."""
+    if width > WIDEST:
+        raise TooWide(f"a value of {width} bits")
+    return 64 * max(1, (width + 63) // 64)
+
+
+def known(packing: Packing, value: Value) -> Live:
+    """A value that is known now."""
+    match packing:
+        case Truth():
+            return Live(packing, TRUE if value else FALSE)
+        case Number():
+            return Live(packing, i64(int(value)))
+        case _:
+            return Live(packing, const(container(packing.width), encode(packing, value)))
+
+
+def known_zero(packing: Packing) -> Live:
+    """The value whose code is zero: none, {}, []."""
+    match packing:
+        case Truth():
+            return Live(packing, FALSE)
+        case Number(lo):
+            return Live(packing, i64(lo))
+        case _:
+            return Live(packing, const(container(packing.width), 0))
+
+
+def number(v: V, lo: int, hi: int) -> Live:
+    """A whole number of which the bounds are known."""
+    return Live(Number(lo, hi), i64(lo) if lo == hi else v)
+
+
+def truth(v: V) -> Live:
+    """A bool."""
+    return Live(Truth(), v)
+
+
+def code(fn: Function, live: Live) -> V:
+    """The code of a value, in the container of its packing."""
+    match live.packing:
+        case Truth():
+            return fn.resize(live.v, 64)
+        case Number(lo):
+            return fn.sub(live.v, i64(lo))
+        case _:
+            return live.v
+
+
+def value(fn: Function, packing: Packing, code: V) -> Live:
+    """The value of a code; bits above the packing's width must be zero."""
+    match packing:
+        case Truth():
+            return Live(packing, fn.resize(code, 1))
+        case Number(lo, hi):
+            return number(fn.add(fn.resize(code, 64), i64(lo)), lo, hi)
+        case _:
+            return Live(packing, fn.resize(code, container(packing.width)))
+
+
+def cut_out(fn: Function, whole: V, offset: V | int, packing: Packing) -> Live:
+    """The value whose code stands so many bits from the lowest."""
+    by = const(whole.bits, offset) if isinstance(offset, int) else fn.resize(offset, whole.bits)
+    width = packing.width
+    shifted = fn.resize(fn.lshr(whole, by), container(width))
+    return value(fn, packing, fn.and_(shifted, const(shifted.bits, (1 << width) - 1)))
+
+
+def placed(fn: Function, live: Live, size: int, offset: V | int) -> V:
+    """A number of `size` bits with the value's code so many bits from the lowest, else zero."""
+    by = const(size, offset) if isinstance(offset, int) else fn.resize(offset, size)
+    return fn.shl(fn.resize(code(fn, live), size), by)
+
+
+def assembled(fn: Function, width: int, parts: list[tuple[Live, int]]) -> V:
+    """The code of something made of parts, each at its offset."""
+    whole = const(container(width), 0)
+    for live, offset in parts:
+        if live.packing.width:
+            whole = fn.or_(whole, placed(fn, live, whole.bits, offset))
+    return whole
+
+
+def some(fn: Function, live: Live, of: Packing) -> Live:
+    """The value in an option that is not none; of none it is the value whose code is zero."""
+    none = fn.eq(live.v, const(live.v.bits, 0))
+    inner = fn.sub(live.v, fn.resize(fn.not_(none), live.v.bits))
+    return value(fn, of, inner)
+
+
+def option_of(fn: Function, live: Live) -> Live:
+    """An option that has this value."""
+    packing = Optional(live.packing)
+    size = container(packing.width)
+    return Live(packing, fn.add(fn.resize(code(fn, live), size), const(size, 1)))
+
+
+def tag_of(fn: Function, live: Live) -> V:
+    """The number of the case of a union's value."""
+    packing = live.packing
+    if isinstance(packing, Never):
+        return i64(0)
+    if not isinstance(packing, Tagged):
+        raise TypeError(f"{packing} has no cases")
+    return fn.resize(fn.lshr(live.v, const(live.v.bits, packing.payload)), 64)
+
+
+def anything(live: Live) -> V:
+    """A number like that of a value, of which nothing is known."""
+    return V(live.v.bits, "%anything")

@@ -1,0 +1,176 @@
+"""The candidates for a bound name: a fixed number of them, each there or not, in canonical order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.codes import is_monotone
+from modelcheck.explicit.codegen.members import candidate, entry, length, with_length
+from modelcheck.explicit.codegen.ordering import canonical_order, ranks
+from modelcheck.explicit.codegen.packing import (
+    WIDEST_MASK,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Sequence,
+    Slots,
+    TooWide,
+)
+from modelcheck.explicit.codegen.values import Live, code, container, known_zero, some, tag_of, value
+from spec.frozen import frozen
+
+LARGEST = 12  # a set of so many codes may have its subsets gone through
+
+
+@frozen
+class Walk:
+    """Candidates 0 … `count` - 1; from `limit` on none is there.
+
+    `candidate` writes the code that says whether one is there, and its value.
+    """
+
+    packing: Packing
+    count: int
+    limit: V
+    candidate: Callable[[V], tuple[V, Live]]
+
+
+def all_of(fn: Function, of: Packing) -> Walk:
+    """All values of a scalar packing."""
+    return Walk(of, of.codes, i64(of.codes), lambda index: (TRUE, value(fn, of, index)))
+
+
+def from_to(fn: Function, lo: Live, hi: Live) -> Walk:
+    """The whole numbers from one to another, both included."""
+    first, last = lo.packing, hi.packing
+    if not isinstance(first, Number) or not isinstance(last, Number):
+        raise TypeError(f"{first} and {last} are no numbers")
+    count = max(last.hi - first.lo + 1, 0)
+
+    def one(index: V) -> tuple[V, Live]:
+        now = fn.add(index, i64(first.lo))
+        there = TRUE if first.lo == first.hi else fn.at_most(lo.v, now)
+        there = fn.and_(there, fn.at_most(now, hi.v))
+        return there, Live(Number(first.lo, max(last.hi, first.lo)), now)
+
+    return Walk(Number(first.lo, max(last.hi, first.lo)), count, i64(count), one)
+
+
+def subsets(fn: Function, whole: Live) -> Walk:
+    """The subsets of a set. Raises TooWide when there may be too many."""
+    match whole.packing:
+        case Mask(of) if of.codes <= WIDEST_MASK and len(codes := canonical_order(of)) <= LARGEST:
+            size = container(of.codes)
+        case Slots(of, most, False) if most <= LARGEST and is_monotone(of):
+            return _subsets_of_slots(fn, whole, of, most)
+        case _:
+            raise TooWide(f"the subsets of a set of which {whole.packing.width} bits tell the members")
+    places = range(len(codes))
+    chosen = sorted(each for n in range(len(codes) + 1) for each in combinations(places, n))
+    table = fn.table([sum(1 << codes[place] for place in each) for each in chosen])
+
+    def one(index: V) -> tuple[V, Live]:
+        mask = fn.resize(fn.look_up(table, index), size)
+        extra = fn.and_(mask, fn.not_(fn.resize(whole.v, size)))
+        return fn.eq(extra, const(size, 0)), Live(whole.packing, mask)
+
+    return Walk(whole.packing, len(chosen), i64(len(chosen)), one)
+
+
+def _subsets_of_slots(fn: Function, whole: Live, of: Packing, most: int) -> Walk:
+    """The subsets of a set in slots: the slots that are chosen move together."""
+    chosen = sorted(each for n in range(most + 1) for each in combinations(range(most), n))
+    table = fn.table([sum(1 << place for place in each) for each in chosen])
+    count, size = length(fn, whole), whole.v.bits
+
+    def one(index: V) -> tuple[V, Live]:
+        mask = fn.resize(fn.look_up(table, index), 64)
+        found, taken = const(size, 0), i64(0)
+        for place in range(most):
+            bit = fn.resize(fn.lshr(mask, i64(place)), 1)
+            slot = code(fn, entry(fn, whole, i64(place)))
+            moved = fn.shl(fn.resize(slot, size), fn.resize(fn.mul(taken, i64(of.width)), size))
+            found = fn.or_(found, fn.select(bit, moved, const(size, 0)))
+            taken = fn.add(taken, fn.resize(bit, 64))
+        there = fn.eq(fn.lshr(mask, count), i64(0))
+        return there, with_length(fn, Slots(of, most), found, taken)
+
+    return Walk(whole.packing, len(chosen), i64(len(chosen)), one)
+
+
+def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
+    """The members of a set, bag or option, the entries of a sequence."""
+    match whole.packing:
+        case Never() | Mask(Never()) | Slots(Never()) | Sequence(Never()) | Optional(Never()):
+            return Walk(Never(), 0, i64(0), lambda _: (FALSE, known_zero(Never())))
+        case Optional(of):
+            there = fn.ne(whole.v, const(whole.v.bits, 0))
+            return Walk(of, 1, i64(1), lambda _: (there, some(fn, whole, of)))
+        case Mask(of) if in_order and not is_monotone(of):
+            return _by_table(fn, whole, of)
+        case Mask(of):
+            return Walk(of, of.codes, i64(of.codes), lambda index: candidate(fn, whole, index))
+        case Sequence(of, most):
+            return Walk(of, most, length(fn, whole), lambda index: candidate(fn, whole, index))
+        case Slots(of) if in_order and not is_monotone(of):
+            return _by_rank(fn, whole, of)
+        case Slots(of, most, repeated):
+
+            def one(index: V) -> tuple[V, Live]:
+                there, member = candidate(fn, whole, index)
+                return (fn.and_(there, _is_first(fn, whole, index, member)) if repeated else there), member
+
+            return Walk(of, most, length(fn, whole), one)
+        case _:
+            raise TypeError(f"{whole.packing} has no members")
+
+
+def of_case(fn: Function, walk: Walk, case: int) -> Walk:
+    """The candidates that are that case of a union."""
+    if isinstance(walk.packing, Never):
+        return walk
+
+    def one(index: V) -> tuple[V, Live]:
+        there, member = walk.candidate(index)
+        return fn.and_(there, fn.eq(tag_of(fn, member), i64(case))), member
+
+    return Walk(walk.packing, walk.count, walk.limit, one)
+
+
+def _is_first(fn: Function, whole: Live, index: V, member: Live) -> V:
+    """Whether an entry differs from the one before it: equal members of a bag stand together."""
+    if index.const == 0:
+        return TRUE
+    first = fn.eq(index, i64(0))
+    before = entry(fn, whole, fn.select(first, i64(0), fn.sub(index, i64(1))))
+    return fn.or_(first, fn.ne(before.v, member.v))
+
+
+def _by_table(fn: Function, whole: Live, of: Packing) -> Walk:
+    """The members of a mask whose codes are not in canonical order."""
+    order = canonical_order(of)
+    table = fn.table(order)
+    return Walk(of, len(order), i64(len(order)), lambda index: candidate(fn, whole, fn.look_up(table, index)))
+
+
+def _by_rank(fn: Function, whole: Live, of: Packing) -> Walk:
+    """The members of slots whose codes are not in canonical order: each has a rank among them."""
+    packing = whole.packing
+    if not isinstance(packing, Slots):
+        raise TypeError(f"{packing} has no slots")
+    ranked = ranks(fn, whole)
+
+    def one(index: V) -> tuple[V, Live]:
+        there, found = FALSE, known_zero(of).v
+        for rank, (is_there, member) in ranked:
+            mine = fn.and_(is_there, fn.eq(rank, index))
+            there = fn.or_(there, mine)
+            found = fn.select(mine, member.v, found)
+        return there, Live(of, found)
+
+    return Walk(of, packing.most, i64(packing.most), one)

@@ -1,0 +1,233 @@
+"""Ways back among blocks of states as code: which are at the goal, and which lead to one that has a way.
+
+Beside a block stands a mark for each of its states, a byte: 0 where no way is
+known.  Questions are successors as `expand` makes them, behind each the number
+of the state that it comes from; who has the successor's mark answers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
+from modelcheck.explicit.codegen.assembly import Cell, Function
+from modelcheck.explicit.codegen.blocks import COUNT, STATES, TABLE, TAGS, Blocks
+from modelcheck.explicit.codegen.context import CURSOR, ORDINAL, PARENT
+from modelcheck.explicit.codegen.runtime import AHEAD, BEYOND, FINE
+
+MARKS = ("ptr noalias", "marks")
+ENTRIES = [("ptr", "entries"), ("i64", "count")]
+
+
+class Ways(Blocks):
+    """Writes what looks for ways back."""
+
+    def of_recovery(self, free: Sequence[str], most: int) -> list[Function]:
+        """All functions, given the names of those of actions, and how many successors a state can have."""
+        return [
+            self._mark_goals(),
+            self._look_ahead(free, most),
+            self._deal(),
+            self._want(),
+            self._strike_marked(),
+            self._answer(),
+            self._put_marks(),
+        ]
+
+    def _mark_goals(self) -> Function:
+        """Mark the states of a block that are at the goal; the first where asking makes an error, or -1."""
+        fn = Function("mark_goals", [*STATES, MARKS, ("i64", "which")], "i64", "nounwind")
+        with fn.loop(COUNT) as index:
+            goal = fn.call(64, "goal", fn.at("%states", fn.mul(index, i64(self.words))), V(64, "%which"))
+            with fn.when(fn.eq(goal, i64(2))):
+                fn.end(f"ret {index}")
+            fn.write("%marks", fn.select(fn.eq(goal, i64(1)), const(8, FINE), const(8, 0)), index)
+        fn.end("ret i64 -1")
+        return fn
+
+    # ------------------------------------------------------------------ questions
+
+    def _look_ahead(self, free: Sequence[str], most: int) -> Function:
+        """Expand the states without a mark, by free steps, while the buffer has room; how many are done.
+
+        A state is marked at once where a step leads to the goal, or with `beyond` out
+        of the scope; nobody need be asked about it then, nor about a step back to itself.
+        """
+        params = [
+            ("ptr noalias", "ctx"),
+            *STATES,
+            MARKS,
+            ("i64", "first"),
+            ("i64", "end"),
+            ("i64", "which"),
+            ("i1", "beyond"),
+        ]
+        fn = Function("look_ahead", params, "i64", "nounwind")
+        index, kept = fn.cell(64, i64(0)), fn.cell(64)
+        test, inside, full, found, on, done = (
+            fn.new(h) for h in ("test", "inside", "full", "found", "on", "done")
+        )
+        fn.goto(test)
+        fn.begin(test)
+        now = fn.load(index)
+        fn.fork(fn.less(now, COUNT), inside, done)
+        with fn.remembering():
+            fn.begin(inside)
+            fn.leave_if(fn.ne(fn.read("%marks", now, 8), const(8, 0)), on)
+            need = fn.add(fn.read("%ctx", CURSOR), i64(8 * self.entry * most))
+            fn.leave_if(fn.below(V(64, "%end"), need), full)
+            start = fn.read("%ctx", CURSOR)
+            state = fn.at("%states", fn.mul(now, i64(self.words)))
+            fn.write("%ctx", fn.add(V(64, "%first"), now), PARENT)
+            fn.write("%ctx", i64(0), ORDINAL)
+            cuts = range(self.context.cut, self.context.refused, 2)
+            for place in cuts:
+                fn.write("%ctx", i64(0), place)
+            for name in free:
+                fn.call(1, name, "%ctx", state)
+            for place in cuts:
+                cut = fn.ne(fn.read("%ctx", place), i64(0))
+                fn.leave_if(fn.and_(V(1, "%beyond"), cut), found)
+            entries = fn.pointer(start)
+            count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+            fn.store(kept, i64(0))
+            with fn.loop(count) as number:
+                entry = fn.at(entries, fn.mul(number, i64(self.entry)))
+                with fn.when(self._differs(fn, entry, state)):
+                    goal = fn.call(64, "goal", entry, V(64, "%which"))
+                    fn.leave_if(fn.eq(goal, i64(1)), found)
+                    self._move(fn, entry, entries, kept)
+            size = fn.mul(fn.load(kept), i64(8 * self.entry))
+            fn.write("%ctx", fn.add(start, size), CURSOR)
+            fn.goto(on)
+            with fn.remembering():
+                fn.begin(found)
+                mark = fn.select(V(1, "%beyond"), const(8, BEYOND), const(8, FINE))
+                fn.write("%marks", mark, now)
+                fn.write("%ctx", start, CURSOR)
+                fn.goto(on)
+        fn.begin(on)
+        fn.store(index, fn.add(now, i64(1)))
+        fn.goto(test)
+        for end in (full, done):
+            fn.begin(end)
+            fn.end(f"ret {now}")
+        return fn
+
+    def _differs(self, fn: Function, entry: str, state: str) -> V:
+        """Whether a successor is another state."""
+        differs: V = i64(0)
+        for n in range(self.words):
+            differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
+        return fn.ne(differs, i64(0))
+
+    def _move(self, fn: Function, entry: str, entries: str, kept: Cell) -> None:
+        """Put a successor behind those that are kept."""
+        place = fn.load(kept)
+        target = fn.at(entries, fn.mul(place, i64(self.entry)))
+        for n in range(self.entry):
+            fn.write(target, fn.read(entry, n), n)
+        fn.store(kept, fn.add(place, i64(1)))
+
+    def _deal(self) -> Function:
+        """Copy questions into the order of their shards; how many each has, by `counts`; `ends` is for us."""
+        params = [
+            *ENTRIES,
+            ("i64", "shards"),
+            ("ptr noalias", "counts"),
+            ("ptr noalias", "ends"),
+            ("ptr noalias", "out"),
+        ]
+        fn = Function("deal", params, "void", "nounwind")
+        shards, before = V(64, "%shards"), fn.cell(64, i64(0))
+        with fn.loop(shards) as shard:
+            fn.write("%counts", i64(0), shard)
+        with fn.loop(COUNT) as index:
+            shard = self.shard_among(fn, fn.at("%entries", fn.mul(index, i64(self.entry))))
+            fn.write("%counts", fn.add(fn.read("%counts", shard), i64(1)), shard)
+        with fn.loop(shards) as shard:
+            fn.write("%ends", fn.load(before), shard)
+            fn.store(before, fn.add(fn.load(before), fn.read("%counts", shard)))
+        with fn.loop(COUNT) as index:
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            shard = self.shard_among(fn, entry)
+            place = fn.read("%ends", shard)
+            fn.write("%ends", fn.add(place, i64(1)), shard)
+            target = fn.at("%out", fn.mul(place, i64(self.entry)))
+            for n in range(self.entry):
+                fn.write(target, fn.read(entry, n), n)
+        fn.end("ret void")
+        return fn
+
+    # -------------------------------------------------------------------- answers
+
+    def _want(self) -> Function:
+        """Put what is asked about into the table of its shard, with a tag; how many are new, or -1."""
+        fn = Function("want", [*TABLE, *TAGS, *ENTRIES], "i64", "nounwind")
+        full, new = fn.new("full"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            self._fetch(fn, index)
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            at, there = self.find_in(fn, entry, V(64, "%shards"), full)
+            with fn.when(fn.not_(there)):
+                fn.store(new, fn.add(fn.load(new), i64(1)))
+                fn.write("%tags", const(8, 1), at)
+                slot = fn.at("%table", fn.mul(at, i64(self.words)))
+                for n in range(self.words):
+                    fn.write(slot, fn.read(entry, n), n)
+        fn.end(f"ret {fn.load(new)}")
+        fn.begin(full)
+        fn.end("ret i64 -1")
+        return fn
+
+    def _strike_marked(self) -> Function:
+        """Take the tags of those states of a block away that have a mark; how many had one."""
+        fn = Function("strike_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
+        missed, struck = fn.new("missed"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index, fn.when(fn.ne(fn.read("%marks", index, 8), const(8, 0))):
+            state = fn.at("%states", fn.mul(index, i64(self.words)))
+            at, there = self.find_in(fn, state, V(64, "%shards"), missed)
+            with fn.when(there):
+                had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
+                fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
+                fn.write("%tags", const(8, 0), at)
+        fn.end(f"ret {fn.load(struck)}")
+        fn.begin(missed)  # a table whose room is full was refused when it was filled
+        fn.end("ret i64 -1")
+        return fn
+
+    def _answer(self) -> Function:
+        """The numbers of the states, once each, that lead to one whose tag is gone; how many they are."""
+        fn = Function("answer", [*TABLE, *TAGS, *ENTRIES, ("ptr noalias", "out")], "i64", "nounwind")
+        missed, many, last = fn.new("missed"), fn.cell(64, i64(0)), fn.cell(32, const(32, -1))
+        with fn.loop(COUNT) as index:
+            self._fetch(fn, index)
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            at, _ = self.find_in(fn, entry, V(64, "%shards"), missed)
+            parent = fn.resize(fn.read(entry, self.words), 32)
+            is_open = fn.eq(fn.read("%tags", at, 8), const(8, 0))
+            with fn.when(fn.and_(is_open, fn.ne(parent, fn.load(last)))):
+                fn.write("%out", parent, fn.load(many))
+                fn.store(many, fn.add(fn.load(many), i64(1)))
+                fn.store(last, parent)
+        fn.end(f"ret {fn.load(many)}")
+        fn.begin(missed)
+        fn.end("ret i64 -1")
+        return fn
+
+    def _put_marks(self) -> Function:
+        """Mark the states with some numbers."""
+        params = [MARKS, ("ptr", "numbers"), ("i64", "count"), ("i8", "mark")]
+        fn = Function("put_marks", params, "void", "nounwind")
+        with fn.loop(COUNT) as index:
+            number = fn.resize(fn.read("%numbers", index, 32), 64)
+            fn.write("%marks", V(8, "%mark"), number)
+        fn.end("ret void")
+        return fn
+
+    def _fetch(self, fn: Function, index: V) -> None:
+        """Ask for the place in the table of a question some way ahead."""
+        ahead = fn.add(index, i64(AHEAD))
+        with fn.when(fn.less(ahead, COUNT)):
+            later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
+            self.prefetch(fn, later, V(64, "%shards"))

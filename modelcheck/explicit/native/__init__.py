@@ -1,0 +1,1 @@
+"""Machine code: compiled, kept, loaded, and made better while a search goes on."""

@@ -1,0 +1,99 @@
+"""The functions of machine code that Python calls, with their types, and where code is kept."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from modelcheck.contract.report import NotKept
+from modelcheck.explicit.native.compiling import loaded
+from modelcheck.storage.cache import Cache
+
+_P, _N, _FLAG = ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool
+Signatures = dict[str, tuple[Any, list[Any]]]
+SIGNATURES: Signatures = {
+    "expand": (_N, [_P, _P, _N, _N, _N, _FLAG]),
+    "expand_round": (None, [_P, _P, _P, _N, _P]),
+    "insert": (None, [_P, _P, _N]),
+    "insert_round": (None, [_P]),
+    "rehash": (None, [_P, _N, _P, _N]),
+    "leads_elsewhere": (ctypes.c_uint8, [_P, _P, _N, _P, _N, _P]),
+    "represent": (None, [_P, _P]),
+    "hash": (ctypes.c_uint64, [_P]),
+}
+OF_RECOVERY: Signatures = {
+    "mark_goal": (ctypes.c_uint8, [_P, _N, _N]),
+    "spread_fine": (_N, [_P, _P, _N, _P, _N, _P]),
+    "spread_beyond": (_N, [_P, _P, _N, _P, _N, _P]),
+    "count_marks": (_N, [_P, _N]),
+    "revisit": (None, [_P, _P, _N]),
+    "revisit_round": (None, [_P]),
+}
+OF_BLOCKS: Signatures = {
+    "gather": (_N, [_P, _N, _P, _N]),
+    "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
+    "strike": (_N, [_P, _N, _P, _N, _P, _N]),
+    "drain": (_N, [_P, _N, _P]),
+    "take": (_N, [_P, _N, _P, ctypes.c_uint8, _FLAG, _P]),
+    "tell_shards": (None, [_P, _N, _N, _P]),
+    "ask": (None, [_P, _N, _P]),
+    "lead_to": (_N, [_P, _N, _P, _FLAG]),
+}
+OF_WAYS: Signatures = {
+    "mark_goals": (_N, [_P, _N, _P, _N]),
+    "look_ahead": (_N, [_P, _P, _N, _P, _N, _N, _N, _FLAG]),
+    "deal": (None, [_P, _N, _N, _P, _P, _P]),
+    "want": (_N, [_P, _N, _P, _N, _P, _N]),
+    "strike_marked": (_N, [_P, _N, _P, _N, _P, _N, _P]),
+    "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
+    "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
+}
+PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_BLOCKS, *OF_WAYS, "configure"}
+
+
+class Code:
+    """Machine code that is loaded: its functions by name, and how many successors a state has at most."""
+
+    def __init__(self, made: bytes, signatures: Signatures) -> None:
+        self.most = int.from_bytes(made[:8])
+        self._engine = loaded(made[8:])
+        self.call = {
+            name: ctypes.CFUNCTYPE(result, *args)(self._engine.get_function_address(name))
+            for name, (result, args) in signatures.items()
+        }
+
+    def configure(self, values: Sequence[int]) -> None:
+        """Have it work with these parameters, until it is given others."""
+        if values:
+            take = ctypes.CFUNCTYPE(None, _P)(self._engine.get_function_address("configure"))
+            take((ctypes.c_uint64 * len(values))(*values))
+
+
+class Codes:
+    """Code by name, on disk and as far as it is loaded; kernels that share some use it by turns."""
+
+    def __init__(self, cache: Cache | None = None) -> None:
+        self._cache = cache or Cache()
+        self._cache.insist()
+        self._loaded: dict[str, Code] = {}
+
+    def find(self, name: str, signatures: Signatures) -> Code | None:
+        """The code of that name, if there is some."""
+        if name not in self._loaded:
+            made = self._cache.get(name)
+            if made is None:
+                return None
+            self._loaded[name] = Code(made, signatures)
+        return self._loaded[name]
+
+    def not_kept(self) -> NotKept | None:
+        """What to tell where code could not be written to disk."""
+        problem = self._cache.problem
+        return NotKept(str(self._cache.folder), problem) if problem else None
+
+    def keep(self, name: str, made: bytes, signatures: Signatures) -> Code:
+        """Code that was made, under a name from now on."""
+        self._cache.put(name, made)
+        self._loaded[name] = Code(made, signatures)
+        return self._loaded[name]

@@ -1,0 +1,196 @@
+"""A model within a scope as machine code: written, compiled once, kept on disk, called by address."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.context import CURSOR, context, recoverable
+from modelcheck.explicit.codegen.layout import Words, layout
+from modelcheck.explicit.codegen.parameters import Parameters
+from modelcheck.explicit.codegen.runtime import FAULT, MARKS, SHARD_BITS
+from modelcheck.explicit.native.compiling import Tier, environment
+from modelcheck.explicit.native.functions import OF_BLOCKS, OF_RECOVERY, OF_WAYS, SIGNATURES, Code, Codes
+from modelcheck.storage.cache import sources
+from spec.ir import Model, Property
+
+T = TypeVar("T")
+
+
+class Kernel:
+    """The compiled functions of a task; `call` has them by name, as they are now.
+
+    What is there already is used: code of the task's own, or what all questions of its
+    family share, well compiled before quickly compiled.  Else shared code is compiled
+    quickly, and `replace` takes better code later.  All have the same layout, context
+    and order of successors, so a search can change from one to another between any two
+    rounds.  Kernels with the same `codes` are used one after the other, each from
+    `configure` on; `shared` is the name of what a family has in common.
+
+    With `blocks` it is for a search that keeps its states elsewhere: `blocks.py` and
+    `ways.py`; its code is compiled well at once, as with `tier` FULL.
+
+    `seconds` tells how long it took to get ready, `spent` on what, `cached` whether it was
+    there.  Raises TooWide,
+    and CannotStart where what is on disk may be somebody else's.
+    """
+
+    def __init__(
+        self, task: Task, codes: Codes | None = None, *, blocks: bool = False, tier: Tier | None = None
+    ) -> None:
+        started = perf_counter()
+        own_marks = recoverable(task) and not blocks  # else marks are kept elsewhere, like all of a state
+        self.layout = layout(task.model, task.scope, task.counted, marks=MARKS if own_marks else 1)
+        self.context = context(task)
+        self.key = _key(task) + "-blocks" * blocks
+        self.shared = _key(task, of_family=True) + "-blocks" * blocks
+        self._task, self._codes = task, codes or Codes()
+        self._parameters = Parameters(task, folded=False)
+        self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
+        self._signatures |= OF_WAYS if blocks and recoverable(task) else {}
+        self._code: Code | None = None
+        self.spent: dict[str, float] = {}
+        self._replaced: list[Code] = []  # may still be running, and is kept
+        self.cached = self._find(quick=not blocks and tier is not Tier.FULL)
+        if self.cached:
+            self.configure()
+        else:
+            self._make(blocks=blocks, tier=Tier.FULL if blocks or tier is Tier.FULL else Tier.QUICK)
+        self.seconds = perf_counter() - started
+        self.spent["load"] = self.seconds - sum(self.spent.values())
+
+    def _make(self, *, blocks: bool, tier: Tier) -> None:
+        """Have new code: of the task alone where it is well compiled, else for all of its family."""
+        from modelcheck.explicit.native.writing import code, write  # noqa: PLC0415 - half of the engine, for new code
+
+        shared = tier is Tier.QUICK
+        parameters = self._parameters if shared else Parameters(self._task, folded=True)
+        with self._phase("write"):
+            written = write(self._task, self.layout, self.context, parameters, blocks=blocks)
+        with self._phase("compile"):
+            made = code(written, tier)
+        self._keep(made, tier, shared=shared)
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[name] = perf_counter() - began
+
+    def _find(self, *, quick: bool) -> bool:
+        """Use the best code that is there; whether there is any."""
+        for tier, shared in ((Tier.FULL, False), (Tier.FULL, True), (Tier.QUICK, True)):
+            if tier is Tier.FULL or quick:
+                code = self._codes.find(self._name(tier, shared=shared), self._signatures)
+                if code is not None:
+                    self._use(code, tier, shared=shared)
+                    return True
+        return False
+
+    def replace(self, made: bytes, *, shared: bool = False) -> None:
+        """From now on use this code, which is well compiled (`full`), for the task alone or its family."""
+        self._replaced += [] if self._code is None else [self._code]
+        self._keep(made, Tier.FULL, shared=shared)
+
+    def configure(self) -> None:
+        """Have the code work for this task, where others use it too."""
+        if self._code is not None and self._is_shared:
+            self._code.configure(self._parameters.values)
+
+    def _name(self, tier: Tier, *, shared: bool) -> str:
+        return f"{self.shared if shared else self.key}-{tier.value}"
+
+    def _keep(self, made: bytes, tier: Tier, *, shared: bool) -> None:
+        code = self._codes.keep(self._name(tier, shared=shared), made, self._signatures)
+        self._use(code, tier, shared=shared)
+        self.configure()
+
+    def _use(self, code: Code, tier: Tier, *, shared: bool) -> None:
+        self._code, self._is_shared, self.tier = code, shared, tier
+        self.most, self.call = code.most, code.call
+
+    def shard_of(self, words: Words) -> int:
+        """The shard that a state belongs to."""
+        return int(self.call["hash"](_array(words))) >> 64 - SHARD_BITS
+
+    def represent(self, words: Words) -> Words:
+        """The representative of a state's orbit."""
+        found = _array((0,) * len(words))
+        self.call["represent"](_array(words), found)
+        return tuple(found)
+
+    def successors(self, words: Words) -> list[tuple[Words, bool]]:
+        """Where the steps from a state lead, in the order of the search; and which of them are faults."""
+        entry = len(words) + 1
+        own = _array(tuple(self.context.new()))
+        buffer = _array((0,) * (entry * (self.most + 1)))
+        own[CURSOR] = ctypes.addressof(buffer)
+        end, with_faults = ctypes.addressof(buffer) + ctypes.sizeof(buffer), True
+        self.call["expand"](own, _array(words), 0, 1, end, with_faults)
+        count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
+        found = [tuple(buffer[entry * i : entry * (i + 1)]) for i in range(count)]
+        return [(each[:-1], each[-1] >> FAULT == 1) for each in found]
+
+
+def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length
+    return (ctypes.c_uint64 * len(words))(*words)
+
+
+def _key(task: Task, *, of_family: bool = False) -> str:
+    """What the code for a task depends on, or that for all of its family, and nothing else."""
+    scope, family = task.scope, task.family
+    varying = family.configs if family is not None and of_family else frozenset()
+    config = {name: value for name, value in scope.config.items() if name not in varying}
+    sizes = (
+        [len(v) for v in scope.sorts.values()],
+        *(sorted(m.items()) for m in (scope.nats, scope.networks, config)),
+    )
+    shared: tuple[object, ...] = ()
+    if family is not None:
+        shared = _texts(family.properties), sorted(family.faults), sorted(family.configs)
+    caps = sorted(task.budget.counted.items())
+    own: tuple[object, ...] = _texts(task.properties), sorted(task.faults), caps
+    if family is not None and of_family:
+        own = (recoverable(task),)  # for which a table has bits, and the code functions
+    parts = (shared, own, task.symmetry, sorted(task.counted.items()), sizes)
+    return hashlib.sha256((_model_digest(_This(task.model)) + repr(parts)).encode()).hexdigest()
+
+
+class _This(Generic[T]):
+    """Something as itself: to compare it with others would take longer than what is remembered about it."""
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _This) and other.value is self.value
+
+
+@lru_cache(maxsize=8)
+def _model_digest(this: _This[Model]) -> str:
+    """What code depends on that all questions about a model have in common."""
+    model = this.value
+    parts = (model.sorts, model.nats, model.unions, model.variables, model.actions)
+    text = repr((*parts, sources("modelcheck.explicit", "spec"), environment()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _texts(properties: tuple[Property, ...]) -> list[str]:
+    """What code depends on of each property."""
+    return [_text(_This(prop)) for prop in properties]
+
+
+@lru_cache(maxsize=64)
+def _text(this: _This[Property]) -> str:
+    return repr(this.value)

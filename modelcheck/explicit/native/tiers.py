@@ -1,0 +1,87 @@
+"""Better code for a search that takes longer: compiled by another process, taken over between two rounds."""
+
+from __future__ import annotations
+
+import os
+from pickle import PicklingError
+from typing import TYPE_CHECKING
+
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.native.compiling import Tier
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.processes.cores import cores
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from modelcheck.processes.children import Child
+
+HOT = 1.5  # seconds of searching, after which better code is worth its price: it takes as long to compile
+NICE = 10  # where there is one core, and the search is to have it
+
+
+class Optimiser:
+    """Makes full code for kernels that were compiled quickly, once searches with it have taken some time.
+
+    It is for one search, or with `shared` for all of one family, one after the other.
+    Whoever needs less time pays nothing for it.  Where the process is killed, or cannot
+    start, searches go on with the code that they have.
+    """
+
+    def __init__(self, *, shared: bool = False, after: float | None = None) -> None:
+        self._shared = shared
+        self._after = HOT if after is None else after
+        self._spent = self._latest = 0.0
+        self._child: Child | None = None
+        self._given_up = False
+
+    def begin(self, task: Task, kernel: Kernel) -> None:
+        """From now on it is about this search."""
+        self._task, self._kernel = task, kernel
+        self._spent, self._latest = self._spent + self._latest, 0.0
+        if kernel.tier is Tier.FULL:
+            self.close()
+
+    def look(self, seconds: float) -> None:
+        """See what is to be done after so many seconds of a search; nothing uses its kernel meanwhile."""
+        self._latest = seconds
+        if self._given_up or self._spent + seconds < self._after:
+            return
+        if _is_worker():
+            self.close()
+            return
+        try:
+            if self._child is None:
+                from modelcheck.processes.children import started  # noqa: PLC0415 - for long searches
+
+                self._child = started(_serve)
+                self._child.pipe.send((self._task, self._kernel.layout, self._shared))
+            elif self._child.pipe.poll():
+                self._kernel.replace(self._child.pipe.recv(), shared=self._shared)
+                self.close()
+        except (OSError, EOFError, PicklingError, AttributeError):
+            self.close()
+
+    def close(self) -> None:
+        """Wait for nothing more."""
+        self._given_up = True
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+def _is_worker() -> bool:
+    """Whether this is one of many processes, such as a sweep's, which has one core and may start no other."""
+    from multiprocessing import current_process  # noqa: PLC0415 - for long searches
+
+    return current_process().daemon
+
+
+def _serve(pipe: Connection) -> None:
+    """In the other process: compile a task's code well."""
+    from modelcheck.explicit.native.writing import full  # noqa: PLC0415 - in that process alone
+
+    if cores() == 1 and hasattr(os, "nice"):
+        os.nice(NICE)
+    task, layout, shared = pipe.recv()
+    pipe.send(full(task, layout, shared=shared))

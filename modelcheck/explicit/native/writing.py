@@ -1,0 +1,106 @@
+"""The machine code of a task: all of its functions in LLVM's language, compiled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.canonical import canonical
+from modelcheck.explicit.codegen.claims import claims, goals
+from modelcheck.explicit.codegen.context import Context, context, is_fault, recoverable
+from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.loops import Named, loops
+from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.parameters import Parameters
+from modelcheck.explicit.codegen.steps import Steps
+from modelcheck.explicit.codegen.ways import Ways
+from modelcheck.explicit.native.compiling import Tier, compiled
+from modelcheck.explicit.native.functions import PUBLIC
+from spec.frozen import frozen
+
+MOST_STEPS = 1 << 24  # from one state; more is refused
+
+
+@frozen
+class Written:
+    """The text of a kernel, and how many successors a state can have at most."""
+
+    text: str
+    most: int
+
+
+def full(task: Task, layout: Layout, *, blocks: bool = False, shared: bool = False) -> bytes:
+    """The code of a task alone, or that its family shares, well compiled."""
+    parameters = Parameters(task, folded=not shared)
+    return code(write(task, layout, context(task), parameters, blocks=blocks), Tier.FULL)
+
+
+def code(written: Written, tier: Tier) -> bytes:
+    """What is kept of a kernel: how many successors a state can have, and an object file."""
+    return written.most.to_bytes(8) + compiled(written.text, tier)
+
+
+def write(
+    task: Task, layout: Layout, context: Context, parameters: Parameters, *, blocks: bool = False
+) -> Written:
+    """The kernel in LLVM's language. Raises TooWide."""
+    expressions = Expressions(task.model, task.scope, parameters)
+    steps = [
+        Steps(action, expressions, layout, context)
+        for action in task.model.actions
+        if not is_fault(action) or action.name in context.allowed
+    ]
+    probes = [
+        Steps(action, expressions, layout, context, probe=True)
+        for action in task.model.actions
+        if is_fault(action) and context.deadlock is not None
+    ]
+    most = sum(step.most for step in steps)
+    if most > MOST_STEPS:
+        raise TooWide(f"up to {most} steps from one state")
+    named = Named(
+        [step.name for step in steps if not is_fault(step.action)],
+        [step.name for step in steps if is_fault(step.action)],
+        [step.name for step in probes],
+    )
+    goal, ways = recoverable(task), Ways(layout, context)
+    functions: list[Function] = [
+        *(step.fn for step in [*steps, *probes]),
+        *claims(context.of_states, expressions, layout),
+        *(goals(goal, expressions, layout) if goal else ()),
+        *loops(layout, context, parameters, named, most, symmetric=bool(task.symmetry)),
+        *(ways.functions() if blocks else ()),
+        *(ways.of_recovery(named.free, most) if blocks and goal else ()),
+        *canonical(task.model, task.scope, layout, task.symmetry),
+        *parameters.functions(),
+    ]
+    return Written(text_of(functions, PUBLIC, parameters.declared()), most)
+
+
+def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:
+    """Functions as one text; those that nobody outside calls may be inlined and forgotten."""
+    texts = [
+        str(fn) if fn.name in public else str(fn).replace("define ", "define internal ", 1)
+        for fn in functions
+    ]
+    return "\n".join([*declared, *texts, *_declared(texts)])
+
+
+def _declared(texts: list[str]) -> list[str]:
+    """The declarations of the intrinsics that are used."""
+    used = sorted({name for text in texts for name in re.findall(r"@(llvm\.[a-z0-9.]+)", text)})
+    return [_declaration(name) for name in used]
+
+
+def _declaration(name: str) -> str:
+    kind = name.rpartition(".")[2]
+    if name.startswith("llvm.prefetch"):
+        return f"declare void @{name}(ptr, i32, i32, i32)"
+    if name.startswith("llvm.memcpy"):
+        return f"declare void @{name}(ptr, ptr, i64, i1)"
+    if name.startswith("llvm.ctpop"):
+        return f"declare {kind} @{name}({kind})"
+    return f"declare {kind} @{name}({kind}, i1)"

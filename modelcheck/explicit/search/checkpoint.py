@@ -1,0 +1,192 @@
+"""A search on disk, so that it can go on after a stop: whole or not at all, each file with a checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO, NoReturn
+
+from counterexamples.certify import NotReplayable
+from modelcheck.contract.engine import CannotResume
+from modelcheck.explicit.codegen.runtime import LOCAL, NEW, SHARDS, WAITING
+from modelcheck.explicit.native.arena import Region
+from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.space import Shard
+from modelcheck.explicit.search.tally import Find
+
+PIECE = 1 << 24  # bytes read or written at once
+FORMAT = 2
+MARK, MARKED = "modelcheck-checkpoint", "written by modelcheck\n"  # a file in each of our folders
+SEARCH = "search.json"
+Json = dict[str, Any]
+_NAME = re.compile(r"(?:state|new)-(\d+)", re.ASCII)
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """A folder for one search; `every` is how many seconds pass between two checkpoints.
+
+    The folder holds the last whole checkpoint, and while a new one is written
+    both, so it takes twice the memory of the search at most.  Whatever else is
+    in it stays there: only folders with our mark are read or removed.
+    """
+
+    folder: Path
+    every: float
+
+    def save(self, search: Search) -> None:
+        """Write down how far a search is. Raises OSError; then the checkpoint before is still there."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + max((number for number, _ in self._all()), default=0)
+        new, whole = self.folder / f"new-{number}", self.folder / f"state-{number}"
+        new.mkdir()
+        try:
+            (new / MARK).write_text(MARKED, encoding="utf-8")
+            sums = {}
+            for shard in search.space.shards:
+                with (new / shard_file(shard.number)).open("wb") as file:
+                    sums[shard_file(shard.number)] = _write(file, sections(search, shard))
+            text = json.dumps(described(search) | {"sums": sums})
+            with (new / SEARCH).open("w", encoding="utf-8") as file_:
+                file_.write(hashlib.sha256(text.encode()).hexdigest() + text)
+                file_.flush()
+                os.fsync(file_.fileno())
+            new.rename(whole)
+        except BaseException:
+            _remove(new)
+            raise
+        for _, path in self._all():
+            if path != whole and is_ours(path):
+                _remove(path)
+
+    def newest(self) -> Path:
+        """Where the last whole checkpoint is. Raises CannotResume."""
+        found = [
+            (number, path) for number, path in self._all() if path.name.startswith("state-") and is_ours(path)
+        ]
+        if not found:
+            raise CannotResume(f"there is no checkpoint in {self.folder}")
+        return max(found)[1]
+
+    def _all(self) -> Iterator[tuple[int, Path]]:
+        """What has the name of a checkpoint, whoever made it, and its number."""
+        with suppress(OSError):  # there is no such folder
+            for path in self.folder.iterdir():
+                if found := _NAME.fullmatch(path.name):
+                    yield int(found[1]), path
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a folder has our mark."""
+    try:
+        return not path.is_symlink() and (path / MARK).read_bytes() == MARKED.encode()
+    except OSError:
+        return False
+
+
+def damaged(what: str) -> NoReturn:
+    """Refuse to go on with a checkpoint."""
+    raise CannotResume(f"the checkpoint is damaged: {what}")
+
+
+@contextmanager
+def only_runs() -> Iterator[None]:
+    """Raise CannotResume where what was read leads to no run of the model."""
+    try:
+        yield
+    except (NotReplayable, AssertionError, LookupError):
+        damaged("a run in it is none of the model's")
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder of ours, unless somebody has put something else there; as far as that is possible."""
+    with suppress(OSError):
+        for name in (SEARCH, *map(shard_file, range(SHARDS)), MARK):  # the mark last
+            (path / name).unlink(missing_ok=True)
+        path.rmdir()
+
+
+def shard_file(number: int) -> str:
+    """The file of a shard."""
+    return f"shard-{number:02}"
+
+
+# ------------------------------------------------------------------------ shards
+
+
+def sections(search: Search, shard: Shard) -> list[tuple[Region, int]]:
+    """The memory of a shard that a search needs to go on, and how many bytes of each."""
+    space, position = search.space, search.position
+    state, entry, local = 8 * space.words, 8 * space.entry, space.word(shard, LOCAL)
+    new = space.word(shard, NEW)
+    frontier = local - new - position.starts[shard.number] if position.starts else 0
+    entering = max(
+        (end for parts in search.entering.values() for s, _, end in parts if s == shard.number), default=0
+    )
+    return [
+        (shard.table, state * shard.slots),
+        (shard.parents, 4 * local * space.ways),
+        (shard.ordinals, 4 * local * space.ways),
+        (shard.frontiers[0], state * frontier),
+        (shard.frontiers[1], state * new),
+        (shard.pending[0], entry * entering),
+        (shard.pending[1], entry * space.word(shard, WAITING)),
+    ]
+
+
+def _write(file: BinaryIO, parts: list[tuple[Region, int]]) -> str:
+    """Write sections one behind the other; their checksum."""
+    digest = hashlib.sha256()
+    for region, size in parts:
+        for start in range(0, size, PIECE):
+            piece = region.read(start, min(PIECE, size - start))
+            digest.update(piece)
+            file.write(piece)
+    file.flush()
+    os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+# ------------------------------------------------------------------------ the rest
+
+
+def described(search: Search) -> Json:
+    """Everything that is not in the shards."""
+    tally, position = search.tally, search.position
+    return {
+        "format": FORMAT,
+        "key": search.kernel.key,
+        "task": question(search),
+        "round": search.round_size,
+        "slots": [shard.slots for shard in search.space.shards],
+        "words": [search.space.told(shard) for shard in search.space.shards],
+        "levels": [[list(level.starts), level.faults, level.depth] for level in search.space.levels],
+        "position": [position.faults, position.depth, position.starts, [list(p) for p in position.parts]],
+        "entering": [[depth, [list(p) for p in parts]] for depth, parts in sorted(search.entering.items())],
+        "seeds": [[depth, list(counts)] for depth, counts in search.seeds],
+        "so_far": list(search.sums),
+        "layers": [asdict(layer) for layer in search.layers],
+        "tally": tally.told(),
+        "finds": tally.finds(search.workers),
+        "best": {name: _find(find) for name, find in sorted(tally.best.items())},
+        "error": None if tally.error is None else _find(tally.error),
+        "seconds": monotonic() - search.started,
+    }
+
+
+def question(search: Search) -> list[Any]:
+    """What is asked, beside what the key of the kernel says."""
+    task = search.task
+    kinds = None if task.budget.kinds is None else dict(task.budget.kinds)
+    return [task.budget.total, kinds, task.stop_early, task.ways]
+
+
+def _find(find: Find) -> list[Any]:
+    return [find.faults, find.depth, find.number, find.way.name, find.by_fault]

@@ -1,0 +1,68 @@
+"""What an explicit search says when it has ended: ways back are looked for, and ways that nobody kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing, suppress
+from time import monotonic
+
+from counterexamples.trace import Trace
+from modelcheck.contract.result import End, Holds, Verdict, Violated
+from modelcheck.explicit.search.again import Again
+from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.recovery import Recovery
+from modelcheck.explicit.search.runs import Runs
+from modelcheck.explicit.search.space import NoWay, Space
+from modelcheck.search.account import Account
+from spec.ir import Property, PropertyKind
+
+
+class FullAccount(Account[Search]):
+    """The findings of an explicit search; a way back is looked for only now."""
+
+    def __init__(self, search: Search, end: End) -> None:
+        super().__init__(search, end)
+        self._is_looked_for = search.space.ways  # the way to all that was found
+        self._memory = ExitStack()
+
+    def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
+        """Ways back."""
+        return {PropertyKind.RECOVERABLE: self._recoverable}
+
+    def _recoverable(self, prop: Property) -> Verdict:
+        recovery = Recovery(self.search)
+        recovery.mark_goals(prop)
+        trapped, beyond = recovery.spread()
+        if not trapped:
+            return Holds(self.whole(), beyond=beyond)
+        faults, run = self.in_time(lambda: recovery.trap(prop)) or (0, self.cut)
+        if isinstance(run, Trace):
+            return Violated(self.extent(faults), run)
+        self.cut = run
+        return Violated(self.extent(self.most()), None, fewest=False, unshown=self.unshown(faults))
+
+    def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
+        """A run that was found; without ways, they are looked for first."""
+        if not self._is_looked_for:
+            self._is_looked_for = True
+            self.in_time(self._look_for_ways)
+        with suppress(NoWay):
+            return super().shown(run)
+        return None
+
+    def _look_for_ways(self) -> None:
+        """Search again until the way to all that was found is known; for that, the states are let go."""
+        search = self.search
+        finds = (*search.tally.best.values(), search.tally.error)
+        numbers = [find.number for find in finds if find is not None]
+        search.space.let_go()
+        space = self._memory.enter_context(closing(Space(search.kernel)))
+        search.runs = Runs(search.task, search.machine, search.kernel, space)
+        with closing(Again(search, space, lambda: all(map(space.has, numbers)))) as again:
+            if self.end is End.SECONDS:  # as long again to show what was found, at most
+                again.started = monotonic()
+            self.cut = again.ended()
+
+    def close(self) -> None:
+        """Give memory back that was taken to look for ways."""
+        self._memory.close()

@@ -1,0 +1,92 @@
+"""Whether every state can still get to where a property holds: AG EF, over actions and repairs alone.
+
+No edge is kept.  States that have reached the goal are marked in the table of
+states; then each unmarked state is expanded again, and marked when a step leads
+to a marked one, until nothing changes.  Where some are left, the search goes
+through its states once more, until it comes to one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+
+from counterexamples.trace import Trace, Trapped
+from modelcheck.contract.result import End
+from modelcheck.explicit.search.again import Again
+from modelcheck.explicit.search.layers import SLOTS_AT_ONCE, Search, Worker
+from modelcheck.explicit.search.runs import Runs
+from modelcheck.explicit.search.space import Part
+from spec.ir import Property, PropertyKind
+
+
+class Recovery:
+    """Looks for ways back in the states that a search has found.
+
+    All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.space = search.space
+        self.call = search.kernel.call
+        self._properties = [p for p in search.task.properties if p.kind is PropertyKind.RECOVERABLE]
+        self._parts = list(self.space.parts(SLOTS_AT_ONCE))
+
+    def mark_goals(self, prop: Property) -> None:
+        """Mark the states that have what the property asks for. Raises ModelError when asking makes one."""
+        which = self._properties.index(prop)
+        fails = self._of_parts(lambda _, part: self.call["mark_goal"](part.address, part.slots, which) & 1)
+        for part, failed in zip(self._parts, fails, strict=True):
+            if failed:
+                self._ask(prop, part)
+
+    def spread(self) -> tuple[int, int]:
+        """How many states can never get to the goal, and how many perhaps, beyond the scope."""
+        for name in ("spread_fine", "spread_beyond"):
+            while any(self._of_parts(self._spreading(self.call[name]))):
+                pass
+        counts = self._of_parts(lambda _, part: self.call["count_marks"](part.address, part.slots))
+        return sum(count & (1 << 32) - 1 for count in counts), sum(count >> 32 for count in counts)
+
+    def _spreading(self, spread: Callable[..., int]) -> Callable[[Worker, Part], int]:
+        space = self.space
+        return lambda worker, part: spread(
+            worker.context, space.address, space.size, part.address, part.slots, worker.scratch.address
+        )
+
+    def _of_parts(self, ask: Callable[[Worker, Part], int]) -> list[int]:
+        """What is asked of each part of the tables, on all cores."""
+        search, parts, found = self.search, self._parts, [0] * len(self._parts)
+        workers = search.spare_workers()
+
+        def share(worker: Worker) -> None:
+            first = workers.index(worker)
+            for number in range(first, len(parts), len(workers)):
+                search.look()
+                if not first:  # nobody else may tell
+                    search.tell(*search.reached, SLOTS_AT_ONCE * (len(parts) - number))
+                found[number] = ask(worker, parts[number])
+
+        with search.at_work():
+            search.together(share, workers)
+        return found
+
+    def trap(self, prop: Property) -> tuple[int, Trace | End]:
+        """The first run to a state without a way back, and its faults.
+
+        Where the search for it was ended, why; and how many faults there are at least.
+        """
+        first, space = self.search, self.space
+        with space.once_more(), closing(Again(first, space, lambda: bool([*space.trapped()]))) as again:
+            if end := again.ended():
+                return len(again.layers), end
+            number = min(space.trapped())
+            runs = Runs(first.task, first.machine, first.kernel, space)
+            return space.level(number).faults, runs.to(number, Trapped(), prop.name)
+
+    def _ask(self, prop: Property, part: Part) -> None:
+        """Ask for a property in each state of a part of a table, which makes an error."""
+        for state in self.space.states(part):
+            self.search.machine.holds(prop, state)
+        raise AssertionError(f"{prop.name} makes no error")  # the kernel found one

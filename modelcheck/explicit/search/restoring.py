@@ -1,0 +1,295 @@
+"""A search that goes on from what is on disk, as far as that can be true.
+
+A checksum only says that a file is whole, and whoever can write the files can write that too.  So
+what they say is looked at before it is believed.  A small search is made once more, up to where it
+was stopped, and has to come to the very same.  Of a larger one it is seen, at a cost that is linear
+in its states, that all its parts fit together: see `soundness`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from modelcheck.contract.engine import CannotResume, Limits
+from modelcheck.contract.report import Silent, Stopped
+from modelcheck.contract.result import End, Layer
+from modelcheck.explicit.codegen.context import NOWHERE
+from modelcheck.explicit.codegen.runtime import LOCAL, LOCAL_BITS, MOST_STATES, NEW, SHARDS, WAITING
+from modelcheck.explicit.native.arena import Region
+from modelcheck.explicit.search.checkpoint import (
+    FORMAT,
+    PIECE,
+    SEARCH,
+    Json,
+    damaged,
+    described,
+    question,
+    sections,
+    shard_file,
+)
+from modelcheck.explicit.search.layers import ROUND, Part, Position, Search
+from modelcheck.explicit.search.space import FULL, Level, Shard, Space
+from modelcheck.explicit.search.space import SMALL as FEWEST
+from modelcheck.explicit.search.tally import Find, Way
+
+SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
+LONGEST = 1e10  # seconds
+LARGEST = 1 << 28  # bytes of all that is not in the shards
+MISTAKES = (  # of whoever wrote something else
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+OTHER = "the checkpoint is of another model, scope, check or version of modelcheck"
+
+
+def restore(folder: Path, search: Search) -> None:
+    """Let a new search go on where the one in a folder was. Raises CannotResume."""
+    try:
+        told, sums = _read(folder, search)
+        _take(told, search)
+        for shard in search.space.shards:
+            _read_shard(folder, sums, search, shard)
+    except OSError as error:
+        raise CannotResume(
+            f"the checkpoint cannot be read: {(error.strerror or str(error)).lower()}"
+        ) from None
+    except MISTAKES:
+        damaged(f"{SEARCH} is not as a search would write it")
+    if sum(size for shard in search.space.shards for _, size in sections(search, shard)) <= SMALL:
+        _find_again(told, search)
+    else:
+        from modelcheck.explicit.search.soundness import refuse_unsound  # noqa: PLC0415 - it writes code of its own
+
+        refuse_unsound(search)
+
+
+def _read(folder: Path, search: Search) -> tuple[Json, dict[str, str]]:
+    """What is said of the search, and the checksums of the shards."""
+    with (folder / SEARCH).open(encoding="utf-8") as file:
+        digest, text = file.read(64), file.read(LARGEST)
+    if hashlib.sha256(text.encode()).hexdigest() != digest:
+        damaged(SEARCH)
+    told: Json = json.loads(text)
+    if told["format"] != FORMAT or told["key"] != search.kernel.key or told["task"] != question(search):
+        raise CannotResume(OTHER)
+    return told, told.pop("sums")
+
+
+def _read_shard(folder: Path, sums: dict[str, str], search: Search, shard: Shard) -> None:
+    """Take the memory of a shard, whose sizes are known."""
+    name, space, digest = shard_file(shard.number), search.space, hashlib.sha256()
+    with (folder / name).open("rb") as file:
+        size = sum(size for region, size in sections(search, shard))
+        if (folder / name).stat().st_size != size:
+            damaged(name)
+        shard.table.close()
+        shard.table = Region(8 * space.words * shard.slots, huge=True)
+        for region, size in sections(search, shard):
+            for start in range(0, size, PIECE):
+                piece = file.read(min(PIECE, size - start))
+                digest.update(piece)
+                region.write(start, piece)
+    if digest.hexdigest() != sums[name]:
+        damaged(name)
+    space.use(shard)
+
+
+# ------------------------------------------------------------------- all but the shards
+
+
+def _take(told: Json, search: Search) -> None:
+    """Go on with what is said, as far as it is of the right form."""
+    space, tally, context = search.space, search.tally, search.kernel.context
+    for shard, words, slots in zip(space.shards, told["words"], told["slots"], strict=True):
+        _take_shard(space, shard, _numbers(words), slots)
+    space.levels = [Level(tuple(_numbers(starts)), *_numbers(at)) for starts, *at in told["levels"]]
+    faults, depth, starts, parts = told["position"]
+    search.position = Position(_number(faults), _number(depth), _numbers(starts), list(_parts(parts)))
+    search.entering = {_number(depth): list(_parts(parts)) for depth, parts in told["entering"]}
+    search.seeds = [(_number(depth), tuple(_numbers(counts))) for depth, counts in told["seeds"]]
+    free, paid, free_cut, paid_cut = _numbers(told["so_far"])
+    search.sums = (free, paid, free_cut, paid_cut)
+    search.layers = [
+        Layer(**dict(zip(layer, _numbers(layer.values()), strict=True))) for layer in told["layers"]
+    ]
+    tally.best = {name: _found(space, find) for name, find in told["best"].items()}
+    tally.error = None if told["error"] is None else _found(space, told["error"])
+    words, finds = _numbers(told["tally"]), _numbers(told["finds"])
+    if len(words) != context.size or not all(find == NOWHERE or _has(space, find) for find in finds):
+        damaged("what was counted")
+    tally.restore(words, finds, search.workers[0])
+    search.resize_rounds(_number(told["round"], 2, ROUND + 1))
+    seconds = told["seconds"]
+    if not isinstance(seconds, int | float) or not 0 <= seconds < LONGEST:
+        damaged("the time that it took")
+    search.started = monotonic() - seconds
+    search.resumed = True
+    if not _is_in_order(search):
+        damaged("the levels do not add up")
+    if not _is_growing(search):
+        damaged("the steps do not add up")
+
+
+def _take_shard(space: Space, shard: Shard, words: list[int], slots: int) -> None:
+    count, local, new, waiting, *finds = words
+    space.take(shard, words)
+    shard.slots = _number(slots, FEWEST, 2 * MOST_STATES)
+    fits = new <= local <= count <= FULL * slots and max(local, waiting) <= space.room
+    first = shard.number << LOCAL_BITS
+    if not fits or not all(find == NOWHERE or first <= find < first + local for find in finds):
+        damaged("the states do not add up")
+
+
+def _is_in_order(search: Search) -> bool:
+    """Whether the levels stand one behind the other up to where the search was, and the layers too."""
+    space, at, levels = search.space, search.position, search.space.levels
+    ends = [space.word(shard, LOCAL) for shard in space.shards]
+    news = [space.word(shard, NEW) for shard in space.shards]
+    waiting = [space.word(shard, WAITING) for shard in space.shards]
+    if len(levels) < 2 or any(len(level.starts) != SHARDS for level in levels) or len(at.starts) != SHARDS:
+        return False
+    here, behind = levels[-2:]
+    counts = [end - start for start, end in zip(here.starts, behind.starts, strict=True)]
+    starts = [level.starts for level in levels] + [tuple(ends)]
+    depths = [(level.faults, level.depth) for level in levels]
+    layers = [sum(level.starts) for before, level in pairwise(levels) if before.faults < level.faults]
+    seeds = [(0, (0,) * SHARDS), *search.seeds, (at.depth + 1, tuple(waiting))]
+    return (
+        depths[0] == (0, 0)
+        and not any(starts[0])
+        and all(a < b for a, b in pairwise(depths))
+        and all(a <= b for one, other in pairwise(starts) for a, b in zip(one, other, strict=True))
+        and (here.faults, here.depth, list(here.starts)) == (at.faults, at.depth, at.starts)
+        and (behind.faults, behind.depth) == (at.faults, at.depth + 1)
+        and [end - start for start, end in zip(behind.starts, ends, strict=True)] == news
+        and {level.faults for level in levels} == set(range(at.faults + 1))
+        and [layer.faults for layer in search.layers] == list(range(at.faults))
+        and [layer.states for layer in search.layers] == layers
+        and [layer.new for layer in search.layers] == [b - a for a, b in pairwise([0, *layers])]
+        and [layer.levels for layer in search.layers]
+        == [1 + max(d for f, d in depths if f <= n) for n in range(at.faults)]
+        and _are_disjoint([(s, first, first + count) for s, first, count in at.parts], counts)
+        and _are_disjoint([p for parts in search.entering.values() for p in parts], [space.room] * SHARDS)
+        and all(depth > at.depth for depth in search.entering)
+        and all(len(counts) == SHARDS for _, counts in seeds)
+        and all(a < b for (a, _), (b, _) in pairwise(seeds))
+        and all(a <= b for (_, one), (_, other) in pairwise(seeds) for a, b in zip(one, other, strict=True))
+    )
+
+
+def _is_growing(search: Search) -> bool:
+    """Whether nothing was counted that is less than at the end of a layer before."""
+    free, paid, *_ = search.sums
+    last = search.layers[-1].transitions if search.layers else 0
+    return (
+        free <= last <= free + (paid if len(search.layers) > 1 else 0)
+        and all(a <= b for a, b in zip(search.sums, search.tally.sums(), strict=True))
+        and all(a.transitions <= b.transitions and a.cut <= b.cut for a, b in pairwise(search.layers))
+    )
+
+
+def _are_disjoint(parts: list[Part], ends: list[int]) -> bool:
+    """Whether parts, each of a shard and from where to where, are so far apart and no longer than may be."""
+    whole = all(s < SHARDS and a < b <= ends[s] for s, a, b in parts)
+    return whole and all(s < t or b <= c for (s, _, b), (t, c, _) in pairwise(sorted(parts)))
+
+
+def _found(space: Space, told: Any) -> Find:  # noqa: ANN401 - whatever somebody wrote
+    """A find, of a state that there is."""
+    *cost, number, way, by_fault = told
+    faults, depth = _numbers(cost)
+    find = Find(faults, depth, _number(number), Way[way], by_fault is True)
+    if not _has(space, find.number):
+        damaged("what was found")
+    level = space.level(find.number)
+    after = find.way in {Way.STEP, Way.ERROR_AFTER_STEP}
+    if (faults, depth) != (level.faults + find.by_fault, level.depth + after):
+        damaged("what was found")
+    return find
+
+
+def _has(space: Space, number: int) -> bool:
+    return number >> LOCAL_BITS < SHARDS and space.has(number)
+
+
+def _parts(told: Any) -> Iterator[Part]:  # noqa: ANN401 - whatever somebody wrote
+    for part in told:
+        shard, first, last = _numbers(part)
+        yield shard, first, last
+
+
+def _numbers(told: Any) -> list[int]:  # noqa: ANN401 - whatever somebody wrote
+    return [_number(each) for each in told]
+
+
+def _number(told: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN401 - whatever somebody wrote
+    """A number that is said, from `least` to below `end`."""
+    if type(told) is not int or not least <= told < end:
+        raise ValueError(f"{str(told)[:40]!r} is no number that can stand there")
+    return told
+
+
+# ------------------------------------------------------------------------- once more
+
+
+def _find_again(told: Json, search: Search) -> None:
+    """Make the search again up to where it was. Raises CannotResume where it comes to something else."""
+    with (
+        closing(Space(search.kernel, ways=search.task.ways)) as space,
+        closing(_Again(search, space)) as again,
+    ):
+        end = again.run()
+        if end is End.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not again.is_there:
+            damaged("no search comes to where it was")
+        found = json.loads(json.dumps(described(again)))
+        for name in told.keys() | found.keys():
+            if name != "seconds" and told.get(name) != found.get(name):
+                damaged(f"what it says of {name}")
+        for shard, other in zip(search.space.shards, space.shards, strict=True):
+            if not _are_same(sections(search, shard), sections(again, other)):
+                damaged(shard_file(shard.number))
+
+
+class _Again(Search):
+    """A search from the start to where another one was stopped, without its limits."""
+
+    def __init__(self, first: Search, space: Space) -> None:
+        task = replace(first.task, limits=Limits(), keep=None)
+        super().__init__(task, space, first.machine, Silent(), len(first.workers))
+        self.resize_rounds(first.round_size)
+        self.is_there = False
+        self._first = first
+
+    def _look_around(self, *_: int) -> None:
+        """See whether it is there."""
+        self.is_there = self.position == self._first.position
+        if self.is_there or len(self.space) > len(self._first.space):
+            raise Stopped(End.STATES)
+        self.look()
+
+
+def _are_same(some: list[tuple[Region, int]], others: list[tuple[Region, int]]) -> bool:
+    """Whether sections have the same sizes and bytes."""
+    return all(
+        size == length
+        and all(
+            one.read(start, min(PIECE, size - start)) == other.read(start, min(PIECE, size - start))
+            for start in range(0, size, PIECE)
+        )
+        for (one, size), (other, length) in zip(some, others, strict=True)
+    )

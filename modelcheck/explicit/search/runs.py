@@ -1,0 +1,169 @@
+"""Runs to what was found, as the semantics takes them, members called as they are in the run."""
+
+from __future__ import annotations
+
+from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example, Trace
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.context import OF_STATES
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.search.space import Space
+from modelcheck.explicit.search.tally import Find, Way
+from spec.ir import Kind, Property, PropertyKind
+from spec.semantics import CutOff, Machine, State, Step, Taken
+from spec.values import ModelError
+
+
+class Replay:
+    """Turns finds into traces, given the way to each state. Costs the steps of each state on the run."""
+
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel) -> None:
+        self.task = task
+        self.machine = machine
+        self.kernel = kernel
+        self._faults = frozenset(a.name for a in task.model.actions if a.kind is Kind.FAULT)
+        self._free = frozenset(a.name for a in task.model.actions) - self._faults
+        self._counters = [field.name for field in kernel.layout.counters]
+
+    def trace(self, name: str, find: Find) -> Trace:
+        """The run that decides a property."""
+        states, steps = self._path(find.number)
+        prop = self.task.model.property(name)
+        ending: Ending = _ENDINGS.get(prop.kind, BadState())
+        if find.way is Way.STEP:
+            taken = self._breaking(prop, states[-1], by_fault=find.by_fault)
+            states.append(taken.state)
+            steps.append(taken.step)
+        return self._trace(states, steps, ending, name)
+
+    def to(self, number: int, ending: Ending, name: str) -> Trace:
+        """The run to a state by its number."""
+        states, steps = self._path(number)
+        return self._trace(states, steps, ending, name)
+
+    def error(self, find: Find) -> Trace:
+        """The run to an error of the model."""
+        states, steps = self._path(find.number)
+        name: str | None = None
+        match find.way:
+            case Way.ERROR_IN_STATE:
+                name, error = self._asked(states[-1])
+            case Way.ERROR_IN_STEP:
+                error = self._tried(states[-1], by_fault=find.by_fault)
+            case _:
+                name, error, taken = self._asked_after(states[-1], by_fault=find.by_fault)
+                states.append(taken.state)
+                steps.append(taken.step)
+        return self._trace(states, steps, Erred(error.code, error.message, error.span, error.step), name)
+
+    def _trace(self, states: list[State], steps: list[Step], ending: Ending, name: str | None) -> Trace:
+        model, scope, check = self.task.model, self.task.scope, self.task.check
+        return Trace(model, scope, tuple(states), tuple(steps), ending, name, check)
+
+    # --------------------------------------------------------------------- path
+
+    def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
+        """How a state was found: which initial state is first, then each state, and whether by a fault."""
+        raise NotImplementedError
+
+    def _path(self, number: int) -> tuple[list[State], list[Step]]:
+        """The run by which a state was found."""
+        root, later = self.way(number)
+        spent = (0,) * len(self._counters)
+        states, steps = [self.machine.initial()[root]], []
+        for words, by_fault in later:
+            taken, spent = self._taken(states[-1], spent, words, by_fault=by_fault)
+            states.append(taken.state)
+            steps.append(taken.step)
+        return states, steps
+
+    def _taken(
+        self, state: State, spent: tuple[int, ...], words: Words, *, by_fault: bool
+    ) -> tuple[Taken, tuple[int, ...]]:
+        """The first step to a state (or its orbit) whose words are known, and what has been spent then."""
+        for found in self.machine.steps(state, actions=self._faults if by_fault else self._free):
+            if isinstance(found, CutOff):
+                continue
+            after = self._paid(spent, found.step.action)
+            if self.kernel.represent(self.kernel.layout.pack(found.state, after)) == words:
+                return found, after
+        raise AssertionError("no step leads there")  # the kernel found one
+
+    def _paid(self, spent: tuple[int, ...], fault: str) -> tuple[int, ...]:
+        counted = fault in self.task.budget.counted
+        return tuple(n + (counted and name == fault) for name, n in zip(self._counters, spent, strict=True))
+
+    # --------------------------------------------------------------- how it ends
+
+    def _breaking(self, prop: Property, state: State, *, by_fault: bool) -> Taken:
+        """The first step that breaks a property of steps."""
+        for found in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
+            if isinstance(found, Taken) and self._is_broken(prop, state, found):
+                return found
+        raise AssertionError(f"no step breaks {prop.name}")  # the kernel found one
+
+    def _is_broken(self, prop: Property, state: State, taken: Taken) -> bool:
+        if prop.kind is PropertyKind.ASSERT:
+            return prop.name in taken.broken
+        try:
+            return not self.machine.step_holds(prop, state, taken.step, taken.state)
+        except ModelError:  # which is told by itself; the step that was found is another one
+            return False
+
+    def _allowed(self, *, by_fault: bool) -> frozenset[str]:
+        return self.task.faults if by_fault else self._free
+
+    def _asked(self, state: State) -> tuple[str, ModelError]:
+        for prop in self.task.properties:
+            if prop.kind in OF_STATES:
+                try:
+                    self.machine.holds(prop, state)
+                except ModelError as error:
+                    return prop.name, error
+        raise AssertionError("no property makes an error")  # the kernel found one
+
+    def _tried(self, state: State, *, by_fault: bool) -> ModelError:
+        try:
+            for _ in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
+                pass
+        except ModelError as error:
+            return error
+        raise AssertionError("no step makes an error")  # the kernel found one
+
+    def _asked_after(self, state: State, *, by_fault: bool) -> tuple[str, ModelError, Taken]:
+        for found in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
+            if isinstance(found, CutOff):
+                continue
+            for prop in self.task.properties:
+                if prop.kind is PropertyKind.STEP:
+                    try:
+                        self.machine.step_holds(prop, state, found.step, found.state)
+                    except ModelError as error:
+                        return prop.name, error, found
+        raise AssertionError("no property of steps makes an error")  # the kernel found one
+
+
+class Runs(Replay):
+    """Runs to states of which the parents are known. Costs the successors of each state on the way."""
+
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: Space) -> None:
+        super().__init__(task, machine, kernel)
+        self.space = space
+
+    def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
+        """How a state was found."""
+        (_, root), *later = self.space.ancestry(number)
+        words = self.kernel.represent(self.kernel.layout.pack(self.machine.initial()[root]))
+        found = []
+        for _, ordinal in later:
+            words, by_fault = self.kernel.successors(words)[ordinal]
+            found.append((words, by_fault))
+        return root, found
+
+
+_ENDINGS: dict[PropertyKind, Ending] = {
+    PropertyKind.REACHABLE: Example(),
+    PropertyKind.STEP: BadStep(),
+    PropertyKind.ASSERT: BadAssert(),
+    PropertyKind.DEADLOCK_FREE: Deadlocked(),
+}

@@ -1,0 +1,349 @@
+"""Whether what was read of a search fits together: seen of each of its states, without searching again.
+
+What was counted up to there, and what was found, can only be told by a search, so that is taken as
+it is said.  But each state is one of the model's, in its place and there once; no state that is to
+be expanded, or that waits for a fault, is missing or there twice; and each has a parent that comes
+before it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from counterexamples.certify import certify
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.arithmetic import V, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.canonical import canonical
+from modelcheck.explicit.codegen.context import Context
+from modelcheck.explicit.codegen.fits import fits
+from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.runtime import (
+    COUNT,
+    FAULT,
+    LOCAL,
+    LOCAL_BITS,
+    NEW,
+    SHARDS,
+    SLOTS,
+    TABLE,
+    WAITING,
+    WAITS,
+    Runtime,
+)
+from modelcheck.explicit.native.compiling import Tier
+from modelcheck.explicit.native.functions import Code, Signatures
+from modelcheck.explicit.native.writing import Written, code, text_of
+from modelcheck.explicit.search.checkpoint import damaged, only_runs
+from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.space import ROOT, Shard
+
+_P, _N = ctypes.c_void_p, ctypes.c_int64
+SIGNATURES: Signatures = {
+    "occupied": (_N, [_P, _N]),
+    "settled": (_N, [_P, _N, _N]),
+    "claim": (_N, [_P, _P, _N]),
+    "release": (_N, [_P, _P, _N]),
+    "rouse": (_N, [_P, _P, _N]),
+    "lull": (_N, [_P, _P, _N]),
+    "between": (_N, [_P, _N, _N, _P]),
+}
+
+
+class Soundness(Runtime):
+    """Writes what is asked of each state."""
+
+    def __init__(self, task: Task, layout: Layout, context: Context) -> None:
+        super().__init__(layout, context)
+        self.task = task
+
+    def functions(self) -> list[Function]:
+        """All functions."""
+        return [
+            self.hash(),
+            *canonical(self.task.model, self.task.scope, self.layout, self.task.symmetry),
+            fits(self.layout),
+            self._occupied(),
+            self._settled(),
+            self._claim(),
+            self._release(),
+            self._rouse(),
+            self._lull(),
+            self._between(),
+        ]
+
+    def _occupied(self) -> Function:
+        """How many slots of a table have something in them."""
+        fn = Function("occupied", [("ptr", "table"), ("i64", "slots")], "i64", "nounwind")
+        found = fn.cell(64, i64(0))
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                fn.store(found, fn.add(fn.load(found), i64(1)))
+        fn.end(f"ret {fn.load(found)}")
+        return fn
+
+    def _settled(self) -> Function:
+        """How many states of a table do not wait; -1 where one is none, or not where it belongs."""
+        params = [("ptr", "table"), ("i64", "slots"), ("i64", "number")]
+        fn = Function("settled", params, "i64", "nounwind")
+        own, least, found, wrong = (
+            fn.array(self.words),
+            fn.array(self.words),
+            fn.cell(64, i64(0)),
+            fn.new("no"),
+        )
+        with fn.loop(V(64, "%slots")) as index:
+            slot = fn.at("%table", fn.mul(index, i64(self.words)))
+            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+                self.copy(fn, slot, own)
+                for mark in range(self.layout.marks):
+                    if mark != WAITS:
+                        fn.leave_if(self.is_marked(fn, slot, mark), wrong)
+                fn.leave_if(fn.not_(fn.call(1, "fits", own)), wrong)
+                fn.emit(f"call void @represent(ptr {own}, ptr {least})")
+                for n in range(self.words):
+                    fn.leave_if(fn.ne(fn.read(own, n), fn.read(least, n)), wrong)
+                shard = self.shard(fn, fn.call(64, "hash", own))
+                fn.leave_if(fn.ne(shard, V(64, "%number")), wrong)
+                address, there = self.find(fn, "%table", V(64, "%slots"), own)
+                fn.leave_if(fn.not_(fn.and_(there, fn.eq(address, fn.address(slot)))), wrong)
+                waits = fn.resize(self.is_marked(fn, slot, WAITS), 64)
+                fn.store(found, fn.add(fn.load(found), fn.sub(i64(1), waits)))
+        fn.end(f"ret {fn.load(found)}")
+        fn.begin(wrong)
+        fn.end("ret i64 -1")
+        return fn
+
+    def _slot(self, fn: Function, state: str) -> tuple[str, V]:
+        """The slot of a state in its shard, and whether it is there, with none of the table's bits."""
+        table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
+        address, there = self.find(fn, table, slots, state)
+        for n in range(self.words):
+            strange = fn.and_(fn.read(state, n), i64(~self.layout.own(n)))
+            there = fn.and_(there, fn.eq(strange, i64(0)))
+        return fn.pointer(address), there
+
+    def _toggle(self, fn: Function, slot: str) -> None:
+        word, bit = self.layout.mark(WAITS)
+        fn.write(slot, fn.xor(fn.read(slot, word), i64(bit)), word)
+
+    def _claim(self) -> Function:
+        """How many of some states are in a shard, do not wait, and come but once; they wait from then on."""
+        fn = Function("claim", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64", "nounwind")
+        done, found = fn.new("end"), fn.cell(64, i64(0))
+        with fn.loop(V(64, "%count")) as index:
+            slot, there = self._slot(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            fn.leave_if(fn.not_(there), done)
+            fn.leave_if(self.is_marked(fn, slot, WAITS), done)
+            self._toggle(fn, slot)
+            fn.store(found, fn.add(fn.load(found), i64(1)))
+        fn.goto(done)
+        fn.begin(done)
+        fn.end(f"ret {fn.load(found)}")
+        return fn
+
+    def _release(self) -> Function:
+        """Let states that were claimed wait no longer."""
+        fn = Function("release", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64", "nounwind")
+        with fn.loop(V(64, "%count")) as index:
+            slot, _ = self._slot(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            self._toggle(fn, slot)
+        fn.end("ret i64 0")
+        return fn
+
+    def _rouse(self) -> Function:
+        """How many of some entries wait; they do so no longer, and are told. -1 where one is not there."""
+        fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        wrong, found = fn.new("wrong"), fn.cell(64, i64(0))
+        with fn.loop(V(64, "%count")) as index:
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            slot, there = self._slot(fn, entry)
+            meta = fn.read(entry, self.words)
+            fn.leave_if(fn.not_(fn.and_(there, fn.eq(fn.lshr(meta, i64(FAULT)), i64(0)))), wrong)
+            with fn.when(self.is_marked(fn, slot, WAITS)):
+                self._toggle(fn, slot)
+                fn.write(entry, fn.or_(meta, i64(1 << FAULT)), self.words)
+                fn.store(found, fn.add(fn.load(found), i64(1)))
+        fn.end(f"ret {fn.load(found)}")
+        fn.begin(wrong)
+        fn.end("ret i64 -1")
+        return fn
+
+    def _lull(self) -> Function:
+        """Let the entries that were roused wait again."""
+        fn = Function("lull", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        with fn.loop(V(64, "%count")) as index:
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            meta = fn.read(entry, self.words)
+            with fn.when(fn.ne(fn.lshr(meta, i64(FAULT)), i64(0))):
+                slot, _ = self._slot(fn, entry)
+                self._toggle(fn, slot)
+                fn.write(entry, fn.and_(meta, i64(~(1 << FAULT))), self.words)
+        fn.end("ret i64 0")
+        return fn
+
+    def _between(self) -> Function:
+        """How many of some numbers of states are, for their shard, in one of two spans."""
+        params = [("ptr", "numbers"), ("i64", "count"), ("i64", "stride"), ("ptr", "spans")]
+        fn = Function("between", params, "i64", "nounwind")
+        found = fn.cell(64, i64(0))
+        with fn.loop(V(64, "%count")) as index:
+            number = fn.resize(fn.read("%numbers", fn.mul(index, V(64, "%stride")), 32), 64)
+            local = fn.and_(number, i64((1 << LOCAL_BITS) - 1))
+            spans = fn.at("%spans", fn.mul(fn.lshr(number, i64(LOCAL_BITS)), i64(4)))
+            inside = [
+                fn.and_(fn.up_to(fn.read(spans, n), local), fn.below(local, fn.read(spans, n + 1)))
+                for n in (0, 2)
+            ]
+            fn.store(found, fn.add(fn.load(found), fn.resize(fn.or_(*inside), 64)))
+        fn.end(f"ret {fn.load(found)}")
+        return fn
+
+
+class _Asked:
+    """The functions, of one search."""
+
+    def __init__(self, search: Search) -> None:
+        kernel = search.kernel
+        written = Soundness(search.task, kernel.layout, kernel.context).functions()
+        made = code(Written(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
+        self._code = Code(made, SIGNATURES)
+        self.call = self._code.call
+        self.search, self.space = search, search.space
+
+    def refuse(self) -> None:
+        """Raise CannotResume for what does not fit."""
+        for shard in self.space.shards:
+            self._table(shard)
+        starts = [self._word(shard) for shard in self.space.shards]
+        for shard, address in zip(self.space.shards, starts, strict=True):
+            self._frontier(shard, address)
+            self._waiting(shard, address)
+        if self.space.ways:
+            self._parents()
+        self._roots()
+        self._runs()
+
+    def _word(self, shard: Shard) -> int:
+        return self.space.address + 8 * self.space.size * shard.number
+
+    def _table(self, shard: Shard) -> None:
+        """Every state of a shard's table is one, and where it belongs; some slots are free."""
+        space, table, call = self.space, shard.table.address, self.call
+        count, local = space.word(shard, COUNT), space.word(shard, LOCAL)
+        if call["occupied"](table, shard.slots) != count:
+            damaged("the states do not add up")
+        if call["settled"](table, shard.slots, shard.number) != local:
+            damaged("its states are none of this model, or not where they belong")
+
+    def _frontier(self, shard: Shard, address: int) -> None:
+        """What is expanded, and what is found meanwhile, are states of the shard, each of them once."""
+        new = self.space.word(shard, NEW)
+        here = self.space.levels[-1].starts[shard.number] - self.search.position.starts[shard.number]
+        both = [(shard.frontiers[0].address, here), (shard.frontiers[1].address, new)]
+        claimed = [self.call["claim"](address, states, count) for states, count in both]
+        for (states, _), count in zip(both, claimed, strict=True):
+            self.call["release"](address, states, count)
+        if claimed != [here, new]:
+            damaged("what is to be expanded was not found")
+
+    def _waiting(self, shard: Shard, address: int) -> None:
+        """What waits for a fault has its place among those that do."""
+        entry, space = 8 * self.space.entry, self.space
+        parts = [
+            (shard.pending[0].address + entry * start, end - start)
+            for parts in self.search.entering.values()
+            for number, start, end in parts
+            if number == shard.number
+        ]
+        parts.append((shard.pending[1].address, space.word(shard, WAITING)))
+        roused = [self.call["rouse"](address, entries, count) for entries, count in parts]
+        if min(roused) < 0 or sum(roused) != space.word(shard, COUNT) - space.word(shard, LOCAL):
+            damaged("what waits for a fault does not add up")
+        for entries, count in parts:
+            self.call["lull"](address, entries, count)
+
+    # ------------------------------------------------------------------------ ways
+
+    def _parents(self) -> None:
+        """The parent of each state is one step before it, in its layer or in the one before."""
+        space = self.space
+        ends = tuple(space.word(shard, LOCAL) for shard in space.shards)
+        places = {(level.faults, level.depth): number for number, level in enumerate(space.levels)}
+        starts = [*(level.starts for level in space.levels), ends]
+        for number, level in enumerate(space.levels):
+            if number:
+                before = [places.get((level.faults - fault, level.depth - 1)) for fault in (0, 1)]
+                spans = _spans([(starts[n], starts[n + 1]) for n in before if n is not None])
+                for shard in space.shards:
+                    first, end = (starts[n][shard.number] for n in (number, number + 1))
+                    address = shard.parents.address + 4 * first
+                    if self.call["between"](address, end - first, 1, spans) != end - first:
+                        damaged("a state has no parent")
+        self._waiting_parents(places, starts)
+
+    def _waiting_parents(self, places: dict[tuple[int, int], int], starts: list[tuple[int, ...]]) -> None:
+        """What waits was led to from the level that it is said to have been."""
+        space = self.space
+        for shard, faults, depth, region, start, end in self._seeded():
+            level = places.get((faults, depth - 1))
+            spans = _spans([] if level is None else [(starts[level], starts[level + 1])])
+            address = region + 8 * space.entry * start + 8 * space.words
+            count = end - start
+            if self.call["between"](address, count, 2 * space.entry, spans) != count:
+                damaged(f"what waits at depth {depth} of shard {shard.number} has no parent")
+
+    def _seeded(self) -> Iterator[tuple[Shard, int, int, int, int, int]]:
+        """What waits: of which shard, since which layer, for which depth; where it is in memory."""
+        search, at = self.search, self.search.position
+        for depth, parts in search.entering.items():
+            for number, start, end in parts:
+                shard = self.space.shards[number]
+                yield shard, at.faults - 1, depth, shard.pending[0].address, start, end
+        last = at.depth + 1, self.space.waiting()
+        for (_, before), (depth, counts) in pairwise([(0, (0,) * SHARDS), *search.seeds, last]):
+            for shard, start, end in zip(self.space.shards, before, counts, strict=True):
+                yield shard, at.faults, depth, shard.pending[1].address, start, end
+
+    def _roots(self) -> None:
+        """The states of the first level are those that the model begins with."""
+        search, space = self.search, self.space
+        pack, represent = search.kernel.layout.pack, search.kernel.represent
+        begins = [represent(pack(state)) for state in search.machine.initial()]
+        ends = [space.levels[1].starts[shard.number] for shard in space.shards]
+        if sum(ends) != len(set(begins)):
+            damaged("it does not begin as the model does")
+        for shard, end in zip(space.shards, ends, strict=True):
+            parents = shard.parents.read(0, 4 * end * space.ways)
+            if parents != ROOT.to_bytes(4, "little") * end * space.ways:
+                damaged("it does not begin as the model does")
+
+    def _runs(self) -> None:
+        """What was found has a run that shows it."""
+        search = self.search
+        if not self.space.ways:
+            return
+        for name in search.tally.best:
+            with only_runs():
+                certify(search.trace_of(name))
+        if search.tally.error is not None:
+            with only_runs():
+                certify(search.runs.error(search.tally.error))
+
+
+def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noqa: ANN401 - an array
+    """Two spans for each shard, from the levels that a parent may be of."""
+    spans = (ctypes.c_uint64 * (4 * SHARDS))()
+    for place, (starts, ends) in enumerate(levels):
+        for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            spans[4 * number + 2 * place], spans[4 * number + 2 * place + 1] = start, end
+    return spans
+
+
+def refuse_unsound(search: Search) -> None:
+    """Raise CannotResume where what was read does not fit together. Costs a look at each state."""
+    _Asked(search).refuse()

@@ -1,0 +1,341 @@
+"""The states found, in shards: tables of packed states, parents, the frontier, what waits for a fault."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from modelcheck.explicit.codegen.context import NOWHERE
+from modelcheck.explicit.codegen.insertion import INSERT, REVISIT
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.codegen.runtime import (
+    COUNT,
+    FAILED,
+    FIRSTS,
+    FRONTIER,
+    LOCAL,
+    LOCAL_BITS,
+    MOST_STATES,
+    NEW,
+    NUMBER,
+    ORDINALS,
+    PARENTS,
+    PENDING,
+    SHARDS,
+    SLOTS,
+    TABLE,
+    TRAPPED,
+    WAITING,
+)
+from modelcheck.explicit.native.arena import Region
+from modelcheck.explicit.native.kernel import Kernel
+from spec.frozen import frozen
+from spec.semantics import State
+
+ROOT = (1 << 32) - 1  # the parent of an initial state
+SMALL = 1 << 9  # slots of a table at first
+FULL = 0.8  # a table is never fuller
+WORTH = 1 << 20  # a frontier of fewer bytes need not be kept in memory for the next
+GROWTH = 1.35  # how much larger the next one is
+FAST_GROWTH = 2  # how much while it has fewer than LARGE slots
+LARGE = 1 << 18
+
+
+@frozen
+class Level:
+    """States of one layer and depth stand together; `starts` is where in each shard."""
+
+    starts: tuple[int, ...]
+    faults: int
+    depth: int
+
+
+class Shard:
+    """The memory of one shard."""
+
+    def __init__(self, number: int, words: int, room: int, *, ways: bool) -> None:
+        entry = 8 * (words + 1)
+        self.number = number
+        self.slots = SMALL
+        self.table = Region(8 * words * SMALL)
+        self.parents = Region(4 * room * ways)
+        self.ordinals = Region(4 * room * ways)
+        self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
+        self.pending = [Region(entry * room), Region(entry * room)]
+        self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
+
+    def keep_ways(self, room: int) -> None:
+        """From now on, have as much room for ways; they are forgotten."""
+        self.parents.close()
+        self.ordinals.close()
+        self.parents, self.ordinals = Region(4 * room), Region(4 * room)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        for region in (self.table, self.parents, self.ordinals, *self.frontiers, *self.pending):
+            region.close()
+
+
+@frozen
+class Part:
+    """Some slots of a table: of which shard, the first, how many; and where in memory they are."""
+
+    shard: Shard
+    first: int
+    slots: int
+    address: int
+
+
+class NoWay(Exception):  # noqa: N818 - the answer is to search again
+    """The way to a state was not remembered."""
+
+
+class Space:
+    """All states found, numbered in each shard in the order they were found, which is by faults and depth.
+
+    Without `ways` the parents of states are not remembered.  `insert` is the function of the kernel
+    by which states are found.
+    """
+
+    def __init__(self, kernel: Kernel, *, ways: bool = True) -> None:
+        self.kernel = kernel
+        self.ways = ways
+        self.insert = INSERT
+        self.words = kernel.layout.words
+        self.entry = self.words + 1
+        self.levels: list[Level] = []
+        self.size = FIRSTS + len(kernel.context.of_states)
+        self.memory = (ctypes.c_uint64 * (SHARDS * self.size))()
+        self.room = MOST_STATES
+        self.shards = self._shards()
+        for shard in self.shards:
+            self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
+            self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE))
+            self.use(shard)
+
+    def _shards(self) -> list[Shard]:
+        """As much room as there are addresses for."""
+        while True:
+            made: list[Shard] = []
+            try:
+                made.extend(Shard(number, self.words, self.room, ways=self.ways) for number in range(SHARDS))
+            except MemoryError:
+                for shard in made:
+                    shard.close()
+                self.room //= 4
+                if self.room < SMALL:
+                    raise
+            else:
+                return made
+
+    def __len__(self) -> int:
+        return sum(self._row(LOCAL))
+
+    @property
+    def address(self) -> int:
+        """Where the words of the shards are."""
+        return ctypes.addressof(self.memory)
+
+    def word(self, shard: Shard, place: int) -> int:
+        """A word of a shard."""
+        return self.memory[shard.number * self.size + place]
+
+    def _row(self, place: int) -> list[int]:
+        """That word of every shard."""
+        return self.memory[place :: self.size]
+
+    def _tell(self, shard: Shard, words: dict[int, int]) -> None:
+        for place, word in words.items():
+            self.memory[shard.number * self.size + place] = word
+
+    def use(self, shard: Shard) -> None:
+        """Say where the shard's memory is: what is new goes to the second of each pair."""
+        self._tell(
+            shard,
+            {
+                TABLE: shard.table.address,
+                SLOTS: shard.slots,
+                PARENTS: shard.parents.address if self.ways else 0,
+                ORDINALS: shard.ordinals.address,
+                FRONTIER: shard.frontiers[1].address,
+                PENDING: shard.pending[1].address,
+            },
+        )
+
+    def told(self, shard: Shard) -> list[int]:
+        """What is known of a shard but for where its memory is."""
+        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        return [self.word(shard, place) for place in places]
+
+    def take(self, shard: Shard, told: Sequence[int]) -> None:
+        """From now on, know that of a shard."""
+        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        self._tell(shard, dict(zip(places, told, strict=True)))
+
+    # ------------------------------------------------------------------ levels
+
+    def begin(self, faults: int, depth: int) -> None:
+        """From here on states are of that layer and depth."""
+        starts = tuple(self._row(LOCAL))
+        if self.levels and self.levels[-1].starts == starts:
+            self.levels.pop()
+        self.levels.append(Level(starts, faults, depth))
+
+    def level(self, number: int) -> Level:
+        """The layer and depth of a state."""
+        shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
+        return self.levels[bisect_right(self.levels, local, key=lambda level: level.starts[shard]) - 1]
+
+    @property
+    def has_new(self) -> bool:
+        """Whether there are states that were found since the last turn."""
+        return any(self._row(NEW))
+
+    def turn(self) -> list[int]:
+        """The new states become the frontier; how many each shard has."""
+        counts = self._row(NEW)
+        for shard, count in zip(self.shards, counts, strict=True):
+            written = 8 * self.words * count
+            shard.frontiers.reverse()
+            shard.written = [max(shard.written[1], written), shard.written[0]]
+            if written < WORTH <= shard.written[1]:
+                shard.frontiers[1].forget(shard.written[1])
+                shard.written[1] = 0
+            self._tell(shard, {NEW: 0, FRONTIER: shard.frontiers[1].address})
+        return counts
+
+    def turn_layer(self) -> None:
+        """What waited for a fault can now be had."""
+        for shard in self.shards:
+            shard.pending.reverse()
+            shard.pending[1].forget(8 * self.entry * self.room)
+            self._tell(shard, {WAITING: 0, PENDING: shard.pending[1].address})
+
+    def waiting(self) -> tuple[int, ...]:
+        """How many states each shard has waiting for the next layer."""
+        return tuple(self._row(WAITING))
+
+    def still_waiting(self, shard: Shard) -> bool:
+        """Whether a shard has states that only a fault leads to."""
+        return self.word(shard, COUNT) > self.word(shard, LOCAL)
+
+    # ---------------------------------------------------------------- inserting
+
+    def is_tight(self, shard: Shard, more: int) -> bool:
+        """Whether a shard's table is too small for so many more. Raises MemoryError when numbers run out."""
+        if self.word(shard, LOCAL) + more > self.room or self.word(shard, WAITING) + more > self.room:
+            raise MemoryError("more states than there are numbers")
+        return self.word(shard, COUNT) + more > FULL * shard.slots
+
+    def grow(self, shard: Shard, more: int) -> None:
+        """A larger table for a shard. Raises MemoryError."""
+        growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
+        slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
+        table = Region(8 * self.words * slots, huge=True)
+        self.kernel.call["rehash"](shard.table.address, shard.slots, table.address, slots)
+        shard.table.close()
+        shard.table, shard.slots = table, slots
+        self.use(shard)
+
+    def start(self, states: Iterable[Words]) -> None:
+        """Insert the initial states; a root remembers how many-th it is."""
+        for ordinal, words in enumerate(states):
+            entry = struct.pack(f"<{self.entry}Q", *words, ROOT | ordinal << 32)
+            shard = self.shards[self.kernel.shard_of(words)]
+            if self.is_tight(shard, 1):
+                self.grow(shard, 1)
+            buffer = ctypes.create_string_buffer(entry, len(entry))
+            self._insert(shard, ctypes.addressof(buffer), 1)
+
+    def _insert(self, shard: Shard, address: int, count: int) -> None:
+        self.kernel.call[self.insert](self.address + 8 * self.size * shard.number, address, count)
+
+    def wake(self, shard: Shard, start: int, end: int) -> None:
+        """Of what waited for this layer, take what has not been found without the fault."""
+        self._insert(shard, shard.pending[0].address + 8 * self.entry * start, end - start)
+
+    # ------------------------------------------------------------------ finding
+
+    def firsts(self, place: int) -> Iterator[int]:
+        """The first state of each shard that has a property, by its place among those asked of states."""
+        return self._found(FIRSTS + place)
+
+    def failures(self) -> Iterator[int]:
+        """The first state of each shard where asking for a property makes an error."""
+        return self._found(FAILED)
+
+    def trapped(self) -> Iterator[int]:
+        """The first state of each shard without a way back, of those that were found once more."""
+        return self._found(TRAPPED)
+
+    def has(self, number: int) -> bool:
+        """Whether a state with that number was found by now."""
+        return number & (1 << LOCAL_BITS) - 1 < self.word(self.shards[number >> LOCAL_BITS], LOCAL)
+
+    def _found(self, place: int) -> Iterator[int]:
+        return (word for word in self._row(place) if word != NOWHERE)
+
+    def ancestry(self, number: int) -> list[tuple[int, int]]:
+        """The states on the way to one, from the root on: numbers, and which successor each is.
+
+        Raises NoWay.
+        """
+        if not (self.ways and self.has(number)):
+            raise NoWay
+        found = []
+        while number != ROOT:
+            shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1
+            found.append((number, int.from_bytes(shard.ordinals.read(4 * local, 4), "little")))
+            number = int.from_bytes(shard.parents.read(4 * local, 4), "little")
+        return found[::-1]
+
+    def parts(self, most: int) -> Iterator[Part]:
+        """All tables in parts of so many slots at most."""
+        width = 8 * self.words
+        for shard in self.shards:
+            for first in range(0, shard.slots, most):
+                slots = min(most, shard.slots - first)
+                yield Part(shard, first, slots, shard.table.address + width * first)
+
+    def states(self, part: Part) -> Iterator[State]:
+        """The states in part of a table, in its order."""
+        layout, width = self.kernel.layout, 8 * self.words
+        data = part.shard.table.read(width * part.first, width * part.slots)
+        for slot in struct.iter_unpack(f"<{self.words}Q", data):
+            if slot[-1]:
+                yield layout.unpack(tuple(word & layout.own(n) for n, word in enumerate(slot)))[1]
+
+    # --------------------------------------------------------------- once more
+
+    @contextmanager
+    def once_more(self) -> Iterator[None]:
+        """Meanwhile no state has been found yet, though all are in their tables; ways are remembered."""
+        words, levels, ways = bytes(self.memory), self.levels, self.ways
+        self.levels, self.ways, self.insert = [], True, REVISIT
+        try:
+            for shard in self.shards:
+                if not ways:
+                    shard.keep_ways(self.room)
+                self._tell(shard, {COUNT: 0, LOCAL: 0, NEW: 0, WAITING: 0, TRAPPED: NOWHERE})
+                self.use(shard)
+            yield
+        finally:
+            ctypes.memmove(self.memory, words, len(words))
+            self.levels, self.ways, self.insert = levels, ways, INSERT
+            for shard in self.shards:
+                if not ways:
+                    shard.keep_ways(0)
+                self.use(shard)
+
+    def let_go(self) -> None:
+        """Give the memory of the states back; what is known of their numbers stays."""
+        for shard in self.shards:
+            shard.close()
+
+    def close(self) -> None:
+        """Give all memory back."""
+        for shard in self.shards:
+            shard.close()

@@ -1,0 +1,231 @@
+"""What a search has counted and found so far, gathered from its threads and shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from ctypes import Array, c_uint64
+from enum import Enum
+from typing import Protocol
+
+from modelcheck.contract.report import Found, Reporter
+from modelcheck.contract.result import Layer
+from modelcheck.explicit.codegen.context import NOWHERE, Context, is_fault
+from modelcheck.explicit.search.space import Level
+from modelcheck.search.account import Counts
+from spec.frozen import frozen
+from spec.ir import Property, PropertyKind
+
+
+class Way(Enum):
+    """How a run ends."""
+
+    STATE = "in a state"
+    STEP = "by a step"
+    DEAD = "with nothing to do"
+    ERROR_IN_STATE = "by asking something of a state"
+    ERROR_IN_STEP = "by trying a step"
+    ERROR_AFTER_STEP = "by asking something of a step"
+
+
+@frozen
+class Find:
+    """A run that decides a property or ends in an error: to the state `number`, and perhaps a step on."""
+
+    faults: int
+    depth: int
+    number: int
+    way: Way
+    by_fault: bool = False
+
+    @property
+    def cost(self) -> tuple[int, int, int]:
+        """What makes one run better than another: fewer faults, then fewer steps; then the order."""
+        return self.faults, self.depth, self.number
+
+
+Sums = tuple[int, int, int, int]  # steps taken, free ones and faults; and cut, free ones and faults
+Words = MutableSequence[int] | Array[c_uint64]
+
+
+class Worker(Protocol):
+    """The memory of one thread."""
+
+    @property
+    def context(self) -> Words:
+        """Its words."""
+        ...
+
+
+class States(Protocol):
+    """The states found, by number."""
+
+    @property
+    def levels(self) -> Sequence[Level]:
+        """Where the states of each layer and depth begin."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def level(self, number: int) -> Level:
+        """The layer and depth of a state."""
+        ...
+
+    def firsts(self, place: int) -> Iterator[int]:
+        """States that have a property, by its place among those asked of states; the first of some."""
+        ...
+
+    def failures(self) -> Iterator[int]:
+        """States where asking for a property makes an error; the first of some."""
+        ...
+
+
+class Tally:
+    """Counts, and the best find for each property."""
+
+    def __init__(self, context: Context, properties: Sequence[Property], reporter: Reporter) -> None:
+        self.best: dict[str, Find] = {}
+        self.error: Find | None = None
+        self.words = context.new()
+        self._context = context
+        self._reporter = reporter
+        self._deadlock = [p.name for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
+        self._names = {p.name for p in properties}
+
+    # ------------------------------------------------------------------- counts
+
+    def take(self, workers: Iterable[Worker]) -> None:
+        """Add up what the threads have counted."""
+        context = self._context
+        for place in range(context.taken, context.size):
+            self.words[place] = sum(worker.context[place] for worker in workers)
+
+    @property
+    def transitions(self) -> int:
+        """How many steps were taken."""
+        return sum(self.words[self._context.taken : self._context.cut])
+
+    def sums(self) -> Sums:
+        """How many steps were taken, free ones and faults; and how many were cut."""
+        context = self._context
+        taken = [0, 0]
+        for place, action in enumerate(context.actions):
+            taken[is_fault(action)] += self.words[context.taken + place]
+        cut = self.words[context.cut : context.refused]
+        return taken[0], taken[1], sum(cut[0::2]), sum(cut[1::2])
+
+    def counts(self, space: States) -> Counts:
+        """All counts together."""
+        context, words = self._context, self.words
+        cut = words[context.cut : context.refused]
+        size = len(space)
+        return Counts(
+            states=size,
+            transitions=self.transitions,
+            levels=1 + max((level.depth for level in space.levels if sum(level.starts) < size), default=-1),
+            taken={a.name: words[context.taken + place] for place, a in enumerate(context.actions)},
+            cut={limit: cut[2 * place] + cut[2 * place + 1] for place, limit in enumerate(context.limits)},
+            refused=frozenset(g for place, g in enumerate(context.guards) if words[context.refused + place]),
+        )
+
+    def layer(self, faults: int, space: States, before: Sequence[Layer], then: Sums) -> Layer:
+        """A layer that is done, given the sums of when the one before was, whose faults lead to this one."""
+        free, _, free_cut, _ = self.sums()
+        _, paid, _, paid_cut = then
+        size = len(space)
+        return Layer(
+            faults=faults,
+            new=size - (before[-1].states if before else 0),
+            states=size,
+            transitions=free + paid,
+            levels=self.counts(space).levels,
+            cut=free_cut + paid_cut,
+        )
+
+    def finds(self, workers: Sequence[Worker]) -> list[int]:
+        """The first finds of all threads."""
+        return [min(worker.context[place] for worker in workers) for place in self._context.finds]
+
+    def told(self) -> list[int]:
+        """What was counted, and which guards said no: the same for any number of threads."""
+        first = self._context.refused
+        return [*self.words[:first], *(min(word, 1) for word in self.words[first:])]
+
+    def restore(self, words: Sequence[int], finds: Sequence[int], worker: Worker) -> None:
+        """Let one thread have counted and found what those of an earlier run have."""
+        context = self._context
+        self.words = list(words)
+        for place in range(context.taken, context.size):
+            worker.context[place] = words[place]
+        for place, find in zip(context.finds, finds, strict=True):
+            worker.context[place] = find
+
+    # -------------------------------------------------------------------- finds
+
+    def note(self, space: States, workers: Sequence[Worker]) -> None:
+        """Take note of what was found since the last time."""
+        context = self._context
+        for place, prop in enumerate(context.of_states):
+            if prop.name in self._names and prop.name not in self.best:
+                self._better(prop.name, [_in_state(space, n, Way.STATE) for n in space.firsts(place)])
+        for place, prop in enumerate(context.of_steps):
+            if prop.name not in self._names:
+                continue
+            self._better(prop.name, self._in_steps(space, workers, context.broken + 2 * place, Way.STEP))
+        for name in self._deadlock:
+            self._better(name, [_in_state(space, n, Way.DEAD) for n in _least(workers, context.dead)])
+        errors = [
+            *(_in_state(space, n, Way.ERROR_IN_STATE) for n in space.failures()),
+            *self._in_steps(space, workers, context.errors, Way.ERROR_IN_STEP),
+            *self._in_steps(space, workers, context.errors + 2, Way.ERROR_AFTER_STEP),
+        ]
+        self.error = min([*errors, *([self.error] if self.error else [])], key=lambda f: f.cost, default=None)
+
+    def _in_steps(self, space: States, workers: Sequence[Worker], place: int, way: Way) -> list[Find]:
+        """What a step found: the states before it are known, the cost is of the state after it."""
+        found = []
+        for by_fault in (False, True):
+            for number in _least(workers, place + by_fault):
+                level = space.level(number)
+                depth = level.depth + (way is not Way.ERROR_IN_STEP)
+                found.append(Find(level.faults + by_fault, depth, number, way, by_fault))
+        return found
+
+    def _better(self, name: str, finds: Sequence[Find]) -> None:
+        if not finds:
+            return
+        best = min(finds, key=lambda find: find.cost)
+        if name not in self.best or best.cost[:2] < self.best[name].cost[:2]:
+            self.best[name] = best
+            self._reporter.tell(Found(name, best.faults, best.depth))
+
+    def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
+        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
+        reached, enough = (faults, depth), any if one else all
+        return enough(name in self.best and self.best[name].cost[:2] <= reached for name in self._names)
+
+    def has_erred(self, faults: int, depth: int) -> bool:
+        """Whether an error of the model stands at the end of the best run of all."""
+        return self.error is not None and self.error.cost[:2] <= (faults, depth)
+
+    def breaks_more(self, context: Words) -> bool:
+        """Whether a thread has found an error, or broken a property of steps that nothing broke before."""
+        own = self._context
+        errors = any(context[place] != NOWHERE for place in range(own.errors, own.dead))
+        return errors or any(
+            context[own.broken + 2 * place + by_fault] != NOWHERE
+            for place, prop in enumerate(own.of_steps)
+            if prop.name in self._names and prop.name not in self.best
+            for by_fault in (0, 1)
+        )
+
+
+def _in_state(space: States, number: int, way: Way) -> Find:
+    level = space.level(number)
+    return Find(level.faults, level.depth, number, way)
+
+
+def _least(workers: Sequence[Worker], place: int) -> Iterator[int]:
+    """The first find of a kind of all threads, if there is one; it is forgotten by them."""
+    found = min(worker.context[place] for worker in workers)
+    if found != NOWHERE:
+        yield found

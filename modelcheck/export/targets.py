@@ -1,0 +1,24 @@
+"""The checkers that a model can be written for, by name; none is imported before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from modelcheck.export.exported import Exported
+from spec.ir import Check, Model
+
+Target = Callable[[Model, Check], Exported]
+
+TARGETS = {
+    "tla": "modelcheck.export.tla.module:tla",
+    "promela": "modelcheck.export.promela:promela",
+    "murphi": "modelcheck.export.murphi:murphi",
+}
+
+
+def target(name: str) -> Target:
+    """The export to that target, loaded now. Raises KeyError when there is none."""
+    module, _, attribute = TARGETS[name].partition(":")
+    made: Target = getattr(import_module(module), attribute)
+    return made

@@ -1,0 +1,67 @@
+"""Where an expression stands in a step, and what is noted there of what can go wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from modelcheck.contract.refused import Refused
+from modelcheck.grounding.shapes import Shape
+from modelcheck.grounding.terms import Term, Terms
+from spec.frozen import frozen
+from spec.source import Span
+
+
+class Stop(Exception):  # noqa: N818 - becomes a refusal
+    """An expression that cannot be said."""
+
+    def __init__(self, what: str, span: Span) -> None:
+        self.refused = Refused(what, span)
+        super().__init__(what)
+
+
+@dataclass(slots=True)
+class Ends:
+    """When a step ends early: because it leaves the scope, or because the model makes an error."""
+
+    cut: Term
+    error: Term
+
+
+@frozen
+class Step:
+    """The step that a `step` property speaks of."""
+
+    action: str
+    args: tuple[Shape, ...]
+
+
+@frozen
+class Env:
+    """Where an expression stands: the state, the bound names, and when it is evaluated at all."""
+
+    state: tuple[Shape, ...]
+    slots: dict[int, Shape]
+    path: Term
+    ends: Ends
+    old: tuple[Shape, ...] | None = None
+    step: Step | None = field(default=None)
+
+    def bound(self, slot: int, value: Shape, path: Term | None = None) -> Env:
+        """The same with a name bound."""
+        return replace(self, slots={**self.slots, slot: value}, path=path or self.path)
+
+    def under(self, terms: Terms, test: Term) -> Env:
+        """The same where a test is true."""
+        return replace(self, path=terms.both(self.path, test))
+
+    def error(self, terms: Terms, test: Term) -> None:
+        """Note that it is an error to get here when the test is true, and nothing ended before."""
+        if test.constant != 0:
+            first = terms.all((self.path, test, terms.no(self.ends.cut)))
+            self.ends.error = terms.any((self.ends.error, first))
+
+    def cut(self, terms: Terms, test: Term) -> None:
+        """Note that a step leaves the scope when it gets here, the test is true, and nothing ended before."""
+        if test.constant != 0:
+            first = terms.all((self.path, test, terms.no(self.ends.error)))
+            self.ends.cut = terms.any((self.ends.cut, first))

@@ -1,0 +1,460 @@
+"""What expressions are in flat variables: every quantifier written out, every value a shape of terms.
+
+What can go wrong is collected beside the value: an `Env` notes, for the way
+that leads to an expression, when its value is an error of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.grounding.environment import Env, Stop
+from modelcheck.grounding.fits import fit
+from modelcheck.grounding.listed import is_in, put_all, take_out, things
+from modelcheck.grounding.operations import PLAIN
+from modelcheck.grounding.rows import common, concat, drop, starts, take
+from modelcheck.grounding.shapes import (
+    Heap,
+    Item,
+    Listed,
+    Maybe,
+    Parts,
+    Row,
+    Shape,
+    Shapes,
+    Tagged,
+    Unsayable,
+    is_fixed,
+    known,
+    number,
+    tagged,
+)
+from modelcheck.grounding.terms import Sign, Term, Terms
+from spec.values import members, ordered
+
+MOST_SUBSETS = 10
+ANY_ORDER = {ir.Quantifier.FORALL, ir.Quantifier.EXISTS, ir.Quantifier.SET}  # of the members it looks at
+
+
+class Expressions:
+    """The shapes of expressions."""
+
+    def __init__(self, shapes: Shapes, *, in_places: bool = False) -> None:
+        self.shapes = shapes
+        self.terms: Terms = shapes.terms
+        self.in_places = in_places  # whether sets of what is not known by now are made in places
+
+    def of(self, expr: ir.Expr, env: Env) -> Shape:
+        """The value of an expression. Raises Stop where it cannot be said."""
+        try:
+            return self._of(expr, env)
+        except Unsayable as reason:
+            raise Stop(str(reason), expr.span) from None
+
+    def truth(self, expr: ir.Expr, env: Env) -> Term:
+        """The value of a condition."""
+        return number(self.of(expr, env))
+
+    def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901 - a dispatch over a union
+        terms, shapes = self.terms, self.shapes
+        match expr:
+            case ir.Const(value=value):
+                return shapes.constant(expr.type, value)
+            case ir.Config(name=name):
+                return shapes.constant(expr.type, shapes.scope.config[name])
+            case ir.Var(index=index):
+                return env.state[index]
+            case ir.Local(slot=slot):
+                return _as_option(env.slots[slot], expr.type, terms)
+            case ir.Apply():
+                return self._apply(expr, env)
+            case ir.And(parts=parts):
+                return self._chain(parts, env, stops_at=False)
+            case ir.Or(parts=parts):
+                return self._chain(parts, env, stops_at=True)
+            case ir.Implies(left=left, right=right):
+                first = self.truth(left, env)
+                return terms.implies(first, self._under(first, right, env))
+            case ir.If(test=test, then=then, other=other):
+                asked = self.truth(test, env)
+                if asked.constant is not None:
+                    return self.of(then if asked.constant else other, env)
+                a = self.of(then, replace(env, path=terms.both(env.path, asked)))
+                b = self.of(other, replace(env, path=terms.both(env.path, terms.no(asked))))
+                return shapes.ite(asked, a, b)
+            case ir.Let(slot=slot, value=value, body=body):
+                return self.of(body, env.bound(slot, self.of(value, env)))
+            case ir.Members(of=of):
+                return Heap(dict.fromkeys(members(of, shapes.scope), terms.true), of)
+            case ir.Bind():
+                return self._bind(expr, env)
+            case ir.MapOf(slot=slot, body=body, type=t.Map(key)):
+                keys = [shapes.constant(key, each) for each in members(key, shapes.scope)]
+                return Parts(tuple(self.of(body, env.bound(slot, each)) for each in keys))
+            case ir.MapOf():
+                raise TypeError(f"{expr.type} is no map")
+            case ir.Make():
+                return self._make(expr, [self.of(part, env) for part in expr.parts])
+            case ir.Part():
+                return self._part(expr, env)
+            case ir.Is(of=of, case=case):
+                return terms.eq(tagged(self.of(of, env)).tag, terms.number(case))
+            case ir.Fit(of=of):
+                value_ = self.of(of, env)
+                fit(shapes, expr.type, value_, env)
+                return replace(value_, fresh=()) if isinstance(value_, Listed) else value_
+            case ir.Old(of=of):
+                return self.of(of, replace(env, state=env.old or env.state))
+            case ir.Did(action=action, args=args):
+                if env.step is None or env.step.action != action:
+                    return terms.false
+                given = [self.of(arg, env) for arg in args]
+                return terms.all(shapes.equal(a, b) for a, b in zip(given, env.step.args, strict=False))
+            case _:
+                assert_never(expr)
+
+    def _under(self, test: Term, expr: ir.Expr, env: Env) -> Term:
+        env = env.under(self.terms, test)
+        return self.terms.false if env.path.constant == 0 else self.truth(expr, env)
+
+    def _chain(self, parts: Sequence[ir.Expr], env: Env, *, stops_at: bool) -> Term:
+        found: list[Term] = []
+        for part in parts:
+            value = self.truth(part, env)
+            found.append(value)
+            if value.constant == int(stops_at):
+                break
+            env = env.under(self.terms, self.terms.no(value) if stops_at else value)
+            if env.path.constant == 0:
+                break
+        return self.terms.any(found) if stops_at else self.terms.all(found)
+
+    # --------------------------------------------------------------- domains
+
+    def items(self, domain: ir.Expr, case: int | None, env: Env, *, any_order: bool = False) -> list[Item]:
+        """What a domain may have as members, in canonical order or any, each with when it has.
+
+        In any order a member of a bag may come more than once.
+        """
+        try:
+            found = self._items(domain, env, any_order=any_order)
+        except Unsayable as reason:
+            raise Stop(str(reason), domain.span) from None
+        if case is not None:
+            found = [(self.terms.both(has, self.shapes.is_case(v, case)), v) for has, v in found]
+        return [(has, value) for has, value in found if has.constant != 0]
+
+    def _items(self, domain: ir.Expr, env: Env, *, any_order: bool) -> list[Item]:
+        terms, shapes = self.terms, self.shapes
+        if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
+            lo, hi = (number(self.of(arg, env)) for arg in domain.args)
+            numbers = [terms.number(n) for n in range(lo.lo, hi.hi + 1)]
+            return [(terms.both(terms.le(lo, n), terms.le(n, hi)), n) for n in numbers]
+        whole = self.of(domain, env)
+        if isinstance(domain.type, t.Option) and not isinstance(whole, Maybe):
+            return [(terms.true, whole)]  # one value, also where that has members of its own
+        if isinstance(whole, Listed) and not any_order:
+            whole = shapes.heap(whole)
+        match whole:
+            case Listed(places):
+                return list(places)
+            case Heap():
+                return [
+                    (shapes.has(whole, value), shapes.constant(whole.element, value))
+                    for value in ordered(whole.of)
+                ]
+            case Row(length, slots):
+                within = [terms.lt(terms.number(n), length) for n in range(len(slots))]
+                entries = list(zip(within, slots, strict=True))
+                if any_order and isinstance(domain.type, t.Seq):
+                    fewer = shapes.by_value(entries, domain.type.of)
+                    return fewer if 0 < len(fewer) < len(entries) else entries
+                return entries
+            case Maybe(_, None):
+                return []
+            case Maybe(has, value) if value is not None and isinstance(domain.type, t.Option):
+                inner = domain.type.of
+                if not isinstance(value, Term):
+                    return [(has, value)]
+                constants = [shapes.constant(inner, v) for v in shapes.possible(value, inner)]
+                return [(terms.both(has, shapes.equal(value, each)), each) for each in constants]
+            case _:
+                raise Unsayable(f"the members of {domain.type}")
+
+    def _bind(self, expr: ir.Bind, env: Env) -> Shape:
+        terms = self.terms
+        found: list[tuple[Term, Shape, Shape]] = []
+        any_order = expr.quantifier in ANY_ORDER
+        for has, member in self.items(expr.domain, expr.case, env, any_order=any_order):
+            inner = env.bound(expr.slot, member, terms.both(env.path, has))
+            if inner.path.constant == 0:
+                continue
+            test = has
+            if expr.where is not None:
+                test = terms.both(has, self.truth(expr.where, inner))
+                inner = replace(inner, path=terms.both(env.path, test))
+            if test.constant == 0:
+                continue
+            found.append((test, member, self.of(expr.body, inner)))
+        match expr.quantifier:
+            case ir.Quantifier.FORALL:
+                return terms.all(terms.implies(test, number(body)) for test, _, body in found)
+            case ir.Quantifier.EXISTS:
+                return terms.any(terms.both(test, number(body)) for test, _, body in found)
+            case ir.Quantifier.SUM:
+                total = terms.number(0)
+                for test, _, body in found:
+                    total = terms.add(total, terms.ite(test, number(body), terms.number(0)))
+                return total
+            case ir.Quantifier.SET:
+                return self.shapes.gathered([(test, body) for test, _, body in found], expr.body.type)
+            case ir.Quantifier.MAX | ir.Quantifier.MIN:
+                least = expr.quantifier is ir.Quantifier.MIN
+                return self._best(
+                    [(test, body, body) for test, _, body in found], expr.type, env, least=least
+                )
+            case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
+                least = expr.quantifier is ir.Quantifier.ARGMIN
+                self._ties(found, expr.domain.type, env, least=least)
+                return self._best(found, expr.type, env, least=least)
+            case _:
+                assert_never(expr.quantifier)
+
+    def _better(self, a: Shape, b: Shape, *, least: bool) -> Term:
+        return self.shapes.less(a, b) if least else self.shapes.less(b, a)
+
+    def _best(self, found: list[tuple[Term, Shape, Shape]], of: t.Type, env: Env, *, least: bool) -> Shape:
+        """The first member with the best score; an error where there is none."""
+        terms, shapes = self.terms, self.shapes
+        env.error(self.terms, terms.no(terms.any(test for test, _, _ in found)))
+        if not found:
+            return self.shapes.nothing(of)
+        some, best, score = found[0]
+        for test, member, own in found[1:]:
+            takes = terms.both(test, terms.any((terms.no(some), self._better(own, score, least=least))))
+            best, score = shapes.ite(takes, member, best), shapes.ite(takes, own, score)
+            some = terms.any((some, test))
+        return best
+
+    def _ties(self, found: list[tuple[Term, Shape, Shape]], domain: t.Type, env: Env, *, least: bool) -> None:
+        if not t.tells_apart(domain):
+            return
+        terms, shapes = self.terms, self.shapes
+        for (test, _, a), (other, _, b) in combinations(found, 2):
+            beaten = [terms.both(third, self._better(c, a, least=least)) for third, _, c in found]
+            env.error(self.terms, terms.all((test, other, shapes.equal(a, b), terms.no(terms.any(beaten)))))
+
+    # -------------------------------------------------------- parts and wholes
+
+    def _make(self, expr: ir.Make, parts: list[Shape]) -> Shape:
+        match expr.type:
+            case t.Set(inner) | t.Bag(inner) if self.in_places and not all(map(is_fixed, parts)):
+                counts = isinstance(expr.type, t.Bag)
+                empty = Listed((), self._element(expr, inner), counts, len(parts))
+                return put_all(self.shapes, empty, [(self.terms.true, part) for part in parts])
+            case t.Set(inner):
+                found = [(self.terms.true, part) for part in parts]
+                return self.shapes.gathered(found, self._element(expr, inner))
+            case t.Bag(inner):
+                found = [(self.terms.true, part) for part in parts]
+                return self.shapes.gathered(found, self._element(expr, inner), counts=True)
+            case t.Seq():
+                return Row(self.terms.number(len(parts)), tuple(parts))
+            case _ if expr.case is not None:
+                return Tagged(self.terms.number(expr.case), {expr.case: tuple(parts)})
+            case _:
+                return Parts(tuple(parts))
+
+    def _element(self, expr: ir.Make, inner: t.Type) -> t.Type:
+        if isinstance(inner, t.Unknown) and expr.parts:
+            return expr.parts[0].type
+        return inner
+
+    def _part(self, expr: ir.Part, env: Env) -> Shape:
+        whole = self.of(expr.of, env)
+        if isinstance(whole, Parts):
+            return whole.parts[expr.index]
+        union = tagged(whole)
+        if expr.case is not None:
+            env.error(self.terms, self.terms.no(self.shapes.is_case(union, expr.case)))
+            fields = union.cases.get(expr.case)
+            return self.shapes.nothing(expr.type) if fields is None else fields[expr.index]
+        cases = sorted(union.cases)
+        found = union.cases[cases[-1]][expr.index]
+        for case in reversed(cases[:-1]):
+            found = self.shapes.ite(self.shapes.is_case(union, case), union.cases[case][expr.index], found)
+        return found
+
+    # -------------------------------------------------------------- operations
+
+    def _apply(self, expr: ir.Apply, env: Env) -> Shape:  # noqa: C901 - by operator
+        values = [self.of(arg, env) for arg in expr.args]
+        if any(isinstance(value, Listed) for value in values):
+            made = self._of_places(expr.op, values)
+            if made is not None:
+                return made
+            values = [self.shapes.heap(v) if isinstance(v, Listed) else v for v in values]
+        if expr.op in PLAIN:
+            return PLAIN[expr.op](self.shapes, *values)
+        match expr.op, values:
+            case ((ir.Op.DIV | ir.Op.MOD), [Term() as a, Term() as b]):
+                if b.constant is None or b.lo < 1 or a.lo < 0:
+                    raise Unsayable(
+                        f"`{expr.op.value}` of anything but a number from 0 by a fixed one above 0"
+                    )
+                return self.terms.divide(a, b.lo, Sign.DIV if expr.op is ir.Op.DIV else Sign.MOD)
+            case ir.Op.IN, [value, whole]:
+                return self._is_in(value, whole, expr.args[1].type)
+            case ir.Op.SIZE, [whole]:
+                return self.shapes.count(whole)
+            case ir.Op.ELEMENTS, _:
+                of = expr.type.of if isinstance(expr.type, t.Set) else expr.type
+                return self.shapes.gathered(self.items(expr.args[0], None, env), of)
+            case ir.Op.RANGE, _:
+                return self.shapes.gathered(self.items(expr, None, env), t.INT)
+            case ir.Op.COUNT, [value, Heap() as bag]:
+                return self._count(value, bag)
+            case ir.Op.LOOKUP, [Parts(parts), Term() as key]:
+                return self.shapes.pick(key, parts, self.first(expr.args[0].type, len(parts), key, env))
+            case ((ir.Op.LEAST | ir.Op.GREATEST), [Heap()]):
+                found = [(has, v, v) for has, v in self.items(expr.args[0], None, env)]
+                return self._best(found, expr.type, env, least=expr.op is ir.Op.LEAST)
+            case ir.Op.THE, [whole]:
+                return self._the(whole, expr, env)
+            case ir.Op.SUBSETS, [Heap() as whole]:
+                return self._subsets(whole)
+            case _, [Row() as row, *others]:
+                return self._of_row(expr, row, others, env)
+            case _:
+                raise Unsayable(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
+
+    def _of_places(self, op: ir.Op, values: list[Shape]) -> Shape | None:
+        """What can be said of sets in places without asking for every value that may be in one."""
+        terms, shapes = self.terms, self.shapes
+        match values:
+            case [Listed(limit=most) as whole, Heap() as other] if len(other.of) <= most:
+                values = [whole, Listed(tuple(things(shapes, other)), other.element, other.counts, most)]
+        match op, values:
+            case ir.Op.UNION, [Listed() as whole, Listed(places)]:
+                return put_all(shapes, whole, places)
+            case ir.Op.MINUS, [Listed() as whole, Listed(places)]:
+                for has, item in places:
+                    whole = take_out(shapes, whole, item, has)
+                return whole
+            case ir.Op.IN, [value, Listed() as whole]:
+                return is_in(shapes, whole, value)
+            case ir.Op.SIZE, [Listed() as whole]:
+                return shapes.count(whole)
+            case ir.Op.COUNT, [value, Listed(places)]:
+                total = terms.number(0)
+                for has, item in places:
+                    total = terms.add(total, terms.count(terms.both(has, shapes.equal(value, item))))
+                return total
+            case _:
+                return None
+
+    def first(self, of: t.Type, count: int, key: Term, env: Env) -> int:
+        """The first key of a map; a key outside is an error."""
+        lo = of.key.lo if isinstance(of, t.Map) and isinstance(of.key, t.Range) else 0
+        if not key.truth:
+            outside = (
+                self.terms.lt(key, self.terms.number(lo)),
+                self.terms.lt(self.terms.number(lo + count - 1), key),
+            )
+            env.error(self.terms, self.terms.any(outside))
+        return lo
+
+    def _is_in(self, value: Shape, whole: Shape, where: t.Type) -> Term:
+        terms, shapes = self.terms, self.shapes
+        match whole:
+            case Heap(held):
+                if is_fixed(value):
+                    return shapes.has(whole, known(value))
+                found = [
+                    terms.both(shapes.has(whole, v), shapes.equal(value, shapes.constant(whole.element, v)))
+                    for v in held
+                ]
+                return terms.any(found)
+            case Row(length, slots):
+                return terms.any(
+                    terms.both(terms.lt(terms.number(n), length), shapes.equal(value, slot))
+                    for n, slot in enumerate(slots)
+                )
+            case Maybe(has, held_) if isinstance(where, t.Option):
+                if held_ is None:
+                    return terms.false
+                same = shapes.equal(value, whole)
+                return terms.both(has, same)
+            case _:
+                return shapes.equal(value, whole)
+
+    def _count(self, value: Shape, bag: Heap) -> Term:
+        total = self.terms.number(0)
+        for member, count in bag.of.items():
+            same = self.shapes.equal(value, self.shapes.constant(bag.element, member))
+            total = self.terms.add(total, self.terms.ite(same, count, self.terms.number(0)))
+        return total
+
+    def _the(self, whole: Shape, expr: ir.Apply, env: Env) -> Shape:
+        match whole:
+            case Maybe(has, value):
+                env.error(self.terms, self.terms.no(has))
+                return self.shapes.nothing(expr.type) if value is None else value
+            case Heap():
+                env.error(
+                    self.terms, self.terms.no(self.terms.eq(self.shapes.count(whole), self.terms.number(1)))
+                )
+                found = self.items(expr.args[0], None, env)
+                if not found:
+                    return self.shapes.nothing(expr.type)
+                picked = found[-1][1]
+                for has, value in reversed(found[:-1]):
+                    picked = self.shapes.ite(has, value, picked)
+                return picked
+            case _:
+                return whole
+
+    def _subsets(self, whole: Heap) -> Heap:
+        if len(whole.of) > MOST_SUBSETS:
+            raise Unsayable(f"the subsets of a set of {len(whole.of)}")
+        made = {}
+        for n in range(len(whole.of) + 1):
+            for chosen in combinations(whole.of, n):
+                made[frozenset(chosen)] = self.terms.all(whole.of[v] for v in chosen)
+        return Heap(made, t.Set(whole.element))
+
+    def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: Env) -> Shape:
+        terms, shapes = self.terms, self.shapes
+        match expr.op, others:
+            case ir.Op.CONCAT, [Row() as other]:
+                return concat(shapes, row, other)
+            case ir.Op.TAKE, [Term() as n]:
+                return take(shapes, row, n)
+            case ir.Op.DROP, [Term() as n]:
+                return drop(shapes, row, n)
+            case ir.Op.INDEX, [Term() as n]:
+                outside = terms.any((terms.lt(n, terms.number(0)), terms.le(row.length, n)))
+                env.error(self.terms, outside)
+                return shapes.pick(n, row.slots) if row.slots else shapes.nothing(expr.type)
+            case ir.Op.AT, [Term() as n]:
+                has = terms.both(terms.le(terms.number(0), n), terms.lt(n, row.length))
+                return Maybe(has, shapes.pick(n, row.slots) if row.slots else None)
+            case ir.Op.LAST, []:
+                env.error(self.terms, terms.eq(row.length, terms.number(0)))
+                return shapes.pick(row.length, row.slots, 1) if row.slots else shapes.nothing(expr.type)
+            case ir.Op.COMMON, [Row() as other]:
+                return common(shapes, row, other)
+            case ir.Op.STARTS, [Row() as start]:
+                return starts(shapes, row, start)
+            case _:
+                raise Unsayable(f"`{expr.op.value}` of a sequence")
+
+
+def _as_option(shape: Shape, of: t.Type, terms: Terms) -> Shape:
+    """What a name stands for, as an option where that is its type: a value alone may be bound to it."""
+    return Maybe(terms.true, shape) if isinstance(of, t.Option) and not isinstance(shape, Maybe) else shape

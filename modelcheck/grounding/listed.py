@@ -1,0 +1,100 @@
+"""Sets and bags in places: what becomes of them when something is put in or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from modelcheck.grounding.shapes import Heap, Item, Listed, Shape, Shapes
+from modelcheck.grounding.terms import Sign, Term
+
+
+def is_in(shapes: Shapes, listed: Listed, value: Shape) -> Term:
+    """Whether a value is in it."""
+    terms = shapes.terms
+    return terms.any(terms.both(has, shapes.equal(value, item)) for has, item in listed.places)
+
+
+def put(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
+    """With one thing more in it, in the first place that is free; a set has it only once."""
+    terms = shapes.terms
+    new = when if listed.counts else terms.both(when, terms.no(is_in(shapes, listed, item)))
+    seeks = new
+    places: list[Item] = []
+    for has, held in listed.places:
+        here = terms.both(seeks, terms.no(has))
+        places.append((terms.any((has, here)), shapes.ite(here, item, held)))
+        seeks = terms.both(seeks, has)
+    if seeks.constant != 0:
+        places.append((seeks, item))
+    fresh = (*listed.fresh, (new, item))
+    return replace(listed, places=tuple(places), fresh=fresh, puts=listed.puts + 1)
+
+
+def put_all(shapes: Shapes, listed: Listed, items: Iterable[Item]) -> Listed:
+    """With each of them in it that is there."""
+    for has, item in items:
+        listed = put(shapes, listed, item, has)
+    return listed
+
+
+def take_out(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
+    """With one such thing less in it, if it has any."""
+    terms = shapes.terms
+    places = list(listed.places)
+    own = [n for n, (has, held) in enumerate(places) if held is item and has.sign is Sign.VAR]
+    if own and not (listed.counts or listed.puts):  # it is what stands there, and so in no other place
+        has, held = places[own[0]]
+        places[own[0]] = terms.both(has, terms.no(when)), held
+        return replace(listed, places=tuple(places))
+    seeks = when
+    for n in sorted(range(len(places)), key=lambda n: n not in own):
+        has, held = places[n]
+        hit = terms.all((seeks, has, shapes.equal(item, held)))
+        places[n] = terms.both(has, terms.no(hit)), held
+        if listed.counts:
+            seeks = terms.both(seeks, terms.no(hit))
+    return replace(listed, places=tuple(places))
+
+
+def in_places(shapes: Shapes, like: Listed, value: Heap | Listed) -> Listed:
+    """A set or bag in places like those of another; what is too much for these is left out."""
+    if isinstance(value, Listed):
+        return put_all(shapes, _empty(shapes, like), value.places)
+    return _in_order(shapes, _empty(shapes, like), things(shapes, value))
+
+
+def things(shapes: Shapes, heap: Heap) -> list[Item]:
+    """What may be in a set or bag, each with when it is; of a bag each as often as it may be there."""
+    terms = shapes.terms
+    found: list[Item] = []
+    for known, has in heap.of.items():
+        item = shapes.constant(heap.element, known)
+        each = [terms.lt(terms.number(n), has) for n in range(has.hi)] if heap.counts else [has]
+        found += [(there, item) for there in each if there.constant != 0]
+    return found
+
+
+def _empty(shapes: Shapes, like: Listed) -> Listed:
+    made = shapes.zero(like)
+    if not isinstance(made, Listed):
+        raise TypeError("what is zero has another shape")
+    return made
+
+
+def _in_order(shapes: Shapes, empty: Listed, items: Iterable[Item]) -> Listed:
+    """With things in it that all differ, or count: the n-th that is there in the n-th place.
+
+    As many terms as things times places; to `put` one after the other would ask of each
+    thing where all the others are.
+    """
+    terms = shapes.terms
+    held = [item for _, item in empty.places]
+    taken = [terms.true, *(terms.false for _ in held)]  # whether just so many are there by now
+    for there, item in items:
+        next_ = [terms.both(there, here) for here in taken]
+        held = [shapes.ite(test, item, old) for test, old in zip(next_, held, strict=False)]
+        less = [terms.false, *taken]
+        taken = [terms.ite(there, fewer, same) for fewer, same in zip(less, taken, strict=False)]
+    places = [(terms.no(terms.any(taken[: n + 1])), item) for n, item in enumerate(held)]
+    return replace(empty, places=tuple(places))

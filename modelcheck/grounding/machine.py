@@ -1,0 +1,295 @@
+"""A check of a model over flat variables: numbers and truth values, and steps that change them all at once.
+
+What Promela and Murphi have in common.  Every choice of an action's parameters
+is a step of its own, and every quantifier is written out, so that a step is a
+condition and for each variable that changes a term over those before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+
+import spec.ir as ir
+from modelcheck.contract.refused import NotExportable, Refused
+from modelcheck.grounding.budget import Counted, counted
+from modelcheck.grounding.environment import Ends, Env, Stop
+from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.layout import Flat, Layout
+from modelcheck.grounding.shapes import Shape, Shapes, Unsayable
+from modelcheck.grounding.steps import MOST_RULES, Frame, Rule, Steps, finished
+from modelcheck.grounding.terms import Term, Terms
+from spec.frozen import frozen
+
+MOST_SIZE = 20_000  # of one condition, written out
+STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
+EXAMPLES = {ir.PropertyKind.REACHABLE}
+STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
+TOTAL = (
+    "the budget is for all faults together, so how many there were is part of the state here, and there are "
+    "more states than modelcheck counts, which counts a state once"
+)
+
+
+@frozen
+class Machine:
+    """All of a check: variables, where they start, the steps, and what must hold in each state.
+
+    `broken` names the invariants that a first state breaks; `goals` are what a
+    `reachable` asks for, or where asking makes an error.
+    `stored` are the model's variables on top of the flat ones.
+    With `tells_members` sets in places may stand in the order that members of sorts have.
+    """
+
+    name: str
+    flats: tuple[Flat, ...]
+    starts: tuple[tuple[int, ...], ...]
+    rules: tuple[Rule, ...]
+    invariants: tuple[tuple[str, Term], ...]
+    broken: tuple[str, ...]
+    goals: tuple[tuple[str, Term], ...]
+    stored: tuple[Shape, ...]
+    terms: Terms
+    notes: tuple[str, ...]
+    tells_members: bool = False
+
+
+def machine(
+    model: ir.Model,
+    check: ir.Check,
+    keywords: frozenset[str] = frozenset(),
+    *,
+    for_solver: bool = False,
+    in_places: bool = False,
+) -> Machine:
+    """The check over flat variables, none of them named like a keyword. Raises NotExportable.
+
+    What is made for a solver has numbers below 0, and steps of any size: it is never written out.
+    With `in_places` small sets of many possible members, such as networks, stand in a few places;
+    one state then has many arrangements, of which a run shows one.
+    """
+    return _Lowering(model, check, keywords, for_solver=for_solver, in_places=in_places).machine()
+
+
+class _Lowering:
+    """One machine in the making."""
+
+    def __init__(
+        self,
+        model: ir.Model,
+        check: ir.Check,
+        keywords: frozenset[str],
+        *,
+        for_solver: bool,
+        in_places: bool,
+    ) -> None:
+        self._model = model
+        self._check = check
+        self._terms = Terms()
+        self._shapes = Shapes(self._terms, check.scope)
+        self._e = Expressions(self._shapes, in_places=in_places)
+        self._steps = Steps(self._e, model)
+        self._layout = Layout(self._shapes, _namer(keywords), signed=for_solver, listed=in_places)
+        self._most_size = None if for_solver else MOST_SIZE
+        self._counted = counted(model, check.budget)
+        self._refused: list[Refused] = []
+
+    def machine(self) -> Machine:
+        """The whole."""
+        model, check = self._model, self._check
+        stored = self._stored()
+        counters = self._counters(self._counted)
+        looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
+        notes = [TOTAL] if self._counted.total is not None else []
+        notes += [
+            f"{prop.name} is left out: `{prop.kind.value}` asks for more than each state and step"
+            for prop in looked_at
+            if prop.kind not in STATES | STEPS | (EXAMPLES if self._most_size is None else set())
+        ]
+        if self._refused:
+            raise NotExportable(self._refused)
+        of_states = [p for p in looked_at if p.kind in STATES]
+        invariants = [*self._invariants(of_states, stored)]
+        frames = self._first()
+        starts = self._starts(frames, stored)
+        broken = [
+            name
+            for frame in frames
+            for name, holds in self._invariants(of_states, frame.state)
+            if holds.constant != 1
+        ]
+        steps = [p for p in looked_at if p.kind in STEPS]
+        rules = [*self._rules(stored, counters, steps)]
+        if self._refused:
+            raise NotExportable(self._refused)
+        flats = tuple(self._layout.flats)
+        return Machine(
+            model.name,
+            flats,
+            starts,
+            tuple(rules),
+            tuple(invariants),
+            tuple(dict.fromkeys(broken)),
+            tuple(self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)),
+            tuple(stored),
+            self._terms,
+            tuple(notes),
+            self._layout.tells_members,
+        )
+
+    def _refuse(self, reason: Stop) -> None:
+        if reason.refused not in self._refused:
+            self._refused.append(reason.refused)
+
+    def _stored(self) -> list[Shape]:
+        stored = []
+        for variable in self._model.variables:
+            name = variable.name.removeprefix(f"{variable.owner}.")
+            try:
+                stored.append(self._layout.shape(variable.type, name))
+            except Unsayable as reason:
+                self._refused.append(Refused(str(reason), variable.span))
+        return stored
+
+    def _counters(self, budget: Counted) -> dict[str, Term]:
+        """A variable for each kind of fault that is counted, and one for all, under no name."""
+        made = {name: self._layout.variable(f"faults_{name}", most) for name, most in budget.kinds.items()}
+        if budget.total is not None:
+            made[""] = self._layout.variable("faults", budget.total)
+        return made
+
+    def _invariants(
+        self, of_states: Sequence[ir.Property], state: Sequence[Shape]
+    ) -> Iterator[tuple[str, Term]]:
+        """When each of them holds in a state, and asking makes no error."""
+        for prop, holds, error in self._asked(of_states, state):
+            yield prop.name, self._terms.both(holds, self._terms.no(error))
+
+    def _goals(self, of_states: Sequence[ir.Property], state: Sequence[Shape]) -> Iterator[tuple[str, Term]]:
+        """When each of them is true in a state, or asking makes an error."""
+        for prop, holds, error in self._asked(of_states, state):
+            yield prop.name, self._terms.any((holds, error))
+
+    def _asked(
+        self, of_states: Sequence[ir.Property], state: Sequence[Shape]
+    ) -> Iterator[tuple[ir.Property, Term, Term]]:
+        """Each of them with when it is true in a state, and when asking makes an error."""
+        for prop in of_states:
+            if prop.expr is None:
+                continue
+            env = self._fresh(state)
+            try:
+                yield prop, self._sized(self._e.truth(prop.expr, env), prop), env.ends.error
+            except Stop as reason:
+                self._refuse(reason)
+
+    def _fresh(self, state: Sequence[Shape]) -> Env:
+        terms = self._terms
+        return Env(tuple(state), {}, terms.true, Ends(terms.false, terms.false))
+
+    def _first(self) -> list[Frame]:
+        """What a run may start with."""
+        state: list[Shape] = []
+        env = self._fresh(())
+        try:
+            for variable in self._model.variables:
+                state.append(self._e.of(variable.init, replace(env, state=tuple(state))))
+            frames = self._steps.run(self._model.init, Frame(state, {}, self._terms.true, env.ends))
+        except Stop as reason:
+            self._refuse(reason)
+            return []
+        return [frame for frame in frames if frame.guard.constant != 0]
+
+    def _starts(self, frames: list[Frame], stored: list[Shape]) -> tuple[tuple[int, ...], ...]:
+        """The initial values, one for each variable; a start that is not one is the engines' to tell."""
+        found = []
+        for frame in frames:
+            values = dict.fromkeys(range(len(self._layout.flats)), 0)
+            for to, shape in zip(stored, frame.state, strict=True):
+                for flat, value in self._layout.stores(to, shape):
+                    if value.constant is None:
+                        what = "a start that is not one fixed state"
+                        self._refuse(Stop(what, self._model.variables[0].span))
+                    values[flat.value] = value.lo
+            found.append(tuple(values.values()))
+        return tuple(dict.fromkeys(found))
+
+    def _rules(
+        self, stored: list[Shape], counters: dict[str, Term], steps: list[ir.Property]
+    ) -> Iterator[Rule]:
+        terms = self._terms
+        asked = {prop.name for prop in steps}
+        made = 0
+        for action in self._counted.actions:
+            try:
+                for step, frame in self._steps.frames(action, stored):
+                    rule = finished(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
+                    self._sized(rule.guard, action)
+                    rule = replace(rule, claims=tuple(each for each in rule.claims if each[0] in asked))
+                    if action.kind is ir.Kind.FAULT:
+                        rule = self._paid(rule, action.name, counters)
+                    if rule.guard.constant != 0 or rule.error.constant != 0:
+                        made += 1
+                        yield rule
+                    if made > MOST_RULES:
+                        self._refuse(Stop(f"a model of more than {MOST_RULES} steps", action.span))
+                        return
+            except Stop as reason:
+                self._refuse(reason)
+            except Unsayable as reason:
+                self._refused.append(Refused(str(reason), action.span))
+        if not made and not self._refused:
+            yield Rule("nothing", "", terms.false, terms.false, (), ())
+
+    def _paid(self, rule: Rule, name: str, counters: dict[str, Term]) -> Rule:
+        """The same step where the budget allows another fault, which it counts."""
+        terms = self._terms
+        for counter in [counters[key] for key in (name, "") if key in counters]:
+            most = terms.number(counter.hi)
+            more = (counter, terms.add(counter, terms.number(1)))
+            can = terms.lt(counter, most)
+            rule = replace(
+                rule,
+                guard=terms.both(rule.guard, can),
+                error=terms.both(rule.error, can),
+                changes=(*rule.changes, more),
+            )
+        return rule
+
+    def _claims(self, steps: list[ir.Property]) -> Callable[[Env], tuple[tuple[str, Term], ...]]:
+        """What the `step` properties say of a step."""
+
+        def claims(env: Env) -> tuple[tuple[str, Term], ...]:
+            found = []
+            for prop in steps:
+                if prop.expr is not None:
+                    ends = Ends(self._terms.false, self._terms.false)
+                    holds = self._e.truth(prop.expr, replace(env, ends=ends))
+                    found.append((prop.name, self._terms.both(holds, self._terms.no(ends.error))))
+            return tuple(found)
+
+        return claims
+
+    def _sized(self, term: Term, of: ir.Action | ir.Property) -> Term:
+        if self._most_size is not None and term.size > self._most_size:
+            raise Stop(f"`{of.name}`, which comes to {term.size} operations in one condition,", of.span)
+        return term
+
+
+def _namer(keywords: frozenset[str]) -> Callable[[str], str]:
+    """A function that makes a name legal, and different from all before."""
+    taken = {word.lower() for word in keywords}
+
+    def named(name: str) -> str:
+        legal = re.sub(r"\W", "_", name, flags=re.ASCII)
+        legal = legal if legal[:1].isalpha() else f"v{legal}"
+        tries = (legal, *(f"{legal}_{n}" for n in range(2, 3)))
+        found = next((each for each in tries if each.lower() not in taken), None)
+        if found is None:
+            found = next(f"{legal}_{n}" for n in count(3) if f"{legal}_{n}".lower() not in taken)
+        taken.add(found.lower())
+        return found
+
+    return named

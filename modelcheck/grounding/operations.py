@@ -1,0 +1,66 @@
+"""Operations that are never an error, by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.grounding.shapes import Heap, Shape, Shapes, Unsayable, number
+from modelcheck.grounding.terms import Term, Terms
+
+
+def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, Shape], Shape]:
+    """An operation on two sets, member by member."""
+
+    def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
+        if not (isinstance(a, Heap) and isinstance(b, Heap)):
+            raise Unsayable("an operation on a set and something else")
+        element = b.element if isinstance(a.element, t.Unknown | t.Int | t.Case) else a.element
+        made = {v: by(shapes.terms, x, y) for v, (x, y) in shapes.pairs(a, b).items()}
+        return Heap({v: has for v, has in made.items() if has.constant != 0}, element, a.counts)
+
+    return operation
+
+
+def _union(terms: Terms, a: Term, b: Term) -> Term:
+    return terms.any((a, b)) if a.truth else terms.add(a, b)
+
+
+def _minus(terms: Terms, a: Term, b: Term) -> Term:
+    if a.truth:
+        return terms.both(a, terms.no(b))
+    return terms.ite(terms.lt(b, a), terms.sub(a, b), terms.number(0))
+
+
+def _subset(shapes: Shapes, a: Shape, b: Shape) -> Shape:
+    if not (isinstance(a, Heap) and isinstance(b, Heap)):
+        raise Unsayable("a comparison of a set and something else")
+    return shapes.terms.all(shapes.terms.implies(x, y) for x, y in shapes.pairs(a, b).values())
+
+
+def _arithmetic(name: str) -> Callable[[Shapes, Shape, Shape], Shape]:
+    def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
+        made: Term = getattr(shapes.terms, name)(number(a), number(b))
+        return made
+
+    return operation
+
+
+PLAIN: dict[ir.Op, Callable[..., Shape]] = {
+    ir.Op.NOT: lambda shapes, a: shapes.terms.no(number(a)),
+    ir.Op.ADD: _arithmetic("add"),
+    ir.Op.SUB: _arithmetic("sub"),
+    ir.Op.MUL: _arithmetic("mul"),
+    ir.Op.NEG: lambda shapes, a: shapes.terms.sub(shapes.terms.number(0), number(a)),
+    ir.Op.EQ: lambda shapes, a, b: shapes.equal(a, b),
+    ir.Op.NE: lambda shapes, a, b: shapes.terms.no(shapes.equal(a, b)),
+    ir.Op.LT: lambda shapes, a, b: shapes.less(a, b),
+    ir.Op.LE: lambda shapes, a, b: shapes.terms.no(shapes.less(b, a)),
+    ir.Op.MIN2: lambda shapes, a, b: shapes.ite(shapes.less(b, a), b, a),
+    ir.Op.MAX2: lambda shapes, a, b: shapes.ite(shapes.less(a, b), b, a),
+    ir.Op.UNION: _heaps(_union),
+    ir.Op.MINUS: _heaps(_minus),
+    ir.Op.INTERSECT: _heaps(lambda terms, a, b: terms.both(a, b)),
+    ir.Op.SUBSET: _subset,
+}

@@ -1,0 +1,287 @@
+"""The steps of a model in flat variables: for each choice of parameters what it needs and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import spec.ir as ir
+import spec.types as t
+from modelcheck.grounding.environment import Ends, Env, Step, Stop
+from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.layout import Layout
+from modelcheck.grounding.shapes import Parts, Shape, Unsayable, is_fixed
+from modelcheck.grounding.terms import Term
+from spec.frozen import frozen
+from spec.source import Span
+from spec.values import show
+
+MOST_RULES = 20_000
+Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number of the place where it stands
+
+
+@frozen
+class Rule:
+    """One step: when it is possible, when it is an error, what must hold of it, what the variables become."""
+
+    name: str
+    action: str
+    guard: Term
+    error: Term
+    claims: tuple[tuple[str, Term], ...]
+    changes: tuple[tuple[Term, Term], ...]
+    args: tuple[Arg, ...] = ()
+
+
+@dataclass(slots=True)
+class Frame:
+    """A branch of a step on its way."""
+
+    state: list[Shape]
+    slots: dict[int, Shape]
+    guard: Term
+    ends: Ends
+    broken: dict[str, Term] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
+    args: tuple[Arg, ...] = ()
+
+    def copy(self) -> Frame:
+        """The same branch, to go another way."""
+        ends = Ends(self.ends.cut, self.ends.error)
+        return Frame([*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen, self.args)
+
+
+class Steps:
+    """Makes the rules of actions, and runs what a model does at its start."""
+
+    def __init__(self, expressions: Expressions, model: ir.Model) -> None:
+        self._e = expressions
+        self._terms = expressions.terms
+        self._shapes = expressions.shapes
+        self._types = [variable.type for variable in model.variables]
+
+    def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[Step, Frame]]:
+        """Every way to take an action: with its arguments, after its guards and its body."""
+        terms = self._terms
+        start = Frame([*state], {}, terms.true, Ends(terms.false, terms.false))
+        for args, frame in self._bound(action.params, 0, start, ()):
+            if len(args) < len(action.params):
+                yield Step(action.name, args), frame
+                continue
+            for part in action.head:
+                if isinstance(part, ir.Bound):
+                    frame.slots[part.slot] = self._e.of(part.value, self._env(frame))
+                else:
+                    frame.guard = terms.both(frame.guard, self._e.truth(part.test, self._env(frame)))
+            if frame.guard.constant == 0 and frame.ends.error.constant == 0:
+                continue
+            for end in self.run(action.body, frame):
+                yield Step(action.name, args), end
+
+    def _bound(
+        self, params: Sequence[ir.Param], index: int, frame: Frame, args: tuple[Shape, ...]
+    ) -> Iterator[tuple[tuple[Shape, ...], Frame]]:
+        """Every choice of parameters; those before one that it is an error to ask for."""
+        if index == len(params):
+            yield args, frame
+            return
+        param = params[index]
+        choices = self._constants(param.domain, param.case, param.type, frame)
+        errs = True
+        for n, (has, value) in enumerate(choices):
+            inner = frame.copy()
+            inner.guard = self._terms.both(frame.guard, has)
+            inner.slots[param.slot] = value
+            self._note(inner, param.domain.type, value, n)
+            if inner.guard.constant != 0:
+                errs = False  # it has the error, if any
+                yield from self._bound(params, index + 1, inner, (*args, value))
+        if errs and frame.ends.error.constant != 0:
+            frame.guard = self._terms.false
+            yield args, frame
+
+    def _constants(
+        self, domain: ir.Expr, case: int | None, of: t.Type, frame: Frame
+    ) -> Sequence[tuple[Term, Shape]]:
+        """The members of a domain, each a known value where it is a small one."""
+        items = self._e.items(domain, case, self._env(frame), any_order=True)
+        return self._shapes.by_value(items, of) or items
+
+    def _note(self, frame: Frame, domain: t.Type, value: Shape, number: int) -> None:
+        """Write down what was chosen, also for people; the number it has where it is not known."""
+        of = getattr(domain, "of", t.UNKNOWN)
+        word, arg = "_", (t.UNKNOWN, number)
+        if is_fixed(value):
+            try:
+                (known,) = self._shapes.possible(value, of)
+                word, arg = show(of, known, self._shapes.scope), (of, known)
+            except (ValueError, TypeError, IndexError, Unsayable):
+                pass
+        frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
+
+    def _env(self, frame: Frame) -> Env:
+        terms = self._terms
+        goes_on = terms.no(terms.any((frame.ends.cut, frame.ends.error)))
+        return Env(tuple(frame.state), frame.slots, terms.both(frame.guard, goes_on), frame.ends)
+
+    # -------------------------------------------------------------- statements
+
+    def run(self, statements: Sequence[ir.Stmt], frame: Frame) -> list[Frame]:
+        """All that a branch becomes; one that is never taken stays as it is, for the error that ended it."""
+        frames = [frame]
+        for statement in statements:
+            taken = (self._one(statement, each) if each.guard.constant != 0 else [each] for each in frames)
+            frames = [after for some in taken for after in some]
+            if len(frames) > MOST_RULES:
+                raise Stop(f"a step with more than {MOST_RULES} ends", statement.span)
+        return frames
+
+    def _one(self, statement: ir.Stmt, frame: Frame) -> list[Frame]:
+        env = self._env(frame)
+        match statement:
+            case ir.Assign():
+                value = self._e.of(statement.value, env)
+                before = frame.state[statement.var]
+                of = self._types[statement.var]
+                frame.state[statement.var] = self._changed(
+                    before, of, statement.path, value, self._env(frame)
+                )
+            case ir.Bound(slot=slot):
+                frame.slots[slot] = self._e.of(statement.value, env)
+            case ir.Branch(test=test):
+                asked = self._e.truth(test, env)
+                return self._fork(asked, frame, statement.then, statement.other)
+            case ir.Each():
+                return self._each(statement, frame)
+            case ir.Choose():
+                return self._choose(statement, frame)
+            case ir.Assert(name=name):
+                false = self._terms.no(self._e.truth(statement.test, env))
+                known = frame.broken.get(name, self._terms.false)
+                path = self._env(frame).path
+                frame.broken[name] = self._terms.any((known, self._terms.both(path, false)))
+            case _:
+                assert_never(statement)
+        return [frame]
+
+    def _changed(
+        self, whole: Shape, of: t.Type, path: Sequence[ir.Key | ir.At], value: Shape, env: Env
+    ) -> Shape:
+        if not path:
+            return value
+        if not isinstance(whole, Parts):
+            raise Stop("an assignment into part of an option or a union", _place(path))
+        match path[0]:
+            case ir.At(index=index):
+                inner = of.fields[index].type if isinstance(of, t.Record) else t.UNKNOWN
+                if isinstance(of, t.Tuple):
+                    inner = of.items[index]
+                made = self._changed(whole.parts[index], inner, path[1:], value, env)
+                return Parts((*whole.parts[:index], made, *whole.parts[index + 1 :]))
+            case ir.Key(key=key_expr):
+                key = self._e.of(key_expr, env)
+                if not isinstance(key, Term):
+                    raise Stop("a key that is no plain value", key_expr.span)
+                first = self._e.first(of, len(whole.parts), key, env)
+                inner = of.value if isinstance(of, t.Map) else t.UNKNOWN
+                parts = []
+                for n, part in enumerate(whole.parts, first):
+                    at = self._terms.bool(is_true=bool(n)) if key.truth else self._terms.number(n)
+                    same = self._terms.eq(key, at)
+                    if same.constant == 0:
+                        parts.append(part)
+                        continue
+                    made = self._changed(part, inner, path[1:], value, env)
+                    parts.append(self._shapes.ite(same, made, part))
+                return Parts(tuple(parts))
+
+    def _fork(
+        self, test: Term, frame: Frame, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
+    ) -> list[Frame]:
+        """One way or the other; one branch again where neither chooses."""
+        terms = self._terms
+        if test.constant is not None:
+            return self.run(then if test.constant else other, frame)
+        guard = frame.guard
+        yes, no = frame.copy(), frame
+        yes.guard, no.guard = terms.both(guard, test), terms.both(guard, terms.no(test))
+        a, b = self.run(then, yes), self.run(other, no)
+        if len(a) != 1 or len(b) != 1 or a[0].guard is not yes.guard or b[0].guard is not no.guard:
+            return [*a, *b]
+        return [self._merged(test, a[0], b[0], guard)]
+
+    def _merged(self, test: Term, a: Frame, b: Frame, guard: Term) -> Frame:
+        terms, shapes = self._terms, self._shapes
+        state = [shapes.ite(test, x, y) for x, y in zip(a.state, b.state, strict=True)]
+        ends = Ends(terms.any((a.ends.cut, b.ends.cut)), terms.any((a.ends.error, b.ends.error)))
+        broken = {
+            name: terms.any((a.broken.get(name, terms.false), b.broken.get(name, terms.false)))
+            for name in dict.fromkeys((*a.broken, *b.broken))
+        }
+        return Frame(state, b.slots, guard, ends, broken, b.chosen, b.args)
+
+    def _each(self, statement: ir.Each, frame: Frame) -> list[Frame]:
+        frames = [frame]
+        for has, value in self._e.items(statement.domain, statement.case, self._env(frame)):
+            after: list[Frame] = []
+            for each in frames:
+                each.slots[statement.slot] = value
+                after += self._fork(has, each, statement.body, ())
+            frames = after
+        return frames
+
+    def _choose(self, statement: ir.Choose, frame: Frame) -> list[Frame]:
+        terms = self._terms
+        of = getattr(statement.domain.type, "of", t.UNKNOWN)
+        found = []
+        before = frame.ends.error
+        choices = self._constants(statement.domain, statement.case, of, frame)
+        for n, (has, value) in enumerate(choices):
+            branch = frame.copy()
+            branch.slots[statement.slot] = value
+            branch.guard = terms.both(frame.guard, has)
+            if statement.where is not None and branch.guard.constant != 0:
+                passes = self._e.truth(statement.where, self._env(branch))
+                frame.ends.error = terms.any((frame.ends.error, branch.ends.error))
+                branch.guard = terms.both(branch.guard, passes)
+            self._note(branch, statement.domain.type, value, n)
+            if branch.guard.constant != 0:
+                found.append(branch)
+        if frame.ends.error is not before or not found:  # then no branch has the error
+            found.append(frame.copy())
+            found[-1].guard = terms.false
+        return found
+
+
+def _place(path: Sequence[ir.Key | ir.At]) -> Span:
+    """A place in the text for a path, if it has one."""
+    for step in path:
+        if isinstance(step, ir.Key):
+            return step.key.span
+    return Span(0, 0)
+
+
+def finished(
+    layout: Layout,
+    expressions: Expressions,
+    step: Step,
+    frame: Frame,
+    before: Sequence[Shape],
+    stored: Sequence[Shape],
+    claims: Callable[[Env], tuple[tuple[str, Term], ...]],
+) -> Rule:
+    """The rule of a branch that has come to its end."""
+    terms = expressions.terms
+    goes = terms.all((frame.guard, terms.no(frame.ends.cut), terms.no(frame.ends.error)))
+    changes = [
+        (flat, value)
+        for to, shape in zip(stored, frame.state, strict=True)
+        for flat, value in layout.stores(to, shape)
+        if flat is not value
+    ]
+    env = Env(tuple(frame.state), {}, goes, frame.ends, tuple(before), step)
+    told = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
+    asserted = [(name, holds) for name, holds in (*told, *claims(env)) if holds.constant != 1]
+    name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
+    return Rule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes), frame.args)

@@ -1,0 +1,297 @@
+"""Terms over plain variables: truth values and small numbers, simplified as they are made.
+
+A term is made once, so equal terms are the same object.  Every term has a
+value in every state: nothing divides by zero and no index is ever outside, so
+a term may be evaluated early, late, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from itertools import groupby
+
+from spec.frozen import frozen
+from spec.operators import MOST_BITS
+
+
+class Sign(Enum):
+    """What a term is made of."""
+
+    CONST = "const"
+    VAR = "var"
+    NOT = "not"
+    AND = "and"
+    OR = "or"
+    EQ = "=="
+    LT = "<"
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"
+    MOD = "%"
+    ITE = "if"
+
+    __hash__ = object.__hash__  # by identity, and so not in Python
+
+
+@frozen(eq=False)
+class Term:
+    """A term; equal terms of one `Terms` are the same object. `lo` and `hi` bound its value for sure."""
+
+    sign: Sign
+    args: tuple[Term, ...]
+    value: int  # of a constant; the number of a variable
+    truth: bool  # whether it is true or false rather than a number
+    lo: int
+    hi: int
+    size: int  # as written out
+
+    @property
+    def constant(self) -> int | None:
+        """Its value where that is always the same."""
+        return self.lo if self.lo == self.hi else None
+
+
+class Terms:
+    """Makes terms. What is known of ranges and of conditions that exclude each other is used at once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[object, ...], Term] = {}
+        self._opposites: dict[Term, Term] = {}  # of what was denied so far
+        self._equal: dict[tuple[Term, Term], Term] = {}  # of choices that were compared so far
+        self.true = self._make(Sign.CONST, (), 1, truth=True, lo=1, hi=1)
+        self.false = self._make(Sign.CONST, (), 0, truth=True, lo=0, hi=0)
+
+    def __len__(self) -> int:
+        """How many different terms were made."""
+        return len(self._made)
+
+    def _make(self, sign: Sign, args: tuple[Term, ...], value: int, *, truth: bool, lo: int, hi: int) -> Term:
+        key = (sign, tuple(map(id, args)), value, truth)
+        if key not in self._made:
+            if lo == hi and sign is not Sign.CONST:
+                self._made[key] = self.bool(is_true=bool(lo)) if truth else self.number(lo)
+            else:
+                size = 1 + sum(arg.size for arg in args)
+                self._made[key] = Term(sign, args, value, truth, lo, hi, size)
+        return self._made[key]
+
+    # ------------------------------------------------------------------ leaves
+
+    def bool(self, *, is_true: bool) -> Term:
+        """True or false."""
+        return self.true if is_true else self.false
+
+    def number(self, value: int) -> Term:
+        """A number."""
+        return self._make(Sign.CONST, (), value, truth=False, lo=value, hi=value)
+
+    def var(self, index: int, most: int | None) -> Term:
+        """A variable from 0 to `most`; None for a truth value."""
+        hi = 1 if most is None else most
+        return self._make(Sign.VAR, (), index, truth=most is None, lo=0, hi=hi)
+
+    # ------------------------------------------------------------------- logic
+
+    def no(self, a: Term) -> Term:
+        """Not a."""
+        if a.constant is not None:
+            return self.bool(is_true=not a.constant)
+        opposite = self._opposites.get(a)
+        if opposite is None:
+            opposite = self._make(Sign.NOT, (a,), 0, truth=True, lo=0, hi=1)
+            self._opposites |= {a: opposite, opposite: a}
+        return opposite
+
+    def all(self, parts: Iterable[Term]) -> Term:
+        """All of them; what the others imply is left out."""
+        found: dict[Term, None] = {}
+        for part in parts:
+            for each in part.args if part.sign is Sign.AND else (part,):
+                found[each] = None
+        found.pop(self.true, None)
+        known: dict[Term, int] = {}
+        for part in found:
+            if part is self.false or self._opposites.get(part) in found:
+                return self.false
+            equal = _equation(part)
+            if equal is not None and known.setdefault(*equal) != equal[1]:
+                return self.false
+        kept = [part for part in found if not _is_implied(part, known)]
+        return self._joined(Sign.AND, kept, self.true)
+
+    def any(self, parts: Iterable[Term]) -> Term:
+        """Some of them."""
+        found: dict[Term, None] = {}
+        for part in parts:
+            for each in part.args if part.sign is Sign.OR else (part,):
+                found[each] = None
+        found.pop(self.false, None)
+        if self.true in found or any(self._opposites.get(part) in found for part in found):
+            return self.true
+        return self._joined(Sign.OR, list(found), self.false)
+
+    def _joined(self, sign: Sign, parts: list[Term], none: Term) -> Term:
+        if len(parts) < 2:
+            return parts[0] if parts else none
+        return self._make(sign, tuple(parts), 0, truth=True, lo=0, hi=1)
+
+    def both(self, a: Term, b: Term) -> Term:
+        """A and b."""
+        if a is self.true or a is b:
+            return b
+        return a if b is self.true else self.all((a, b))
+
+    def implies(self, a: Term, b: Term) -> Term:
+        """Not a, or b."""
+        return self.any((self.no(a), b))
+
+    def ite(self, test: Term, a: Term, b: Term) -> Term:
+        """A where the test is true, b elsewhere."""
+        if test.constant is not None or a is b:
+            return a if test.constant != 0 else b
+        if test.sign is Sign.NOT:
+            return self.ite(test.args[0], b, a)
+        if a.sign is Sign.ITE and a.args[0] is test:
+            a = a.args[1]
+        if b.sign is Sign.ITE and b.args[0] is test:
+            b = b.args[2]
+        if a is b:
+            return a
+        equal = _equation(test)
+        if equal is not None and b is equal[0] and a.constant == equal[1]:
+            return b
+        if a.truth:
+            if a.constant is not None:
+                return self.any((test, b)) if a.constant else self.both(self.no(test), b)
+            if b.constant is not None:
+                return self.any((self.no(test), a)) if b.constant else self.both(test, a)
+        return self._make(Sign.ITE, (test, a, b), 0, truth=a.truth, lo=min(a.lo, b.lo), hi=max(a.hi, b.hi))
+
+    def named(self, choice: Term) -> tuple[list[tuple[Term, int]], Term]:
+        """The numbers that a choice names, each with the test that decides for it where none before does.
+
+        With what it is where none does, which is no such choice any more.  Costs a look at each.
+        """
+        found = []
+        while _names_a_value(choice):
+            test, a, b = choice.args
+            if a.constant is None:
+                test, a, b = self.no(test), b, a
+            found.append((test, a.lo))
+            choice = b
+        return found, choice
+
+    # -------------------------------------------------------------- comparisons
+
+    def eq(self, a: Term, b: Term) -> Term:
+        """Whether they are equal: two numbers, or two truth values."""
+        if a is b:
+            return self.true
+        if a.hi < b.lo or b.hi < a.lo:
+            return self.false
+        if a.sign is Sign.ITE and b.sign is Sign.ITE and a.args[0] is b.args[0]:
+            return self._equal_choices(a, b)
+        if a.constant is not None:
+            a, b = b, a
+        if a.truth:
+            if b.constant is not None:
+                return a if b.constant else self.no(a)
+        elif b.constant is not None:
+            if a.sign is Sign.ADD and a.args[1].constant is not None:
+                return self.eq(a.args[0], self.number(b.lo - a.args[1].lo))
+            if _names_a_value(a):
+                return self._is(a, b)
+        return self._make(Sign.EQ, (a, b), 0, truth=True, lo=0, hi=1)
+
+    def _equal_choices(self, a: Term, b: Term) -> Term:
+        """Whether two choices by the same test are equal, asked once of any two."""
+        found = self._equal.get((a, b))
+        if found is None:
+            found = self.ite(a.args[0], self.eq(a.args[1], b.args[1]), self.eq(a.args[2], b.args[2]))
+            self._equal[a, b] = found
+        return found
+
+    def _is(self, choice: Term, value: Term) -> Term:
+        """Whether a choice among values, by one test after another, has come to this value."""
+        named, rest = self.named(choice)
+        found = self.eq(rest, value)
+        for is_it, group in groupby(reversed(named), lambda each: each[1] == value.lo):
+            some = [test for test, _ in group][::-1]
+            found = self.any((*some, found)) if is_it else self.all((*map(self.no, some), found))
+        return found
+
+    def lt(self, a: Term, b: Term) -> Term:
+        """Whether a < b; of truth values, whether only b is true."""
+        if a.truth and b.truth:
+            return self.both(self.no(a), b)
+        if a.hi < b.lo:
+            return self.true
+        if a is b or a.lo >= b.hi:
+            return self.false
+        if a.sign is Sign.ADD and a.args[1].constant is not None and b.constant is not None:
+            return self.lt(a.args[0], self.number(b.lo - a.args[1].lo))
+        return self._make(Sign.LT, (a, b), 0, truth=True, lo=0, hi=1)
+
+    def le(self, a: Term, b: Term) -> Term:
+        """Whether a <= b."""
+        return self.no(self.lt(b, a))
+
+    # --------------------------------------------------------------- arithmetic
+
+    def add(self, a: Term, b: Term) -> Term:
+        """A + b."""
+        if a.constant is not None:
+            a, b = b, a
+        if b.constant == 0:
+            return a
+        if a.sign is Sign.ADD and a.args[1].constant is not None and b.constant is not None:
+            return self.add(a.args[0], self.number(a.args[1].lo + b.lo))
+        return self._make(Sign.ADD, (a, b), 0, truth=False, lo=a.lo + b.lo, hi=a.hi + b.hi)
+
+    def sub(self, a: Term, b: Term) -> Term:
+        """A - b."""
+        if b.constant is not None:
+            return self.add(a, self.number(-b.lo))
+        if a is b:
+            return self.number(0)
+        return self._make(Sign.SUB, (a, b), 0, truth=False, lo=a.lo - b.hi, hi=a.hi - b.lo)
+
+    def mul(self, a: Term, b: Term) -> Term:
+        """A * b. Raises MemoryError where that may have more than MOST_BITS; see NOTE(enormous)."""
+        if b.constant == 1:
+            return a
+        if max(map(int.bit_length, (a.lo, a.hi))) + max(map(int.bit_length, (b.lo, b.hi))) > MOST_BITS:
+            raise MemoryError
+        ends = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
+        return self._make(Sign.MUL, (a, b), 0, truth=False, lo=min(ends), hi=max(ends))
+
+    def divide(self, a: Term, by: int, sign: Sign) -> Term:
+        """A divided by a number above 0, or what is left; of a that is not below 0."""
+        lo, hi = (a.lo // by, a.hi // by) if sign is Sign.DIV else (0, min(a.hi, by - 1))
+        if a.constant is not None:
+            lo = hi = a.lo // by if sign is Sign.DIV else a.lo % by
+        return self._make(sign, (a, self.number(by)), 0, truth=False, lo=lo, hi=hi)
+
+    def count(self, test: Term) -> Term:
+        """1 where it is true, 0 elsewhere."""
+        return self.ite(test, self.number(1), self.number(0))
+
+
+def _names_a_value(term: Term) -> bool:
+    """Whether it is a choice between a number and something else."""
+    return term.sign is Sign.ITE and (term.args[1].constant is not None or term.args[2].constant is not None)
+
+
+def _equation(term: Term) -> tuple[Term, int] | None:
+    """What is said to equal which number, if that is all that is said."""
+    if term.sign is Sign.EQ and term.args[1].constant is not None:
+        return term.args[0], term.args[1].lo
+    return None
+
+
+def _is_implied(part: Term, known: dict[Term, int]) -> bool:
+    """Whether it says that something differs from a number, of which another is known."""
+    equal = _equation(part.args[0]) if part.sign is Sign.NOT else None
+    return equal is not None and known.get(equal[0], equal[1]) != equal[1]

@@ -1,0 +1,1 @@
+"""Other processes, signals, memory, and limits that hold whatever is running."""

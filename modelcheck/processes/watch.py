@@ -1,0 +1,166 @@
+"""Limits that hold whatever is running, also in the midst of one evaluation, of writing code or of a replay.
+
+NOTE(watch): who works step by step minds the limits between two steps, and ends in order with all
+that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
+Python runs in the main thread.  When it is passed by twice as much and that was not heard, since
+what runs is native code, it calls for the last word, which ends the program.  Nothing may be
+found by then, and never is anything said to hold.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from types import FrameType
+
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import End
+from modelcheck.processes.memory import resident
+from modelcheck.processes.signals import blocked
+from spec.frozen import frozen
+
+LOOK = 0.05  # seconds between two looks at the clock and at the memory
+AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
+LastWord = Callable[[End], None]
+CAN_RAISE = hasattr(signal, "pthread_kill")
+
+
+@frozen
+class _Bounds:
+    """So many seconds and bytes in use, each None where there is no limit."""
+
+    seconds: float | None
+    memory: int | None
+
+    def passed(self, started: float) -> End | None:
+        """The limit that is passed, if any."""
+        if self.seconds is not None and monotonic() - started >= self.seconds:
+            return End.SECONDS
+        if self.memory is not None and resident() >= self.memory:
+            return End.MEMORY
+        return None
+
+
+def _soft(seconds: float | None, memory: int | None) -> _Bounds:
+    return _Bounds(
+        None if seconds is None else 1.5 * seconds + 1,
+        None if memory is None else memory + memory // 20 + 50_000_000,
+    )
+
+
+def _hard(seconds: float | None, memory: int | None) -> _Bounds:
+    """Later than a search without ways ends, which may take as long again to show what it has found."""
+    return _Bounds(
+        None if seconds is None else 2.5 * seconds + 2,
+        None if memory is None else memory + memory // 8 + 100_000_000,
+    )
+
+
+@contextmanager
+def watched(seconds: float | None, memory: int | None, last_word: LastWord | None = None) -> Iterator[None]:
+    """Raise Stopped in here when a limit is passed by far; where that is not heard, call `last_word`.
+
+    Only the main thread can be stopped: in any other there is but the last word.  Costs a
+    thread that looks at the clock and the memory twenty times a second.  May be nested.
+    """
+    if seconds is None and memory is None:
+        yield
+        return
+    watch = _Watch(seconds, memory, last_word)
+    with watch.heard():
+        watch.start()
+        try:
+            yield
+        finally:
+            watch.end()
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """No Stopped of a watch is raised in here, for who minds the limits and must leave things in order."""
+    if not CAN_RAISE:
+        yield
+        return
+    with blocked(signal.SIGALRM):
+        yield
+
+
+def _is_letting_go(frame: FrameType | None) -> bool:
+    """Whether a value is let go in a frame or around it, which is not to end in its midst."""
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
+
+
+class _Watch:
+    """One watch: a thread that looks, and a handler of its signal in the main thread."""
+
+    def __init__(self, seconds: float | None, memory: int | None, last_word: LastWord | None) -> None:
+        self._soft, self._hard = _soft(seconds, memory), _hard(seconds, memory)
+        self._last_word = last_word
+        self._passed: End | None = None
+        self._last_heard: float | None = None  # in the main thread
+        self._over = threading.Event()
+        self._is_heard = False
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._started = monotonic()
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """The main thread hears it, where this is the main thread."""
+        if not CAN_RAISE or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before, hook = signal.getsignal(signal.SIGALRM), sys.unraisablehook
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            passed = self._passed
+            if passed is not None and not _is_letting_go(frame):
+                self._passed, self._last_heard = None, monotonic()
+                raise Stopped(passed)
+            if passed is None and callable(before):  # the signal was for the watch around this one
+                before(number, frame)
+
+        def lost(args: sys.UnraisableHookArgs) -> None:
+            if isinstance(args.exc_value, Stopped):  # in a callback of the garbage collector
+                self._last_heard = None
+            else:
+                hook(args)
+
+        signal.signal(signal.SIGALRM, stop)
+        sys.unraisablehook = lost
+        self._is_heard = True
+        try:
+            yield
+        finally:
+            if sys.unraisablehook is lost:  # and not somebody's around it
+                sys.unraisablehook = hook
+            signal.signal(signal.SIGALRM, before)
+
+    def start(self) -> None:
+        """From now on."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """No more."""
+        self._over.set()
+        self._thread.join()
+        self._passed = None
+
+    def _is_due(self) -> bool:
+        """Whether to call for the first time, or again: some code keeps to itself what is raised in it."""
+        return self._passed is None and (self._last_heard is None or monotonic() - self._last_heard > AGAIN)
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK):
+            if self._is_heard and self._is_due() and (passed := self._soft.passed(self._started)) is not None:
+                self._passed = passed
+            if self._passed is not None:  # until it is heard
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+            if self._last_word is not None and (passed := self._hard.passed(self._started)) is not None:
+                self._last_word(passed)
+                return

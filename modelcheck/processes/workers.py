@@ -1,0 +1,141 @@
+"""Processes that answer jobs until there are none, Ctrl-C comes, or one of them is killed.
+
+None of them outlives this one, however it ends: they leave Ctrl-C to it,
+and leave by themselves when it is gone.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from modelcheck.processes.children import Child, started
+from modelcheck.processes.cores import cores
+from modelcheck.processes.signals import Interruptible
+
+T = TypeVar("T")
+Work = Callable[[int], T]  # what is done for the job of a number
+
+SLICE = 0.1  # seconds between looks at Ctrl-C
+
+KILLED = "a worker process was killed, perhaps for want of memory"
+
+
+class Gone(Exception):  # noqa: N818 - it is told, in other words
+    """A process is there no more."""
+
+
+class Workers(Interruptible, Generic[T]):
+    """A process for each core, that does some work for numbers; use it as a context.
+
+    Each is sent the work once, and with it the `shared` objects, such as models: what
+    goes to and fro later only names them.
+    """
+
+    def __init__(self, work: Work[T], shared: Sequence[object] = ()) -> None:
+        super().__init__()
+        self._most = cores()
+        self._order = pickle.dumps((tuple(shared), work))
+        self._mail = _Mail(shared)
+        self._idle: list[Child] = []
+        self._busy: dict[Connection, tuple[Child, int]] = {}
+
+    def each(self, count: int) -> Iterator[tuple[int, T]]:
+        """Results as they come, each with the number of its job."""
+        waiting = deque(range(count))
+        try:
+            while (waiting or self._busy) and not self.ended:
+                while waiting and len(self._busy) < self._most:
+                    self._submit(waiting.popleft())
+                for pipe in wait(list(self._busy), SLICE):
+                    assert isinstance(pipe, Connection)
+                    yield self._result(pipe)
+        except Gone:
+            self.ended = self.ended or KILLED
+        finally:
+            if self._busy or self.ended:
+                self.close()
+
+    def _submit(self, number: int) -> None:
+        worker = self._idle.pop() if self._idle else self._started()
+        self._busy[worker.pipe] = worker, number
+        with _gone():
+            worker.pipe.send(number)
+
+    def _started(self) -> Child:
+        worker = started(_serve)
+        with _gone():
+            worker.pipe.send_bytes(self._order)
+        return worker
+
+    def _result(self, pipe: Connection) -> tuple[int, T]:
+        """What has come through a pipe."""
+        with _gone():
+            result, error = self._mail.read(pipe.recv_bytes())
+        worker, number = self._busy.pop(pipe)
+        self._idle.append(worker)
+        if error is not None:
+            raise error
+        return number, result
+
+    def close(self) -> None:
+        """End the processes at once: what they would still find is not waited for."""
+        workers = [*self._idle, *(worker for worker, _ in self._busy.values())]
+        self._idle, self._busy = [], {}
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.end()
+
+
+class _Mail:
+    """Pickles in which objects that both sides have are numbers."""
+
+    def __init__(self, shared: Sequence[object]) -> None:
+        self._shared = tuple(shared)
+        self._numbers = {id(each): number for number, each in enumerate(self._shared)}
+
+    def written(self, value: object) -> bytes:
+        """The bytes of a value."""
+        text = io.BytesIO()
+        pickler = pickle.Pickler(text)
+        pickler.persistent_id = lambda each: self._numbers.get(id(each))  # type: ignore[method-assign]
+        pickler.dump(value)
+        return text.getvalue()
+
+    def read(self, text: bytes) -> Any:  # noqa: ANN401 - whatever was written
+        """The value of bytes that a process of ours has written."""
+        unpickler = pickle.Unpickler(io.BytesIO(text))  # noqa: S301 - from a child, by its own pipe
+        unpickler.persistent_load = lambda number: self._shared[number]  # type: ignore[method-assign]
+        return unpickler.load()
+
+
+@contextmanager
+def _gone() -> Iterator[None]:
+    """What a pipe says when there is nobody at its other end."""
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise Gone from error
+
+
+def _serve(pipe: Connection) -> None:
+    """In a new process: take the work, and do it for the numbers that come."""
+    try:
+        shared, work = pipe.recv()
+        mail = _Mail(shared)
+        while True:
+            number = pipe.recv()
+            answer: tuple[Any, Exception | None]
+            try:
+                answer = work(number), None
+            except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
+                answer = None, error
+            pipe.send_bytes(mail.written(answer))
+    except EOFError:
+        return

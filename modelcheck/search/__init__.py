@@ -1,0 +1,1 @@
+"""The fault-layered search over the interpreter: the reference engine, and what every search shares."""

@@ -1,0 +1,268 @@
+"""What a search that has ended says about each property, and what it counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import Generic, Protocol, TypeVar
+
+from counterexamples.trace import Trace
+from modelcheck.contract.engine import Task
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import (
+    End,
+    Extent,
+    Findings,
+    Holds,
+    Layer,
+    Result,
+    Stats,
+    Unknown,
+    Unshown,
+    Verdict,
+    Violated,
+)
+from modelcheck.processes.memory import resident
+from modelcheck.search.space import Purse
+from spec.frozen import frozen
+from spec.ir import Guard, Kind, Property, PropertyKind
+from spec.values import ModelError
+
+Cost = tuple[int, int]  # of a run: its faults, its steps
+
+
+@frozen
+class Counts:
+    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no."""
+
+    states: int
+    transitions: int
+    levels: int
+    taken: Mapping[str, int]
+    cut: Mapping[str, int]
+    refused: frozenset[tuple[str, int]]
+
+
+def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
+    """The findings where so many seconds were spent and nothing is known of any property."""
+    results = tuple(Result(prop.name, prop.kind, Unknown(end.value)) for prop in task.properties)
+    stats = Stats(0, 0, 0, (), {}, {}, (), (), seconds, resident())
+    return Findings(engine, end, results, stats, symmetry=task.symmetry)
+
+
+class Searched(Protocol):
+    """A fault-layered search that has ended."""
+
+    task: Task
+    purse: Purse
+    layers: list[Layer]
+    fixpoint: bool
+    started: float
+    ready: float  # seconds that it took to get ready, before it started
+    reached: tuple[int, int]  # the layer and depth of the last level that is known as a whole
+
+    def cost_of(self, prop: str) -> Cost | None:
+        """The cost of the best run that decides a property; None when none was found."""
+        ...
+
+    def trace_of(self, prop: str) -> Trace:
+        """The run that decides a property."""
+        ...
+
+    def error_cost(self) -> Cost | None:
+        """The cost of the best run to an error of the model; None when none was found."""
+        ...
+
+    def error(self) -> Trace | None:
+        """The run to an error of the model, if it makes one."""
+        ...
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        ...
+
+
+S = TypeVar("S", bound=Searched)
+T = TypeVar("T")
+
+
+class Account(Generic[S]):
+    """The findings of a search that has ended, as `end` says.
+
+    What comes behind the search may be ended too, by a limit or by Ctrl-C: `cut` is why.  It
+    takes nothing from what the search has decided.
+    """
+
+    def __init__(self, search: S, end: End) -> None:
+        self.search = search
+        self.task = search.task
+        self.end = end
+        self.cut: End | None = None
+
+    def findings(self, engine: str) -> Findings:
+        """All that the search says."""
+        later = self.later()  # they need all states, which a search may let go to show a run
+        known = {p.name: self._later(p, later[p.kind]) for p in self.task.properties if p.kind in later}
+        results = tuple(known.get(prop.name) or self.result(prop) for prop in self.task.properties)
+        error = self.shown(self.search.error) if self.end is End.ERROR else None
+        end = self.end if self.end is End.ERROR else self.cut or self.end
+        return Findings(engine, end, results, self._stats(), error, self.task.symmetry)
+
+    # ----------------------------------------------------------------- verdicts
+
+    def result(self, prop: Property) -> Result:
+        """What is known of a property that the search has looked at."""
+        faults = self._first_decided(prop)
+        good = prop.kind is PropertyKind.REACHABLE
+        verdict = self._undecided(good=good) if faults is None else self._decided(prop, faults, good=good)
+        return Result(prop.name, prop.kind, verdict, self.by_faults(faults, good=good))
+
+    def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
+        """What decides properties that the search does not look at as it goes: they need all states."""
+        return {}
+
+    def _later(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
+        """What is known of such a property; a limit or Ctrl-C meanwhile leaves it unknown."""
+        if self.end is not End.COMPLETE or self.cut is not None:
+            return Result(prop.name, prop.kind, Unknown(self._why))
+        try:
+            verdict = self.in_time(lambda: decide(prop))
+        except ModelError as error:
+            verdict = Unknown(f"{prop.name} makes an error: {error.message}")
+        match verdict:
+            case None:
+                return Result(prop.name, prop.kind, self._stopped())
+            case Unknown():
+                return Result(prop.name, prop.kind, verdict)
+            case Violated(unshown=Unshown(least=least)):
+                return Result(prop.name, prop.kind, verdict, (True,) * least)
+            case _:
+                first = verdict.extent.faults if isinstance(verdict, Violated) else None
+                return Result(prop.name, prop.kind, verdict, self.by_faults(first, good=False))
+
+    def _stopped(self) -> Unknown:
+        assert self.cut is not None
+        return Unknown(self.cut.value)
+
+    def in_time(self, work: Callable[[], T]) -> T | None:
+        """What some work behind the search comes to; None when a limit or Ctrl-C ended it, as `cut` says."""
+        try:
+            return work()
+        except Stopped as stopped:
+            self.cut = stopped.end
+        except KeyboardInterrupt:
+            self.cut = End.INTERRUPTED
+        except MemoryError:
+            self.cut = End.MEMORY
+        return None
+
+    def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
+        """A run that was found; None when it cannot be shown, and then `cut` says why."""
+        return self.in_time(run)
+
+    def unshown(self, least: int) -> Unshown:
+        """Why a run is not shown that has so many faults at least."""
+        assert self.cut is not None
+        return Unshown(self.cut.value, least)
+
+    def _first_decided(self, prop: Property) -> int | None:
+        """The fewest faults of a run that decides a property; None when none is known.
+
+        Of the runs that cost more than one to an error of the model, the search has seen some
+        and not others, by the order of its states; so none of them is told.
+        """
+        cost, limit = self.search.cost_of(prop.name), self.search.error_cost()
+        if cost is None or (self.end is End.ERROR and limit is not None and cost > limit):
+            return None
+        return cost[0]
+
+    def _decided(self, prop: Property, faults: int, *, good: bool) -> Verdict:
+        trace, extent = self.shown(lambda: self.search.trace_of(prop.name)), self.extent(faults)
+        if trace is None:
+            unshown = self.unshown(faults)
+            return (
+                Holds(extent, unshown=unshown)
+                if good
+                else Violated(extent, None, fewest=False, unshown=unshown)
+            )
+        if good:
+            return Holds(extent, example=trace)
+        return Violated(extent, trace, fewest=self._is_best(trace))
+
+    def _is_best(self, trace: Trace) -> bool:
+        """Whether there is no run of fewer faults, or as many and fewer steps.
+
+        A search that ends early may have seen a violation by one fault more than it has been through.
+        """
+        faults, depth = self.search.reached
+        is_whole = not self.end.partial and not self._is_first
+        return is_whole or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
+
+    def _undecided(self, *, good: bool) -> Verdict:
+        """No run to a violation (or to an example) was found."""
+        if self.end in {End.COMPLETE, End.DECIDED} and not self._is_first:
+            return Violated(self.whole(), None) if good else Holds(self.whole())
+        return Unknown(self._why, self._searched())
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether it ended when the first property was decided."""
+        return self.end is End.DECIDED and self.task.at_first
+
+    @property
+    def _why(self) -> str:
+        """Why what is not decided is not."""
+        return "another property was decided first" if self._is_first else (self.cut or self.end).value
+
+    def by_faults(self, first: int | None, *, good: bool) -> tuple[bool, ...]:
+        """Whether the property holds with at most 0, 1 … faults, by the first for which it was decided."""
+        done = len(self.search.layers)
+        is_known = first is not None and (first <= done or not self.end.partial)
+        known = max(done, first + 1) if first is not None and is_known else done
+        return tuple((first is not None and faults >= first) == good for faults in range(known))
+
+    def whole(self) -> Extent:
+        """All that the search was for: any number of faults, where more add nothing."""
+        return Extent(self.task.scope, None if self.search.fixpoint else self.most(), self.task.budget.kinds)
+
+    def most(self) -> int:
+        """How many faults the budget allows together, or how many the search found use for."""
+        total = self.task.budget.total
+        return max(len(self.search.layers) - 1, 0) if total is None else total
+
+    def extent(self, faults: int) -> Extent:
+        """Runs with at most so many faults."""
+        return Extent(self.task.scope, faults, self.task.budget.kinds)
+
+    def _searched(self) -> Extent | None:
+        done = len(self.search.layers)
+        return self.extent(done - 1) if done else None
+
+    # -------------------------------------------------------------------- counts
+
+    def _stats(self) -> Stats:
+        search, counts = self.search, self.search.counts()
+        complete = self.end is End.COMPLETE
+        allowed = [
+            a for a in self.task.model.actions if a.kind is not Kind.FAULT or a.name in search.purse.allowed
+        ]
+        unrefused = [
+            (action.name, guard.name or self.task.model.source.at(guard.span))
+            for action in allowed
+            if counts.taken.get(action.name)
+            for index, guard in enumerate(action.head)
+            if isinstance(guard, Guard) and (action.name, index) not in counts.refused
+        ]
+        return Stats(
+            states=counts.states,
+            transitions=counts.transitions,
+            levels=counts.levels,
+            layers=tuple(search.layers),
+            taken={action.name: counts.taken.get(action.name, 0) for action in allowed},
+            cut={limit: count for limit, count in sorted(counts.cut.items()) if count},
+            unused=tuple(a.name for a in allowed if not counts.taken.get(a.name)) if complete else (),
+            unrefused=tuple(unrefused) if complete else (),
+            seconds=monotonic() - search.started,
+            memory=resident(),
+            ready=search.ready,
+        )

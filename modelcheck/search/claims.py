@@ -1,0 +1,115 @@
+"""Which properties are broken where: the shortest run found so far for each, by faults and then by steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example
+from spec.frozen import frozen
+from spec.ir import Property, PropertyKind
+from spec.semantics import Machine, State, Step, Taken
+from spec.values import ModelError
+
+OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE}
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
+OF_RUNS = {PropertyKind.RECOVERABLE} | OF_FAIR_RUNS
+
+
+@frozen
+class Place:
+    """How a run gets somewhere: to a state by its number, and perhaps by one step further."""
+
+    faults: int
+    depth: int
+    number: int
+    step: Step | None = None
+    state: State | None = None
+
+
+@frozen
+class Discovery:
+    """A run that decides a property, or that ends in an error of the model."""
+
+    place: Place
+    ending: Ending
+    name: str | None
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """What makes one run better than another: fewer faults, then fewer steps."""
+        return self.place.faults, self.place.depth
+
+
+class Claims:
+    """The properties of a task, and what has been found about them.
+
+    A run with one more fault may be found before a better one; it is kept until
+    the search has come so far that nothing better can follow.
+    """
+
+    def __init__(
+        self, machine: Machine, properties: Sequence[Property], tell: Callable[[Discovery], None]
+    ) -> None:
+        self.best: dict[str, Discovery] = {}
+        self.error: Discovery | None = None
+        self.deadlock = [p.name for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
+        self._machine = machine
+        self._tell = tell
+        self._names = {p.name for p in properties}
+        self._of_states = [p for p in properties if p.kind in OF_STATES]
+        self._of_steps = [p for p in properties if p.kind is PropertyKind.STEP]
+        self._undecided = set(self._names)
+
+    def see_state(self, state: State, place: Place) -> None:
+        """Ask the properties of states about a new one."""
+        for prop in self._of_states:
+            try:
+                holds = self._machine.holds(prop, state)
+            except ModelError as error:
+                self.erred(error, place, prop.name)
+                continue
+            if prop.kind is PropertyKind.REACHABLE and holds:
+                self._found(Discovery(place, Example(), prop.name))
+            elif prop.kind is not PropertyKind.REACHABLE and not holds:
+                self._found(Discovery(place, BadState(), prop.name))
+
+    def see_step(self, before: State, taken: Taken, place: Place) -> None:
+        """Ask the properties of steps about one that was taken; `place` is after it."""
+        for name in taken.broken:
+            if name in self._names:
+                self._found(Discovery(place, BadAssert(), name))
+        for prop in self._of_steps:
+            try:
+                if not self._machine.step_holds(prop, before, taken.step, taken.state):
+                    self._found(Discovery(place, BadStep(), prop.name))
+            except ModelError as error:
+                self.erred(error, place, prop.name)
+
+    def see_deadlock(self, place: Place) -> None:
+        """Nothing can happen in a state."""
+        for name in self.deadlock:
+            self._found(Discovery(place, Deadlocked(), name))
+
+    def erred(self, error: ModelError, place: Place, name: str | None = None) -> None:
+        """The model makes an error there, by a step or while a property is asked."""
+        found = Discovery(place, Erred(error.code, error.message, error.span, error.step), name)
+        if self.error is None or found.cost < self.error.cost:
+            self.error = found
+
+    def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
+        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
+        reached = (faults, depth)
+        self._undecided -= {
+            name for name in self._undecided if name in self.best and self.best[name].cost <= reached
+        }
+        return len(self._undecided) < len(self._names) if one else not self._undecided
+
+    def has_erred(self, faults: int, depth: int) -> bool:
+        """Whether an error of the model stands at the end of the best run of all."""
+        return self.error is not None and self.error.cost <= (faults, depth)
+
+    def _found(self, discovery: Discovery) -> None:
+        name = discovery.name or ""
+        if name not in self.best or discovery.cost < self.best[name].cost:
+            self.best[name] = discovery
+            self._tell(discovery)

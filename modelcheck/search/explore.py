@@ -1,0 +1,193 @@
+"""The states of a check as a graph: all of them, or those a few steps away from a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from counterexamples.state_graph import Edge, StateGraph
+from counterexamples.trace import Trace
+from modelcheck.contract.engine import Limits, Task
+from modelcheck.contract.report import Silent
+from modelcheck.search.layers import Search
+from modelcheck.search.space import NONE, Purse, Space
+from spec.ir import Kind, Property, PropertyKind
+from spec.semantics import Machine, State, Taken
+from spec.values import ModelError
+
+OF_A_STATE = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.DEADLOCK_FREE}
+
+
+class TooManyStates(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """There are more states than were to be explored."""
+
+
+class BeyondBudget(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+    """A run has more faults than the budget allows; `step` is the first of them, counted from 1."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        super().__init__(f"step {step} is a fault more than the budget allows")
+
+
+def whole(task: Task, most: int, trace: Trace | None = None) -> StateGraph:
+    """Every state that a check reaches, with every step that it takes; `trace` is a run to mark in it.
+
+    There are as many states and steps as the engines count.  Costs two looks at
+    the steps of each state.  Raises TooManyStates, ModelError where the model
+    cannot start, and BeyondBudget where the run is none of the check's.
+    """
+    machine = Machine(task.model, task.scope)
+    limited = Task(task.model, task.scope, task.budget, (), Limits(states=most + 1))
+    search = Search(limited, machine, Silent(), keep_edges=False)
+    search.run()
+    if len(search.space) > most:
+        raise TooManyStates
+    faults = [search.space.level(number).faults for number in range(len(search.space))]
+    return _Explored(machine, search.purse, search.space, faults, task.properties).graph(trace)
+
+
+def around(task: Task, trace: Trace, distance: int, most: int) -> StateGraph:
+    """The states of a run, those that are up to so many steps away from one of them, and the steps between.
+
+    Steps to anywhere else are counted, not followed, so this works however many
+    states there are.  Raises TooManyStates and BeyondBudget.
+    """
+    machine, purse = Machine(task.model, task.scope), Purse(task.model, task.budget)
+    explored = _Explored(machine, purse, Space(machine, purse), [], task.properties)
+    frontier = [explored.number(key, faults) for key, faults in explored.run_of(trace)]
+    for _ in range(distance):
+        found = []
+        for number in dict.fromkeys(frontier):
+            for taken, key in explored.steps(number):
+                if key not in explored.space.index:
+                    is_fault = taken.step.action in explored.kinds_of_fault
+                    found.append(explored.number(key, explored.faults[number] + is_fault))
+            if len(explored.space) > most:
+                raise TooManyStates
+        frontier = found
+    return explored.graph(trace)
+
+
+class _Explored:
+    """States with numbers, each with the fewest faults that are known to lead to it."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        purse: Purse,
+        space: Space,
+        faults: list[int],
+        properties: tuple[Property, ...],
+    ) -> None:
+        self.machine = machine
+        self.purse = purse
+        self.space = space
+        self.faults = faults
+        actions = machine.model.actions
+        self.kinds_of_fault = frozenset(a.name for a in actions if a.kind is Kind.FAULT)
+        self._free = frozenset(a.name for a in actions) - self.kinds_of_fault
+        self._of_a_state = [p for p in properties if p.kind in OF_A_STATE]
+        self._of_a_step = [p for p in properties if p.kind is PropertyKind.STEP]
+        self._asserted = {p.name for p in properties if p.kind is PropertyKind.ASSERT}
+
+    def number(self, key: bytes, faults: int) -> int:
+        """The number of a state, a new one for a new state."""
+        found = self.space.index.get(key, NONE)
+        if found == NONE:
+            self.faults.append(faults)
+            return self.space.add(key, NONE)
+        return found
+
+    def run_of(self, trace: Trace) -> Iterator[tuple[bytes, int]]:
+        """The identity of each state of a run, and the faults before it. Raises BeyondBudget."""
+        spent, faults = self.purse.empty, 0
+        yield self.space.key(spent, trace.states[0]), faults
+        for at, (step, state) in enumerate(zip(trace.steps, trace.states[1:], strict=True), 1):
+            if step.action in self.kinds_of_fault:
+                if step.action not in self._affordable(spent, faults):
+                    raise BeyondBudget(at)
+                spent, faults = self.purse.pay(spent, step.action), faults + 1
+            yield self.space.key(spent, state), faults
+
+    def _affordable(self, spent: bytes, faults: int) -> frozenset[str]:
+        return frozenset() if faults == self.purse.total else self.purse.affordable(spent)
+
+    def steps(self, number: int, errors: list[str] | None = None) -> Iterator[tuple[Taken, bytes]]:
+        """Each step from a state within the scope and the budget, and the identity of the state after it.
+
+        They end where the model makes an error, which is put to `errors`.
+        """
+        spent, state = self.space.node(number)
+        allowed = self._free | self._affordable(spent, self.faults[number])
+        try:
+            for taken in self.machine.steps(state, None, allowed):
+                if isinstance(taken, Taken):
+                    is_fault = taken.step.action in self.kinds_of_fault
+                    paid = self.purse.pay(spent, taken.step.action) if is_fault else spent
+                    yield taken, self.space.key(paid, taken.state)
+        except ModelError as error:
+            if errors is not None:
+                errors.append(f"error: {error.message}")
+
+    # ------------------------------------------------------------------ the graph
+
+    def graph(self, trace: Trace | None) -> StateGraph:
+        """Everything that has a number, the steps between, and the run."""
+        edges: list[Edge] = []
+        wrong: dict[int, tuple[str, ...]] = {}
+        beyond: dict[int, int] = {}
+        states = [self.space.node(number)[1] for number in range(len(self.space))]
+        for number, state in enumerate(states):
+            said = [*self._false(state)]
+            for taken, key in self.steps(number, said):
+                end = self.space.index.get(key, NONE)
+                if end == NONE:
+                    beyond[number] = beyond.get(number, 0) + 1
+                else:
+                    edges.append(Edge(number, end, taken.step, self._broken(state, taken)))
+            if said:
+                wrong[number] = tuple(said)
+        start = {self.space.key(self.purse.empty, state) for state in self.machine.initial()}
+        initial = frozenset(number for key, number in self.space.index.items() if key in start)
+        path, taken_ = self._path(edges, trace)
+        return StateGraph(
+            self.machine.model,
+            self.machine.scope,
+            tuple(states),
+            tuple(edges),
+            initial,
+            wrong,
+            beyond,
+            path,
+            taken_,
+        )
+
+    def _path(self, edges: list[Edge], trace: Trace | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The states and the edges that a run goes through."""
+        if trace is None:
+            return (), ()
+        path = tuple(self.space.index[key] for key, _ in self.run_of(trace))
+        numbers = {(edge.start, edge.end, edge.step): number for number, edge in enumerate(edges)}
+        ends = zip(pairwise(path), trace.steps, strict=True)
+        return path, tuple(numbers[start, end, step] for (start, end), step in ends)
+
+    def _broken(self, before: State, taken: Taken) -> tuple[str, ...]:
+        """The claims about steps that are false of one."""
+        false = [prop.name for prop in self._of_a_step if not self._holds_of(prop, before, taken)]
+        return (*false, *(name for name in taken.broken if name in self._asserted))
+
+    def _holds_of(self, prop: Property, before: State, taken: Taken) -> bool:
+        try:
+            return self.machine.step_holds(prop, before, taken.step, taken.state)
+        except ModelError:
+            return False
+
+    def _false(self, state: State) -> Iterator[str]:
+        """The properties that are false in a state, or make an error."""
+        for prop in self._of_a_state:
+            try:
+                if not self.machine.holds(prop, state):
+                    yield f"{prop.name} is false"
+            except ModelError as error:
+                yield f"{prop.name}: {error.message}"

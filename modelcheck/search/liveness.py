@@ -1,0 +1,206 @@
+"""Whether a goal is always reached in the end: `leadsto`, and `always eventually`, by fair runs alone.
+
+`leadsto p ~> q` is violated by a fair run that comes to a state with p and has
+no q there nor ever after; `always eventually q` is `leadsto true ~> q`.  Such a
+run waits: by actions, repairs and the faults that the budget allows it gets to a
+home, where it can be for ever without the goal (see `modelcheck.search.fairness`): it
+stays in one state, or goes round a circle of actions and repairs.  Faults stand
+before the circle only: they come to an end.
+
+The run shown has the fewest faults, then the shortest way to a home; a home to
+stay in goes before a circle that would make the whole run longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+
+from modelcheck.search.fairness import Homes, Hop, Ways, homes, round_trip
+from modelcheck.search.layers import Search
+from modelcheck.search.space import NONE, Purse
+from spec.frozen import frozen
+from spec.ir import Budget, Property, PropertyKind
+from spec.semantics import State, Step, Taken
+
+
+@frozen
+class Starving:
+    """A fair run that waits for ever.
+
+    After the first run to the state `start` it takes `hops`; the last `circle`
+    of these repeat for ever, and when that is 0 it stays where it is.
+    """
+
+    faults: int
+    start: int
+    hops: tuple[Hop, ...]
+    circle: int
+
+
+@frozen
+class Served:
+    """No fair run waits for ever, with any number of faults if `unlimited`, else with those of the budget.
+
+    In `beyond` states a run would wait for ever if a fair action whose step
+    leaves the scope were not possible.
+    """
+
+    beyond: int
+    unlimited: bool
+
+
+def starving(prop: Property, search: Search) -> Starving | Served:
+    """A waiting run of the fewest faults, if any; the search must be complete and have named its edges.
+
+    Costs a look at every state for the goal, a few at every edge, and where a
+    run can wait for ever the faults of every state that it can wait in.
+    Raises Stopped when a limit of the search is reached.
+    """
+    if search.edges is None:
+        raise TypeError("liveness is asked of a search that has no edges")
+    ways = Ways(search.task.model, search.edges, search.mind)
+    unserved = _unserved(prop, search)
+    sources = _sources(prop, search, unserved)
+    found = homes(ways, unserved, ways.possible)
+    first = _first(_Waiting(search, ways, unserved, sources, search.purse), found)
+    if first is not None:
+        return first
+    return Served(
+        _beyond(_Waiting(search, ways, unserved, sources, search.purse)),
+        search.fixpoint and _first(_Waiting(search, ways, unserved, sources, _open(search)), found) is None,
+    )
+
+
+def run_of(found: Starving, search: Search) -> tuple[list[State], list[Step]]:
+    """The states and steps of a waiting run, its circle once. Costs the steps of each state on it."""
+    states, steps = search.space.path(found.start)
+    for hop in found.hops:
+        taken = _taken(search, states[-1], hop)
+        states.append(taken.state)
+        steps.append(taken.step)
+    return states, steps
+
+
+def _taken(search: Search, state: State, hop: Hop) -> Taken:
+    """The first step of an action to a state by its number."""
+    action = search.task.model.actions[hop.action].name
+    _, after = search.space.node(hop.target)
+    for found in search.machine.steps(state, actions=(action,)):
+        if isinstance(found, Taken) and found.state == after:
+            return found
+    raise AssertionError(f"no step of {action} to state {hop.target}")  # the hop was found by one
+
+
+# ---------------------------------------------------------------------- waiting
+
+
+def _unserved(prop: Property, search: Search) -> bytearray:
+    """The states without the goal."""
+    machine, space = search.machine, search.space
+    reached = machine.goal if prop.kind is PropertyKind.LEADSTO else machine.holds
+    found = bytearray(len(space))
+    for number in range(len(space)):
+        search.mind()
+        found[number] = not reached(prop, space.node(number)[1])
+    return found
+
+
+def _sources(prop: Property, search: Search, unserved: bytearray) -> list[int]:
+    """The states in which a run begins to wait."""
+    machine, space = search.machine, search.space
+    numbers = [number for number in range(len(space)) if unserved[number]]
+    if prop.kind is not PropertyKind.LEADSTO:
+        return numbers
+    return [number for number in numbers if machine.holds(prop, space.node(number)[1])]
+
+
+def _open(search: Search) -> Purse:
+    """A purse for any number of the faults that the budget allows any of."""
+    return Purse(search.task.model, Budget(None, search.task.budget.kinds))
+
+
+class _Waiting:
+    """The states in which a run can be waiting, with the fewest faults and then the fewest steps first."""
+
+    def __init__(
+        self, search: Search, ways: Ways, unserved: bytearray, sources: list[int], purse: Purse
+    ) -> None:
+        self.search = search
+        self.ways = ways
+        self.unserved = unserved
+        self._sources = sources
+        self._purse = purse
+        self._numbers = {action.name: i for i, action in enumerate(search.task.model.actions)}
+        self._came: dict[int, tuple[int, int]] = {}  # from which state, by which action
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """Each state once: its number, and the faults and steps it costs to be waiting there."""
+        heap = [(*self._cost(number), number, NONE, NONE) for number in self._sources]
+        heapify(heap)
+        while heap:
+            self.search.mind()
+            faults, depth, number, before, action = heappop(heap)
+            if number in self._came:
+                continue
+            self._came[number] = (before, action)
+            yield number, faults, depth
+            for cost, hop in self._next(number, faults):
+                if self.unserved[hop.target] and hop.target not in self._came:
+                    heappush(heap, (faults + cost, depth + 1, hop.target, number, hop.action))
+
+    def way(self, number: int) -> tuple[int, list[Hop]]:
+        """Where a run begins to wait, and its way from there to a state that was seen."""
+        hops = []
+        while self._came[number][0] != NONE:
+            before, action = self._came[number]
+            hops.append(Hop(action, number))
+            number = before
+        return number, hops[::-1]
+
+    def _cost(self, number: int) -> tuple[int, int]:
+        level = self.search.space.level(number)
+        return level.faults, level.depth
+
+    def _next(self, number: int, faults: int) -> Iterator[tuple[int, Hop]]:
+        """The steps from a state, each with the faults it costs."""
+        for hop in self.ways.hops(number):
+            yield 0, hop
+        if self._purse.allowed and faults != self._purse.total:
+            for hop in self._faults(number):
+                yield 1, hop
+
+    def _faults(self, number: int) -> Iterator[Hop]:
+        space = self.search.space
+        spent, state = space.node(number)
+        for step in self.search.machine.steps(state, actions=self._purse.affordable(spent)):
+            if isinstance(step, Taken):
+                paid = self._purse.pay(spent, step.step.action)
+                yield Hop(self._numbers[step.step.action], space.index[space.key(paid, step.state)])
+
+
+def _first(waiting: _Waiting, found: Homes) -> Starving | None:
+    """The cheapest run to a home: to the nearest, or to one to stay in where the whole run is shorter."""
+    if not found.any():
+        return None
+    best, most = None, None
+    for number, faults, depth in waiting:
+        if most is not None and (faults, depth) >= most:
+            break
+        if found.still[number]:
+            start, hops = waiting.way(number)
+            return Starving(faults, start, tuple(hops), 0)
+        if found.circle[number] and best is None:
+            start, hops = waiting.way(number)
+            circle = round_trip(waiting.ways, found, number)
+            best, most = Starving(faults, start, (*hops, *circle), len(circle)), (faults, depth + len(circle))
+    return best
+
+
+def _beyond(waiting: _Waiting) -> int:
+    """The states that would be a home if nothing led beyond the scope."""
+    ways = waiting.ways
+    if ways.inside == ways.possible:
+        return 0
+    found = homes(ways, waiting.unserved, ways.inside)
+    return sum(found.has(number) for number, _, _ in waiting) if found.any() else 0

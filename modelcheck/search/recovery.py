@@ -1,0 +1,93 @@
+"""Whether every state can still get to where a property holds: AG EF, over actions and repairs alone."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+
+from modelcheck.search.layers import Edges, Search
+from spec.frozen import frozen
+from spec.ir import Property
+
+Mind = Callable[[], None]  # asked once for each state: it looks at the limits now and then
+
+
+@frozen
+class Trap:
+    """The first state from which nothing that is wanted can be reached, by fewest faults, then steps."""
+
+    number: int
+
+
+@frozen
+class Open:
+    """Every state has a way; from `beyond` of them the only one leaves the scope."""
+
+    beyond: int
+
+
+def trap(prop: Property, search: Search) -> Trap | Open:
+    """The first trapped state, if any. Costs one look at every state and two at every edge.
+
+    A state from which a step beyond the scope can be reached is not called
+    trapped: nobody has looked there.  Raises Stopped when a limit of the search is reached.
+    """
+    space, edges, mind = search.space, search.edges, search.mind
+    if edges is None:
+        raise TypeError("ways back are asked of a search that has no edges")
+    back = _backwards(edges, len(space), mind)
+    fine = bytearray(len(space))
+    _extend(fine, _wanted(prop, search), back, mind)
+    inside = sum(fine)
+    _extend(fine, (number for number in range(len(space)) if edges.cut[number]), back, mind)
+    caught = fine.find(0)
+    return Trap(caught) if caught >= 0 else Open(len(space) - inside)
+
+
+def _wanted(prop: Property, search: Search) -> Iterator[int]:
+    """The states that have what the property asks for."""
+    for number in range(len(search.space)):
+        search.mind()
+        if search.machine.holds(prop, search.space.node(number)[1]):
+            yield number
+
+
+@frozen
+class _Back:
+    """The edges turned round: the sources of a target stand together."""
+
+    starts: array[int]
+    sources: array[int]
+
+
+def _backwards(edges: Edges, count: int, mind: Mind) -> _Back:
+    """Counting sort of the edges by target."""
+    starts = array("q", bytes(8 * (count + 1)))
+    for target in edges.targets:
+        starts[target + 1] += 1
+    for number in range(count):
+        starts[number + 1] += starts[number]
+    free = array("q", starts)
+    sources = array("q", bytes(8 * len(edges.targets)))
+    for number in range(count):
+        mind()
+        end = edges.starts[number + 1] if number + 1 < count else len(edges.targets)
+        for at in range(edges.starts[number], end):
+            target = edges.targets[at]
+            sources[free[target]] = number
+            free[target] += 1
+    return _Back(starts, sources)
+
+
+def _extend(reached: bytearray, more: Iterable[int], back: _Back, mind: Mind) -> None:
+    """Mark some states, and all that can get to them."""
+    stack = [number for number in more if not reached[number]]
+    for number in stack:
+        reached[number] = 1
+    while stack:
+        mind()
+        number = stack.pop()
+        for source in back.sources[back.starts[number] : back.starts[number + 1]]:
+            if not reached[source]:
+                reached[source] = 1
+                stack.append(source)

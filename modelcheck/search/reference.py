@@ -1,0 +1,75 @@
+"""The reference engine: the fault-layered search over the interpreter, slow, exact, the oracle for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from counterexamples.trace import Lasso, Trace, Trapped
+from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import Findings, Holds, Verdict, Violated
+from modelcheck.search.account import Account
+from modelcheck.search.claims import OF_FAIR_RUNS, OF_RUNS, Discovery, Place
+from modelcheck.search.layers import Search
+from modelcheck.search.liveness import Starving, run_of, starving
+from modelcheck.search.recovery import Trap, trap
+from spec.ir import Property, PropertyKind
+from spec.semantics import Machine
+
+
+class ReferenceEngine:
+    """Explores every state, some thousands a second; memory is some hundred bytes a state."""
+
+    name: ClassVar[str] = "reference"
+
+    def refusals(self, task: Task) -> tuple[Refusal, ...]:
+        """Checkpoints; and with symmetry what is about steps and fair runs, which tell members apart."""
+        if task.keep is not None:
+            return (Refusal("checkpoints", "explicit"),)
+        kinds = {PropertyKind.STEP, PropertyKind.ASSERT} | OF_FAIR_RUNS if task.symmetry else set()
+        return tuple(
+            Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
+        )
+
+    def run(self, task: Task, reporter: Reporter) -> Findings:
+        """The findings of the fault-layered search."""
+        machine = Machine(task.model, task.scope)
+        kinds = {prop.kind for prop in task.properties}
+        search = Search(
+            task,
+            machine,
+            reporter,
+            keep_edges=not kinds.isdisjoint(OF_RUNS),
+            name_edges=not kinds.isdisjoint(OF_FAIR_RUNS),
+        )
+        return _Account(search, search.run()).findings(self.name)
+
+
+class _Account(Account[Search]):
+    """The findings of a search that also knows where its states lead."""
+
+    def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
+        """Properties of whole runs."""
+        return {PropertyKind.RECOVERABLE: self._recoverable, **dict.fromkeys(OF_FAIR_RUNS, self._fair)}
+
+    def _recoverable(self, prop: Property) -> Verdict:
+        caught = trap(prop, self.search)
+        if not isinstance(caught, Trap):
+            return Holds(self.whole(), beyond=caught.beyond)
+        level = self.search.space.level(caught.number)
+        found = Discovery(Place(level.faults, level.depth, caught.number), Trapped(), prop.name)
+        return Violated(self.extent(level.faults), self.search.trace(found))
+
+    def _fair(self, prop: Property) -> Verdict:
+        found = starving(prop, self.search)
+        if isinstance(found, Starving):
+            return Violated(self.extent(found.faults), self._lasso(found, prop))
+        extent = self.whole() if found.unlimited else self.extent(self.most())
+        return Holds(extent, beyond=found.beyond)
+
+    def _lasso(self, found: Starving, prop: Property) -> Trace:
+        states, steps = run_of(found, self.search)
+        ending = Lasso(len(steps) - found.circle)
+        model, scope, check = self.task.model, self.task.scope, self.task.check
+        return Trace(model, scope, tuple(states), tuple(steps), ending, prop.name, check)

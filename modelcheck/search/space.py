@@ -1,0 +1,151 @@
+"""The states a search has found: each stored once, as canonical bytes, with the state it was found from."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Mapping
+from itertools import pairwise
+
+from modelcheck.search.symmetry import Orbits
+from spec.frozen import frozen
+from spec.ir import Budget, Kind, Model
+from spec.semantics import Machine, State, Step, Taken
+
+NONE = -1
+
+
+class Purse:
+    """What a budget allows: counters per kind are part of a state's identity, as its first bytes."""
+
+    def __init__(self, model: Model, budget: Budget) -> None:
+        faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
+        kinds = budget.kinds
+        allowed = faults if kinds is None else [name for name in faults if kinds.get(name, 0) != 0]
+        self.total = budget.total
+        self.allowed = frozenset(() if budget.total == 0 else allowed)
+        counted = [(name, most) for name in allowed if kinds and (most := kinds[name]) is not None]
+        self._caps = {name: (place, most) for place, (name, most) in enumerate(counted)}
+        self._affordable: dict[bytes, frozenset[str]] = {}
+        self.empty = bytes(2 * len(self._caps))
+
+    @property
+    def width(self) -> int:
+        """How many of a key's bytes are counters."""
+        return len(self.empty)
+
+    def affordable(self, spent: bytes) -> frozenset[str]:
+        """The faults that the budget still allows."""
+        if spent not in self._affordable:
+            kept = [f for f in self.allowed if self._count(spent, f) < self._caps.get(f, (0, 1))[1]]
+            self._affordable[spent] = frozenset(kept)
+        return self._affordable[spent]
+
+    def pay(self, spent: bytes, fault: str) -> bytes:
+        """The counters after one more fault, which must be affordable."""
+        if fault not in self._caps:
+            return spent
+        at = 2 * self._caps[fault][0]
+        return spent[:at] + (self._count(spent, fault) + 1).to_bytes(2) + spent[at + 2 :]
+
+    def _count(self, spent: bytes, fault: str) -> int:
+        """How often a kind has been paid for, 0 where nobody counts."""
+        if fault not in self._caps:
+            return 0
+        at = 2 * self._caps[fault][0]
+        return int.from_bytes(spent[at : at + 2])
+
+
+@frozen
+class Level:
+    """States of one layer and depth stand together; this is where they start."""
+
+    start: int
+    faults: int
+    depth: int
+
+
+class Space:
+    """All states found, numbered in the order they were found, which is by faults and then by depth.
+
+    Costs the canonical bytes of each state, an entry of a dictionary and a number.
+    """
+
+    def __init__(self, machine: Machine, purse: Purse, symmetry: tuple[str, ...] = ()) -> None:
+        self.machine = machine
+        self.identity = Orbits(machine, symmetry).key if symmetry else machine.encode
+        self.index: dict[bytes, int] = {}
+        self.levels: list[Level] = []
+        self._keys: list[bytes] = []
+        self._parents = array("q")
+        self._purse = purse
+        self._free = frozenset(a.name for a in machine.model.actions if a.kind is not Kind.FAULT)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def add(self, key: bytes, parent: int) -> int:
+        """The number of a state that is new."""
+        number = len(self._keys)
+        self._keys.append(key)
+        self._parents.append(parent)
+        self.index[key] = number
+        return number
+
+    def begin(self, faults: int, depth: int) -> None:
+        """From here on states are of that layer and depth."""
+        if self.levels and self.levels[-1].start == len(self):
+            self.levels.pop()
+        self.levels.append(Level(len(self), faults, depth))
+
+    def level(self, number: int) -> Level:
+        """The layer and depth of a state."""
+        return self.levels[bisect_right(self.levels, number, key=lambda level: level.start) - 1]
+
+    def key(self, spent: bytes, state: State) -> bytes:
+        """A state's identity: what is spent per kind of fault, and the canonical bytes (of its orbit)."""
+        return spent + self.identity(state)
+
+    def node(self, number: int) -> tuple[bytes, State]:
+        """What has been spent, and the state, of a number."""
+        return self.split(self._keys[number])
+
+    def split(self, key: bytes) -> tuple[bytes, State]:
+        """The inverse of `key`."""
+        return key[: self._purse.width], self.machine.decode(key[self._purse.width :])
+
+    def path(self, number: int) -> tuple[list[State], list[Step]]:
+        """The run by which a state was found. Costs the enumeration of the steps of each state on it."""
+        numbers = [number]
+        while (parent := self._parents[numbers[-1]]) != NONE:
+            numbers.append(parent)
+        numbers.reverse()
+        start = self._keys[numbers[0]]
+        states = [next(s for s in self.machine.initial() if self.key(self._purse.empty, s) == start)]
+        steps: list[Step] = []
+        for before, after in pairwise(numbers):
+            taken = self._taken(before, states[-1], after)
+            states.append(taken.state)
+            steps.append(taken.step)
+        return states, steps
+
+    def _taken(self, number: int, state: State, after: int) -> Taken:
+        """The first step to another state (or its orbit) from a state that `number` stands for.
+
+        It is a fault exactly when the other state has one more.
+        """
+        spent, _ = self.node(number)
+        fault = self.level(number).faults != self.level(after).faults
+        for found in self.machine.steps(
+            state, actions=self._purse.affordable(spent) if fault else self._free
+        ):
+            if isinstance(found, Taken):
+                paid = self._purse.pay(spent, found.step.action) if fault else spent
+                if self.key(paid, found.state) == self._keys[after]:
+                    return found
+        raise AssertionError(f"no step from state {number} to {after}")  # `after` was found by one
+
+
+def is_unbounded(kinds: Mapping[str, int | None] | None) -> bool:
+    """Whether the kinds of faults say nothing about how many."""
+    return kinds is None or all(most is None for most in kinds.values())

@@ -1,1 +1,0 @@
-"""Smaller runs that show the same."""

@@ -1,0 +1,150 @@
+"""What was worked out before, on disk, shared by all runs of one user; losing it costs only time.
+
+Compiled kernels are kept there, which are run as code, and answers, which are believed; a
+checksum says only that they are whole.  So it has to be the user's own: a folder that others
+can write to is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from modelcheck.contract.engine import CannotStart
+from spec.frozen import frozen
+
+
+@frozen
+class Kept:
+    """What is kept: the mark that its files begin with, what they are called, how many there may be.
+
+    Where there are more, the oldest go first.
+    """
+
+    mark: bytes
+    names: str
+    most: int
+
+
+KERNELS = Kept(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full)?", 200)
+ANSWERS = Kept(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
+OURS = {0, os.geteuid()}  # whose files are trusted: the user's, and those of who may do anything anyhow
+_NEW = r"new-\w{8}"
+
+
+class Cache:
+    """Bytes by key, each with its checksum.
+
+    Files appear whole or not at all, so runs may share a folder; a folder that
+    cannot be written, a full disk or a damaged file is as if nothing were kept.
+    `problem` says why the latest was not kept, if so.
+    """
+
+    problem = ""
+
+    def __init__(self, folder: Path | None = None, kept: Kept = KERNELS) -> None:
+        self.folder = folder or _folder()
+        self._kept = kept
+
+    def insist(self) -> None:
+        """See that nobody else can have put something there. Raises CannotStart."""
+        with contextlib.suppress(OSError):  # then nothing is kept
+            about = self.folder.stat()
+            if stat.S_ISDIR(about.st_mode) and (wrong := _wrong(about)):
+                what = f"{wrong} the cache {self.folder}, and what is in it is run"
+                raise CannotStart(f"{what}: make it yours alone, or name another with MODELCHECK_CACHE")
+
+    def make(self) -> None:
+        """Have the folder, for nobody else. Raises OSError."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def get(self, key: str) -> bytes | None:
+        """What is kept under a key, if it is there, undamaged and nobody else's."""
+        try:
+            handle = os.open(self.folder / key, os.O_RDONLY | os.O_NOFOLLOW)
+            with os.fdopen(handle, "rb") as file:
+                data = b"" if _wrong(os.fstat(handle)) else file.read()
+        except OSError:
+            return None
+        mark = self._kept.mark
+        digest, kept = data[len(mark) :][:32], data[len(mark) + 32 :]
+        return kept if data.startswith(mark) and hashlib.sha256(kept).digest() == digest else None
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep bytes under a key, if that is possible."""
+        try:
+            self.make()
+            handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(self._kept.mark + hashlib.sha256(data).digest() + data)
+                Path(name).replace(self.folder / key)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+            self._trim()
+        except OSError as error:
+            self.problem = (error.strerror or str(error)).lower()
+
+    def _trim(self) -> None:
+        """Remove the oldest of these files, and nothing else that may be in the folder."""
+        named = re.compile(f"{self._kept.names}|{_NEW}")
+        found = [path for path in self.folder.iterdir() if named.fullmatch(path.name)]
+        if len(found) > self._kept.most:
+            ours = [path for path in found if self._is_marked(path)]
+            newest = sorted(ours, key=lambda path: path.stat().st_mtime, reverse=True)
+            for path in newest[self._kept.most :]:
+                path.unlink(missing_ok=True)
+
+    def _is_marked(self, path: Path) -> bool:
+        try:
+            with path.open("rb") as file:
+                return file.read(len(self._kept.mark)) == self._kept.mark
+        except OSError:
+            return False
+
+
+def sources(*packages: str) -> str:
+    """A digest of the text of these packages: another text may have other kernels and other answers."""
+    return hashlib.sha256("".join(map(_of_package, packages)).encode()).hexdigest()
+
+
+@cache
+def _of_package(package: str) -> str:
+    """A digest of the text of a package, which is read once."""
+    return hashlib.sha256(b"\0".join(_texts(files(package)))).hexdigest()
+
+
+def _texts(folder: Traversable) -> Iterator[bytes]:
+    for one in sorted(folder.iterdir(), key=str):
+        if one.is_dir():
+            yield from _texts(one)
+        elif one.name.endswith(".py"):
+            yield one.read_bytes()
+
+
+def _wrong(about: os.stat_result) -> str:
+    """Why a file or folder may not be the user's own, if so."""
+    if about.st_uid not in OURS:
+        return "somebody else owns"
+    return "others can write to" if stat.S_IMODE(about.st_mode) & 0o022 else ""
+
+
+def _folder() -> Path:
+    given = os.environ.get("MODELCHECK_CACHE")
+    if given:
+        return Path(given)
+    root = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(root) if root else Path.home() / ".cache") / "modelcheck"
+    except RuntimeError:  # the user has no home
+        return Path(tempfile.gettempdir()) / f"modelcheck-{os.geteuid()}"

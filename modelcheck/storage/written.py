@@ -1,0 +1,106 @@
+"""The files that a command writes: not over what it reads, nor over what others wrote, unless told to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.storage.files import is_special, refuse_unwritable, save
+from modelcheck.storage.ours import is_ours, marked
+from modelcheck.storage.output import Output
+from spec.diagnostics import Diagnostic, SpecError
+from spec.source import Source
+
+LARGEST = 1 << 30  # bytes of a file of ours; more is some other file
+
+
+def add_force(parser: argparse._ActionsContainer) -> None:
+    """The option that lets a command write over any file."""
+    parser.add_argument(
+        "--force", action="store_true", help="write over files that modelcheck has not written, too"
+    )
+
+
+class Files:
+    """Writes the files of one command, given what it reads; with `force` over whatever there is.
+
+    What cannot be written is told, and does not keep the others from being written.  A name that
+    the same command has written already gets a number.
+    """
+
+    def __init__(self, output: Output, inputs: Iterable[str | Path], *, force: bool = False) -> None:
+        self._output = output
+        self._inputs = [Path(name) for name in inputs]
+        self._force = force
+        self._put = set[str]()
+        self._failed = False
+
+    def refuse(self, *paths: Path) -> None:
+        """Raise now a SpecError for what `put` would tell after long work; leaves nothing behind."""
+        for path in paths:
+            refuse_unwritable(path)
+            if self._force or is_special(path):
+                continue
+            if any(_is_same(path, other) for other in self._inputs):
+                _refuse(path, "this command reads it")
+            refuse_others(path)
+
+    def put(self, path: Path, kind: str, content: str | bytes) -> None:
+        """Write a file of that kind (see `ours`), as a whole or not at all, and tell so."""
+        path = self._unused(path)
+        try:
+            self.refuse(path)
+            save(path, marked(kind, content))
+        except SpecError as error:
+            self._output.mistakes(error)
+            self._failed = True
+        else:
+            self._put.add(os.path.realpath(path))
+            self._output.tell(f"modelcheck: wrote {path}")
+
+    def fail(self, path: Path, why: object) -> None:
+        """Tell that there is nothing to write to a file, for a reason."""
+        self._output.tell(f"modelcheck: {path} is not written: {why}")
+        self._failed = True
+
+    def exit(self, *codes: Exit) -> Exit:
+        """The worst of some exit codes, and of whether a file that was asked for is missing."""
+        return worst([*codes, Exit.WRONG if self._failed else Exit.EXPECTED])
+
+    def _unused(self, path: Path) -> Path:
+        """The path, or one with a number, if this command has written it already."""
+        name, dot, suffixes = path.name.partition(".")
+        number, found = 1, path
+        while os.path.realpath(found) in self._put:
+            number += 1
+            found = path.with_name(f"{name}-{number}{dot}{suffixes}")
+        return found
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:  # it is not there
+        return False
+
+
+def refuse_others(path: Path) -> None:
+    """Raise SpecError for a file that modelcheck has not written, unless it is empty."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST)
+    except FileNotFoundError:
+        return
+    except OSError:  # nobody can say that it is ours
+        data = b"?"
+    if data and not is_ours(data):
+        _refuse(path, "modelcheck has not written it, or it was changed since")
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    message, help_ = f"this would be written over, and {why}", "name another file, or give --force"
+    raise SpecError([Diagnostic("R0913", Source(str(path), ""), None, message, help=help_)])

@@ -1,0 +1,159 @@
+"""Terms over plain variables as formulas of z3, in which there are only truth values.
+
+Everything is finite and small, so a number is a truth value for each value that it
+may have, which lets the solver conclude more than bits of it do.
+Formulas are made by the hundred thousand, so they are made by z3's C functions, which ask no types.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import z3
+
+from modelcheck.grounding.terms import Sign, Term
+
+Formula = Any  # of z3, which has no types
+Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that
+Number = dict[int, Formula]  # for each value that it may have, when it has that
+State = list[Formula | Atoms]
+ARITHMETIC = {
+    Sign.ADD: operator.add,
+    Sign.SUB: operator.sub,
+    Sign.MUL: operator.mul,
+    Sign.DIV: operator.floordiv,
+    Sign.MOD: operator.mod,
+}
+
+
+class Formulas:
+    """Terms over a state as formulas: of a number for each value that it may have when it has that.
+
+    The values of a number exclude each other, and it has one of them, so a formula needs
+    to say only when a number has a value, and never when it has not.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._made: dict[Term, Formula | Number] = {}
+
+    def truth(self, term: Term) -> Formula:
+        """When it is true."""
+        return self.made(term)
+
+    def made(self, term: Term) -> Formula | Number:
+        """A term. Each is made once; deep terms are made without deep recursion."""
+        stack = [term]
+        while stack:
+            top = stack[-1]
+            if top in self._made:
+                stack.pop()
+                continue
+            waiting = [arg for arg in top.args if arg not in self._made]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            self._made[top] = self._formula(top, [self._made[arg] for arg in top.args])
+            stack.pop()
+        return self._made[term]
+
+    def _formula(self, term: Term, args: list[Any]) -> Formula | Number:  # noqa: C901 - by sign
+        match term.sign, args:
+            case Sign.CONST, _:
+                return {term.lo: true()} if not term.truth else true() if term.lo else false()
+            case Sign.VAR, _:
+                stored = self._state[term.value]
+                return dict(enumerate(stored)) if isinstance(stored, tuple) else stored
+            case Sign.NOT, [a]:
+                return no(a)
+            case Sign.AND, _:
+                return every(args)
+            case Sign.OR, _:
+                return some(args)
+            case Sign.EQ, [dict(a), dict(b)]:
+                return some(every([a[n], b[n]]) for n in a if n in b)
+            case Sign.EQ, [a, b]:
+                return a == b
+            case Sign.LT, [a, b]:
+                return some(every([a[n], some(b[m] for m in b if m > n)]) for n in a)
+            case Sign.ITE, [test, dict(a), dict(b)]:
+                return _chosen(test, a, b)
+            case Sign.ITE, [test, a, b]:
+                return choice(test, a, b)
+            case sign, [a, b]:
+                found: dict[int, list[Formula]] = {}
+                for (n, x), (m, y) in product(a.items(), b.items()):
+                    if sign not in {Sign.DIV, Sign.MOD} or m:
+                        found.setdefault(ARITHMETIC[sign](n, m), []).append(every([x, y]))
+                return {n: some(tests) for n, tests in found.items()}
+            case sign, _:
+                raise AssertionError(f"{sign} of {len(args)}")
+
+
+def _chosen(test: Formula, a: Number, b: Number) -> Number:
+    found = {}
+    for n in {**a, **b}:
+        if n in a and n in b:
+            found[n] = a[n] if a[n] is b[n] else choice(test, a[n], b[n])
+        else:
+            found[n] = every([test, a[n]] if n in a else [no(test), b[n]])
+    return found
+
+
+@cache
+def true() -> Formula:
+    """What is always true; one object, by which the others know it."""
+    return z3.BoolVal(val=True)
+
+
+@cache
+def false() -> Formula:
+    """What is never true; one object, by which the others know it."""
+    return z3.BoolVal(val=False)
+
+
+def every(parts: Iterable[Formula]) -> Formula:
+    """That all of them are true."""
+    always = true()
+    found = [part for part in parts if part is not always]
+    if not found:  # z3 takes an And of nothing for something that it knows nothing about
+        return always
+    return found[0] if len(found) == 1 else _made(z3.Z3_mk_and, *in_c(found))
+
+
+def some(parts: Iterable[Formula]) -> Formula:
+    """That some of them are true."""
+    never = false()
+    found = [part for part in parts if part is not never]
+    if not found:
+        return never
+    return found[0] if len(found) == 1 else _made(z3.Z3_mk_or, *in_c(found))
+
+
+def no(formula: Formula) -> Formula:
+    """That it is not true."""
+    return _made(z3.Z3_mk_not, formula.ast)
+
+
+def choice(test: Formula, a: Formula, b: Formula) -> Formula:
+    """A where the test is true, b elsewhere."""
+    return _made(z3.Z3_mk_ite, test.ast, a.ast, b.ast)
+
+
+def implies(a: Formula, b: Formula) -> Formula:
+    """Not a, or b."""
+    return b if a is true() else _made(z3.Z3_mk_implies, a.ast, b.ast)
+
+
+def _made(function: Callable[..., Formula], *args: Formula) -> Formula:
+    context = z3.main_ctx()
+    return z3.BoolRef(function(context.ref(), *args), context)
+
+
+def in_c(literals: Sequence[Formula]) -> tuple[int, Any]:
+    """How many literals there are, and all of them as C has them."""
+    return len(literals), (z3.Ast * len(literals))(*[literal.ast for literal in literals])

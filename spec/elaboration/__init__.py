@@ -1,0 +1,1 @@
+"""From the surface tree to the IR: names, types, expressions, statements, checks."""

@@ -1,0 +1,246 @@
+"""`check` blocks: bounds, switches, faults and expectations, each held against what the model declares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.diagnostics import suggest
+from spec.elaboration.constants import constant
+from spec.elaboration.names import Declarations
+from spec.elaboration.problems import Problems
+from spec.source import Span
+
+LARGEST_SORT = 64
+LARGEST_NAT = 1_000_000
+
+
+class Checks:
+    """Elaborates the checks of one model."""
+
+    def __init__(self, declared: Declarations, model: ir.Model, problems: Problems) -> None:
+        self.declared, self.model, self.problems = declared, model, problems
+        self.faults = {a.name for a in model.actions if a.kind is ir.Kind.FAULT}
+        self.actions = {a.name for a in model.actions}
+        self.properties = {p.name for p in model.properties}
+
+    def attach(self, checks: tuple[s.CheckDecl, ...]) -> ir.Model:
+        """The model with its checks."""
+        return replace(self.model, checks=tuple(map(self.check, checks)))
+
+    def check(self, node: s.CheckDecl) -> ir.Check:
+        """One check; reports what it leaves open and what it names that is not there."""
+        clauses = self._grouped(node)
+        scope = ir.Scope(*self._bounds(node, clauses["scope"]), self._config(clauses["config"]))
+        self._within(node, scope, clauses["config"])
+        only = tuple(name.text for name in clauses["only"] if self._known_property(name))
+        expect = tuple(made for item in clauses["expect"] if (made := self._expect(item, only or None)))
+        budget = self._budget(node, clauses["faults"])
+        says = node.says.text if node.says else None
+        return ir.Check(node.name.text, scope, budget, only or None, expect, says, span=node.span)
+
+    def _grouped(self, node: s.CheckDecl) -> dict[str, list]:  # type: ignore[type-arg]
+        found: dict[str, list] = {"scope": [], "config": [], "faults": [], "only": [], "expect": []}  # type: ignore[type-arg]
+        for clause in node.clauses:
+            match clause:
+                case s.ScopeClause(items):
+                    found["scope"] += items
+                case s.ConfigClause(items):
+                    found["config"] += items
+                case s.FaultsClause(items):
+                    found["faults"] += items
+                case s.OnlyClause(items):
+                    found["only"] += items
+                case s.ExpectClause(items):
+                    found["expect"] += items
+        return found
+
+    # -------------------------------------------------------------- bounds
+
+    def _bounds(
+        self, node: s.CheckDecl, items: list[s.ScopeItem]
+    ) -> tuple[dict[str, tuple[str, ...]], dict[str, int], dict[str, int]]:
+        sorts: dict[str, tuple[str, ...]] = {}
+        nats: dict[str, int] = {}
+        networks: dict[str, int] = {}
+        for item in items:
+            name = item.name.text
+            if name in sorts or name in nats or name in networks:
+                self.problems.add(
+                    "R0502", item.name.span, f"`{name}` is bounded twice", help="keep one of the two"
+                )
+            elif self.declared.types.get(name) == t.Sort(name):
+                sorts[name] = self._members(item)
+            elif self.declared.types.get(name) == t.Nat(name):
+                nats[name] = self._number(item, LARGEST_NAT)
+            elif name in self.declared.networks:
+                networks[name] = self._number(item, LARGEST_NAT)
+            else:
+                of = self.declared.types.get(name)
+                if isinstance(of, t.Sort | t.Nat):
+                    help_ = f"`{name}` is another name of {of}: bound that"
+                else:
+                    help_ = suggest(name, self._bounded()) or "a scope bounds sorts, nats and networks"
+                self.problems.add(
+                    "R0501", item.name.span, f"there is nothing called `{name}` to bound", help=help_
+                )
+        missing = [
+            name
+            for name in self._bounded()
+            if name not in sorts and name not in nats and name not in networks
+        ]
+        if missing:
+            help_ = "write `scope " + ", ".join(f"{name} = …" for name in missing) + "`"
+            listed = ", ".join(f"`{name}`" for name in missing)
+            self.problems.add("R0503", node.name.span, f"the check has no scope for {listed}", help=help_)
+        return sorts, nats, networks
+
+    def _bounded(self) -> list[str]:
+        types = [name for name, of in self.declared.types.items() if of in {t.Sort(name), t.Nat(name)}]
+        return [*types, *self.declared.networks]
+
+    def _members(self, item: s.ScopeItem) -> tuple[str, ...]:
+        if not isinstance(item.value, int):
+            names = [ident.text for ident in item.value]
+            for position, ident in enumerate(item.value):
+                if ident.text in names[:position]:
+                    self.problems.add(
+                        "R0201", ident.span, f"the member `{ident.text}` is written twice", help="rename one"
+                    )
+            return tuple(names)
+        if not 1 <= item.value <= LARGEST_SORT:
+            message = f"a sort has 1 to {LARGEST_SORT} members, not {item.value}"
+            self.problems.add("R0504", item.span, message, help="most bugs show with 2 or 3")
+            return member_names(item.name.text, 1)
+        return member_names(item.name.text, item.value)
+
+    def _number(self, item: s.ScopeItem, most: int) -> int:
+        if isinstance(item.value, int):
+            if item.value > most:
+                self.problems.add(
+                    "R0504", item.span, f"a scope goes up to {most:,}", help="most bugs show below 5"
+                )
+            return item.value
+        message = f"`{item.name.text}` takes a number: only sorts have named members"
+        self.problems.add("R0504", item.span, message, help=f"write `{item.name.text} = {len(item.value)}`")
+        return 0
+
+    def _config(self, items: list[s.ConfigItem]) -> dict[str, ir.Value]:
+        found = {entry.name: entry.default for entry in self.model.configs}
+        seen: set[str] = set()
+        for item in items:
+            name = item.name.text
+            if name not in self.declared.configs:
+                help_ = suggest(name, self.declared.configs)
+                self.problems.add("R0505", item.name.span, f"there is no config `{name}`", help=help_)
+                continue
+            if name in seen:
+                self.problems.add(
+                    "R0502", item.name.span, f"`{name}` is set twice", help="keep one of the two"
+                )
+            seen.add(name)
+            found[name] = constant(self.declared, item.value, self.declared.configs[name])
+        return found
+
+    def _within(self, node: s.CheckDecl, scope: ir.Scope, items: list[s.ConfigItem]) -> None:
+        """Report settings that are beyond the scope of the nat they are of."""
+        places = {item.name.text: item.value.span for item in items}
+        for entry in self.model.configs:
+            of = entry.type.of if isinstance(entry.type, t.Option) else entry.type
+            value = scope.config[entry.name]
+            if not isinstance(of, t.Nat) or of.name not in scope.nats or not isinstance(value, int):
+                continue
+            if value > scope.nats[of.name]:
+                span = places.get(entry.name, node.name.span)
+                what = f"`{entry.name}` is {value}, and {of.name} goes up to {scope.nats[of.name]} here"
+                self.problems.add("R0506", span, what, help=f"write `scope {of.name} = {value}` or more")
+
+    # -------------------------------------------------------------- faults
+
+    def _budget(self, node: s.CheckDecl, items: list[s.FaultItem]) -> ir.Budget:
+        if not items:
+            if self.faults:
+                listed = ", ".join(sorted(self.faults))
+                help_ = f"write `faults none`, `faults <= 1`, `faults any`, or a bound for each of {listed}"
+                self.problems.add(
+                    "R0508", node.name.span, "the check does not say how many faults may happen", help=help_
+                )
+            return ir.Budget(0)
+        total = [item for item in items if item.kind is None]
+        if len(total) > 1:
+            self.problems.add(
+                "R0502", total[1].span, "the faults in all are bounded twice", help="keep one of the two"
+            )
+        self._each_kind_once(items)
+        kinds = {
+            item.kind.text: item.most
+            for item in items
+            if item.kind is not None and self._known_fault(item.kind)
+        }
+        most = total[0].most if total else None
+        return ir.Budget(most, kinds or None)
+
+    def _each_kind_once(self, items: list[s.FaultItem]) -> None:
+        seen: set[str] = set()
+        for item in items:
+            if item.kind is not None and item.kind.text in seen:
+                what = f"`{item.kind.text}` is bounded twice"
+                self.problems.add("R0502", item.kind.span, what, help="keep one of the two")
+            elif item.kind is not None:
+                seen.add(item.kind.text)
+
+    def _known_fault(self, kind: s.Ident) -> bool:
+        if kind.text in self.faults:
+            return True
+        help_ = suggest(kind.text, self.faults)
+        if kind.text in self.actions:
+            help_ = f"`{kind.text}` is not a fault: only faults are bounded"
+        self.problems.add("R0509", kind.span, f"there is no fault `{kind.text}`", help=help_)
+        return False
+
+    # -------------------------------------------------------------- expectations
+
+    def _known_property(self, name: s.Ident) -> bool:
+        if name.text in self.properties:
+            return True
+        help_ = suggest(name.text, self.properties)
+        self.problems.add("R0510", name.span, f"there is no property `{name.text}`", help=help_)
+        return False
+
+    def _expect(
+        self, item: s.VerdictExpect | s.CountExpect, only: tuple[str, ...] | None
+    ) -> ir.Expect | None:
+        match item:
+            case s.VerdictExpect(name):
+                if not self._known_property(name):
+                    return None
+                if only is not None and name.text not in only:
+                    message = f"this check does not look at `{name.text}`"
+                    self.problems.add("R0511", name.span, message, help="add it to `only`")
+            case s.CountExpect("taken", s.Ident(action)) if action not in self.actions:
+                self._unknown_action(item.of.span if item.of else item.span, action)
+                return None
+            case _:
+                pass
+        return expectation(item)
+
+    def _unknown_action(self, span: Span, name: str) -> None:
+        self.problems.add("R0208", span, f"there is no action `{name}`", help=suggest(name, self.actions))
+
+
+def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
+    """What a check expects, as it is written; nothing says whether the model has what it names."""
+    match item:
+        case s.VerdictExpect(name, holds, any_faults, faults, steps):
+            return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)
+        case s.CountExpect("taken", s.Ident(action), count):
+            return ir.ExpectTaken(action, count, span=item.span)
+        case s.CountExpect(what, _, count, faults):
+            return ir.ExpectCount(what, count, faults, span=item.span)
+
+
+def member_names(sort: str, size: int) -> tuple[str, ...]:
+    """Names for the members of a sort that a check only counts: `replica1`, `replica2` and so on."""
+    return tuple(f"{sort.lower()}{number}" for number in range(1, size + 1))

@@ -1,0 +1,346 @@
+"""A protocol without variants → `ir.Model`: all declarations, in the order of the text."""
+
+from __future__ import annotations
+
+import re
+
+import spec.elaboration.bindings as bindings
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.diagnostics import Diagnostic, SpecError
+from spec.elaboration.builtins import flush_type
+from spec.elaboration.checks import Checks
+from spec.elaboration.constants import constant
+from spec.elaboration.display import display
+from spec.elaboration.expressions import Expressions
+from spec.elaboration.names import Declarations, Variable, declare
+from spec.elaboration.networks import network_faults
+from spec.elaboration.problems import Problems
+from spec.elaboration.scopes import Binding, Env, Frame, Use
+from spec.elaboration.statements import Statements
+from spec.parser import parse_expression
+from spec.source import Source, Span
+from spec.versions import Order, order
+
+
+def elaborate(
+    protocol: s.Protocol, checks: tuple[s.CheckDecl, ...], source: Source, problems: Problems
+) -> ir.Model:
+    """The model a protocol means, with its checks.
+
+    Reports into `problems`; when there are any, the result is not to be used.
+    """
+    declared = declare(protocol, problems)
+    return _Protocol(declared, protocol, source, problems).model(checks)
+
+
+class _Protocol:
+    def __init__(
+        self, declared: Declarations, protocol: s.Protocol, source: Source, problems: Problems
+    ) -> None:
+        self.declared, self.protocol, self.source, self.problems = declared, protocol, source, problems
+        self._first_slots = 1  # the most that any first value needs
+
+    def model(self, checks: tuple[s.CheckDecl, ...]) -> ir.Model:
+        self._functions()
+        declared, configs, variables = self.declared, self._configs(), self._variables()
+        init, init_slots = self._init()
+        actions = (*(self._action(a) for a in declared.actions.values()), *network_faults(declared))
+        properties = (*(self._property(p) for p in declared.properties.values()), *_asserts(actions))
+        types = dict.fromkeys(declared.types.values())  # a type may have several names
+        model = ir.Model(
+            name=self.protocol.name.text,
+            source=self.source,
+            sorts=tuple(of for of in types if isinstance(of, t.Sort)),
+            nats=tuple(of for of in types if isinstance(of, t.Nat)),
+            enums=tuple(of for of in types if isinstance(of, t.Enum)),
+            records=tuple(of for of in types if isinstance(of, t.Record)),
+            unions=tuple(of for of in types if isinstance(of, t.Union)),
+            configs=configs,
+            assumes=self._assumes(),
+            variables=variables,
+            init=init,
+            init_slots=init_slots,
+            actions=actions,
+            properties=properties,
+            checks=(),
+            display=display(declared, self.protocol),
+        )
+        self.problems.variant = None  # checks stand outside
+        return Checks(declared, model, self.problems).attach(checks)
+
+    # -------------------------------------------------------------- places with rules of their own
+
+    def _only(self, frame: Frame, allowed: set[Use], where: str) -> None:
+        """Report what an expression reads and may not read there."""
+        for use, span, name in frame.uses:
+            if use in allowed:
+                continue
+            match use:
+                case Use.GHOST:
+                    message = f"{where} cannot see the ghost `{name}`"
+                    help_ = "only properties, and what is assigned to ghosts, may read ghosts"
+                    self.problems.add("R0404", span, message, help=help_)
+                case Use.STATE:
+                    message = f"{where} cannot depend on the state (`{name}`)"
+                    self.problems.add("R0408", span, message, help="only configs and sizes are known there")
+                case Use.OLD:
+                    message, help_ = (
+                        f"`{name}(…)` has no meaning in {where}",
+                        "it belongs in a `step` property",
+                    )
+                    self.problems.add("R0409", span, message, help=help_)
+                case Use.ENABLED:
+                    message = f"`enabled(…)` has no meaning in {where}"
+                    self.problems.add("R0409", span, message, help="it belongs in a property")
+
+    def _functions(self) -> None:
+        """Every function once by itself, so that a mistake in it is reported even when nothing calls it."""
+        for fun in self.declared.functions.values():
+            frame, env = Frame(), Env()
+            elaborator = Expressions(self.declared, frame)
+            for param in fun.params or ():
+                bindings.fresh(elaborator, param.name, env)
+                env = env.bind(param.name.text, Binding(self.declared.resolve(param.type), frame.slot()))
+            frame.inlining.append((fun.name.text, fun.name.span))
+            elaborator.check(fun.body, self.declared.resolve(fun.result), env, "as the function's value")
+
+    # -------------------------------------------------------------- data
+
+    def _configs(self) -> tuple[ir.ConfigEntry, ...]:
+        made = []
+        for item in self.protocol.items:
+            if not isinstance(item, s.ConfigDecl) or item.name.text not in self.declared.configs:
+                continue
+            of = self.declared.configs[item.name.text]
+            value = constant(self.declared, item.value, of)
+            defaults = tuple((d.version.text, constant(self.declared, d.value, of)) for d in item.defaults)
+            self._versions(item.defaults)
+            key, note = (x.text if x is not None else None for x in (item.key, item.note))
+            made.append(ir.ConfigEntry(item.name.text, of, value, key, note, defaults, span=item.span))
+        return tuple(made)
+
+    def _versions(self, defaults: tuple[s.ConfigDefault, ...]) -> None:
+        last: Order | None = None
+        for default in defaults:
+            text = default.version.text
+            now = order(text)
+            if now is None:
+                help_ = 'a version is numbers and dots: "0.11.0"'
+                self.problems.add("R0507", default.version.span, f"`{text}` is not a version", help=help_)
+                continue
+            if last is not None and now <= last:
+                message = "the versions do not ascend"
+                self.problems.add("R0507", default.version.span, message, help="write the oldest first")
+            last = now
+
+    def _assumes(self) -> tuple[ir.Assume, ...]:
+        made = []
+        for item in self.protocol.items:
+            if isinstance(item, s.AssumeDecl):
+                frame = Frame()
+                test = Expressions(self.declared, frame).check(item.test, t.BOOL, Env())
+                self._only(frame, set(), "an assumption")
+                made.append(ir.Assume(item.name.text, test, frame.slots, span=item.span))
+        return tuple(made)
+
+    def _variables(self) -> tuple[ir.Variable, ...]:
+        every = [
+            *self.declared.variables.values(),
+            *(v for fs in self.declared.fields.values() for v in fs.values()),
+        ]
+        made: list[ir.Variable] = []
+        for var in every:
+            made.append(self._variable(var))
+            if var.storage == "cached" and isinstance(var.type, t.Seq):
+                made.append(_flushed(var, made[-1]))
+        indexed = sorted(zip(_indices(every), made, strict=False), key=lambda pair: pair[0])
+        return tuple(v for _, v in indexed)
+
+    def _variable(self, var: Variable) -> ir.Variable:
+        network = self.declared.networks.get(var.name)
+        storage = (
+            ir.Storage(var.storage) if var.storage in {"durable", "volatile", "cached"} else ir.Storage.NONE
+        )
+        of: t.Type = t.Map(t.Sort(var.owner), var.type) if var.owner else var.type
+        if network is not None:
+            init = _empty(var.type, var.span)
+        else:
+            assert var.init is not None
+            frame = Frame()
+            inner = Expressions(self.declared, frame).check(var.init, var.type, Env(), "as the first value")
+            self._only(frame, set(), "a first value")
+            init = ir.Fit(inner, type=var.type, span=inner.span)
+            self._first_slots = max(self._first_slots, frame.slots)
+        if var.owner:
+            init = ir.MapOf(_FAR, "r", init, type=of, span=var.span)
+        mode = network.mode.text if network is not None else None
+        return ir.Variable(var.name, of, init, storage, var.ghost, var.owner, mode, span=var.span)
+
+    def _init(self) -> tuple[tuple[ir.Stmt, ...], int]:
+        blocks = [item for item in self.protocol.items if isinstance(item, s.InitDecl)]
+        for extra in blocks[1:]:
+            first = (blocks[0].span, "the first is here")
+            self.problems.add(
+                "R0201", extra.span, "there are two `init` blocks", help="write one", notes=(first,)
+            )
+        if not blocks:
+            return (), self._first_slots
+        frame = Frame()
+        made = Statements(self.declared, frame).block(blocks[0].body, Env())
+        self._only(frame, {Use.STATE, Use.GHOST}, "`init`")
+        return made, max(self._first_slots, frame.slots)
+
+    # -------------------------------------------------------------- behaviour
+
+    def _action(self, item: s.ActionDecl) -> ir.Action:
+        frame, env = Frame(), Env()
+        statements = Statements(self.declared, frame)
+        params = []
+        for binder in item.params:
+            env, slot, domain, case, of = bindings.bind(statements.expressions, binder, env)
+            params.append(ir.Param(binder.name.text, slot, of, domain, case, span=binder.span))
+        self._only(frame, {Use.STATE}, "a parameter")
+        frame.uses.clear()
+        with_params = env
+        head, rest, env = self._head(item, statements, env)
+        self._only(frame, {Use.STATE}, "a guard")
+        frame.uses.clear()
+        body = statements.block(rest, env)
+        self._only(frame, {Use.STATE, Use.GHOST}, "an action")
+        frame.uses.clear()
+        says = self._says(item.says, with_params, statements.expressions)
+        self._only(frame, {Use.STATE, Use.GHOST}, "a `says` text")
+        kind, fairness = ir.Kind(item.kind), ir.Fairness(item.fairness)
+        if kind is ir.Kind.FAULT and fairness is not ir.Fairness.NONE:
+            help_ = "fairness is for what must happen in the end; a fault need not"
+            self.problems.add("R0410", item.name.span, "a fault cannot be fair", help=help_)
+        return ir.Action(
+            item.name.text, kind, fairness, tuple(params), head, body, frame.slots, says, span=item.span
+        )  # fmt: skip
+
+    def _head(
+        self, item: s.ActionDecl, statements: Statements, env: Env
+    ) -> tuple[tuple[ir.Guard | ir.Bound, ...], tuple[s.Stmt, ...], Env]:
+        made: list[ir.Guard | ir.Bound] = []
+        names: dict[str, Span] = {}
+        for position, statement in enumerate(item.body):
+            match statement:
+                case s.Require(name, test):
+                    if name is not None and name.text in names:
+                        first = (names[name.text], "the first is here")
+                        what = f"two guards are called `{name.text}`"
+                        self.problems.add("R0201", name.span, what, help="rename one", notes=(first,))
+                    if name is not None:
+                        names[name.text] = name.span
+                    found = statements.expressions.check(test, t.BOOL, env)
+                    made.append(ir.Guard(name.text if name else None, found, span=statement.span))
+                    env = env.knowing(statements.expressions.facts(test, env, truth=True))
+                case s.Let(name, value):
+                    env, slot, bound = bindings.let(statements.expressions, name, value, env)
+                    made.append(ir.Bound(slot, name.text, bound, span=statement.span))
+                case _:
+                    return tuple(made), item.body[position:], env
+        return tuple(made), (), env
+
+    def _says(self, text: s.Text | None, env: Env, expressions: Expressions) -> ir.Says | None:
+        """A sentence cut at its `{…}`, each an expression."""
+        if text is None:
+            return None
+        parts: list[str | ir.Expr] = []
+        end = 0
+        for found in re.finditer(r"\{([^{}]*)\}", text.text):
+            parts.append(text.text[end : found.start()])
+            end = found.end()
+            at = Span(text.span.start + 1 + found.start(1), text.span.start + 1 + found.end(1))
+            try:
+                parts.append(expressions.infer(parse_expression(self.source, at), env))
+            except SpecError as error:
+                for d in error.diagnostics:
+                    self._wrong_part(d, at)
+        parts.append(text.text[end:])
+        lone = re.search(r"[{}]", re.sub(r"\{[^{}]*\}", lambda part: " " * len(part[0]), text.text))
+        if lone is not None:
+            at = Span(text.span.start + 1 + lone.start(), text.span.start + 2 + lone.start())
+            help_ = "a value stands between braces: `{r}`"
+            self.problems.add("R0101", at, f"this `{lone[0]}` has no partner", help=help_)
+        return tuple(part for part in parts if part != "")
+
+    def _wrong_part(self, found: Diagnostic, at: Span) -> None:
+        """A syntax error inside the braces of a text, where the end is the brace and not that of the file."""
+        if found.span is None or found.span.end >= at.end:
+            help_ = "a value stands between braces: `{r}`"
+            self.problems.add("R0101", at, "there is no whole expression between these braces", help=help_)
+        else:
+            self.problems.add(found.code, found.span, found.message, help=found.help)
+
+    def _property(self, item: s.PropertyDecl) -> ir.Property:
+        frame = Frame()
+        expressions = Expressions(self.declared, frame)
+        kind = ir.PropertyKind(item.kind)
+        expr = None if item.expr is None else expressions.check(item.expr, t.BOOL, Env())
+        goal = None if item.goal is None else expressions.check(item.goal, t.BOOL, Env())
+        timed = {Use.OLD} if kind is ir.PropertyKind.STEP else set()
+        article = "an" if item.kind[0] in "aeiou" else "a"
+        self._only(frame, {Use.STATE, Use.GHOST, Use.ENABLED} | timed, f"{article} `{item.kind}` property")
+        frame.uses.clear()
+        says = self._says(item.says, Env(), expressions)
+        self._only(frame, {Use.STATE, Use.GHOST}, "a `says` text")
+        return ir.Property(item.name.text, kind, expr, goal, frame.slots, says, span=item.span)
+
+
+_FAR = 0  # the slot of a process field's first value: no other name is bound beside it
+
+
+def _indices(every: list[Variable]) -> list[int]:
+    """Where each variable (and what is flushed of it) stands in the state."""
+    found = []
+    for var in every:
+        found.append(var.index)
+        if var.storage == "cached" and isinstance(var.type, t.Seq):
+            found.append(var.index + 1)
+    return found
+
+
+def _flushed(var: Variable, of: ir.Variable) -> ir.Variable:
+    assert isinstance(var.type, t.Seq)
+    count = flush_type(var.type)
+    whole = t.Map(t.Sort(var.owner or ""), count)
+    zero = ir.Const(0, type=count, span=var.span)
+    init = ir.MapOf(_FAR, "r", zero, type=whole, span=var.span)
+    return ir.Variable(f"{of.name}.flushed", whole, init, ir.Storage.DURABLE, False, var.owner, span=var.span)  # noqa: FBT003
+
+
+def _empty(of: t.Type, span: Span) -> ir.Expr:
+    """Networks start empty, in every channel."""
+    match of:
+        case t.Map(_, value):
+            return ir.MapOf(_FAR, "c", _empty(value, span), type=of, span=span)
+        case t.Seq():
+            return ir.Const((), type=of, span=span)
+        case _:
+            return ir.Const(frozenset(), type=of, span=span)
+
+
+def _asserts(actions: tuple[ir.Action, ...]) -> tuple[ir.Property, ...]:
+    """One property for each name that `assert` statements use."""
+    found: dict[str, Span] = {}
+
+    def look(statements: tuple[ir.Stmt, ...]) -> None:
+        for statement in statements:
+            match statement:
+                case ir.Assert(name):
+                    found.setdefault(name, statement.span)
+                case ir.Branch(_, then, other):
+                    look(then)
+                    look(other)
+                case ir.Each(_, _, _, body):
+                    look(body)
+                case _:
+                    pass
+
+    for action in actions:
+        look(action.body)
+    kind = ir.PropertyKind.ASSERT
+    return tuple(ir.Property(name, kind, None, None, 0, None, span=span) for name, span in found.items())

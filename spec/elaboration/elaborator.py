@@ -1,0 +1,45 @@
+"""What the parts of the elaborator of expressions need of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.elaboration.names import Declarations
+from spec.elaboration.problems import Problems
+from spec.elaboration.scopes import Env, Frame
+from spec.source import Span
+
+
+class Elaborator(Protocol):
+    """Elaborates the expressions of one action, property or function; `expressions.py` has the one."""
+
+    declared: Declarations
+    problems: Problems
+    frame: Frame
+
+    def check(self, node: s.Expr, wanted: t.Type, env: Env, what: str = "here") -> ir.Expr:
+        """An expression that must fit a type."""
+
+    def infer(self, node: s.Expr, env: Env, hint: t.Type | None = None) -> ir.Expr:
+        """An expression with the type it has."""
+
+    def facts(self, node: s.Expr, env: Env, *, truth: bool) -> dict[s.Expr, t.Type]:
+        """What a condition tells of types."""
+
+    def wrong(self, span: Span) -> ir.Expr:
+        """What stands for an expression that was reported."""
+
+    def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
+        """Report, and stand in."""
+
+    def mismatch(self, node: s.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
+        """Report that a type does not fit."""
+
+
+def retyped(found: ir.Expr, of: t.Type) -> ir.Expr:
+    """The same expression known to be of a narrower (or the declared) type."""
+    return found if found.type == of else replace(found, type=of)

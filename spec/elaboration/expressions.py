@@ -1,0 +1,255 @@
+"""Expressions: surface → IR, checking names and types on the way.
+
+One pass does both: what an expression means is known exactly when its type
+is, and two passes would each need the other's tables.  Types flow down where
+the place asks for something (`{}` as a set of replicas, a member of an enum)
+and up otherwise.  A wrong expression is reported once and becomes a constant
+of type Unknown, which fits everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import spec.elaboration.bindings as bindings
+import spec.elaboration.operations as operations
+import spec.elaboration.parts as parts
+import spec.elaboration.references as references
+import spec.elaboration.typing as typing
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.elaboration.elaborator import retyped
+from spec.elaboration.names import Declarations
+from spec.elaboration.scopes import Env, Frame
+from spec.source import Span
+from spec.wording import an
+
+_DEEPEST = 100  # levels of nesting; far beyond, Python's own stack would end it less politely
+_LARGEST = 100_000  # expressions in one action or property, functions inlined
+
+
+class Expressions:
+    """Elaborates the expressions of one action, property or function into IR."""
+
+    def __init__(self, declared: Declarations, frame: Frame) -> None:
+        self.declared = declared
+        self.problems = declared.problems
+        self.frame = frame
+        self._depth = 0
+
+    # -------------------------------------------------------------- entry points
+
+    def check(self, node: s.Expr, wanted: t.Type, env: Env, what: str = "here") -> ir.Expr:
+        """The expression, which must fit `wanted`; reports R0301 when it does not."""
+        found = self.infer(node, env, wanted)
+        if typing.fits(found.type, wanted):
+            return found
+        self.mismatch(node, found.type, wanted, what)
+        return self.wrong(node.span)
+
+    def infer(self, node: s.Expr, env: Env, hint: t.Type | None = None) -> ir.Expr:
+        """The expression, with the type it turns out to have; `hint` is what the place would like."""
+        self._depth += 1
+        try:
+            if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
+                return self._too_large(node.span)
+            self.frame.size += 1
+            return self._something(self._narrowed(node, self._infer(node, env, hint), env))
+        finally:
+            self._depth -= 1
+
+    def _something(self, found: ir.Expr) -> ir.Expr:
+        """Report what is chosen from nothing; told alone, for else it may follow from what was reported."""
+        if found.type != t.UNKNOWN or not isinstance(found, ir.Apply | ir.Bind) or self.problems:
+            return found
+        help_ = "say which type is meant: choose from a variable, or from `S`, the members of a sort"
+        return self.fail("R0323", found.span, "there is never anything here to choose from", help=help_)
+
+    def _too_large(self, span: Span) -> ir.Expr:
+        """Report, once for a text: whatever follows is likely to say the same, and to take as long."""
+        if self.problems.too_large:
+            return self.wrong(span)
+        self.problems.too_large = True
+        at = self.frame.inlining[0][1] if self.frame.inlining else span
+        what = "this is nested too deep"
+        if self.frame.size > _LARGEST:
+            what = f"this grows beyond {_LARGEST:,} expressions when its functions are put in place"
+        return self.fail("R0104", at, what, help="break it into parts that say less each")
+
+    def wrong(self, span: Span) -> ir.Expr:
+        """What stands for an expression that was reported."""
+        return ir.Const(None, type=t.UNKNOWN, span=span)
+
+    def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
+        """Report, and stand in."""
+        self.problems.add(code, span, message, label=label, help=help)
+        return self.wrong(span)
+
+    def mismatch(self, node: s.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
+        """Report that a type does not fit, with the cure where there is a usual one."""
+        help_ = self._cure(node, actual, wanted)
+        message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
+            "a none", "none"
+        ).replace("[?]", "")
+        self.problems.add("R0301", node.span, message, label=str(actual).replace("[?]", ""), help=help_)
+
+    def _cure(self, node: s.Expr, actual: t.Type, wanted: t.Type) -> str:
+        text = self.problems.shown(node.span)
+        match actual, wanted:
+            case t.Option(t.Unknown()), _:
+                return "only a type with a `?` has none"
+            case t.Option(inner), _ if typing.fits(inner, wanted):
+                return f"it may be none: test it first (`{text} != none`), or write `the({text})`"
+            case t.Nat(), t.Nat():
+                return f"if {an(actual)} really is meant as {an(wanted)}, write `int({text})`"
+            case _, t.Set(of) if typing.fits(actual, of):
+                return f"for a set of one write `{{{text}}}`"
+            case _, t.Set() | t.Seq() | t.Bag() if isinstance(node, s.SetLit | s.SeqLit) and not node.items:
+                brackets = "[]" if isinstance(wanted, t.Seq) else "{}"
+                return f"an empty {type(wanted).__name__.lower()} is written `{brackets}`"
+            case _, t.Bool() if t.is_number(actual) and _is_path(node):
+                return f"compare it with something: `{text} > 0`"
+            case _:
+                return ""
+
+    # -------------------------------------------------------------- facts
+
+    def facts(self, node: s.Expr, env: Env, *, truth: bool) -> dict[s.Expr, t.Type]:
+        """What is known of narrower types once `node` is found true (or false)."""
+        match node:
+            case s.Binary("and", left, right) if truth:
+                return self.facts(left, env, truth=True) | self.facts(right, env, truth=True)
+            case s.Binary("or", left, right) if not truth:
+                return self.facts(left, env, truth=False) | self.facts(right, env, truth=False)
+            case s.Unary("not", of):
+                return self.facts(of, env, truth=not truth)
+            case s.Binary("!=" | "==" as op, path, s.NoneLit()) | s.Binary(
+                "!=" | "==" as op, s.NoneLit(), path
+            ):
+                if (op == "!=") == truth and _is_path(path):
+                    return self._known_present(path, env)
+            case s.IsCase(path, case) if truth and _is_path(path) and case.text in self.declared.cases:
+                union, ordinal = self.declared.cases[case.text]
+                return {path: union.cases[ordinal]}
+            case _:
+                pass
+        return {}
+
+    def _known_present(self, path: s.Expr, env: Env) -> dict[s.Expr, t.Type]:
+        of = self._quietly(path, env).type
+        return {path: of.of} if isinstance(of, t.Option) else {}
+
+    def _quietly(self, node: s.Expr, env: Env) -> ir.Expr:
+        """Elaborate again for the type alone: what is wrong was or will be reported, slots are not kept."""
+        frame = Frame(self.frame.slots, [], list(self.frame.inlining), self.frame.size)
+        found = Expressions(self.declared, frame).infer(node, env)
+        self.frame.size = frame.size
+        return found
+
+    def _narrowed(self, node: s.Expr, found: ir.Expr, env: Env) -> ir.Expr:
+        known = env.facts.get(node) if env.facts and _is_path(node) else None
+        match found.type, known:
+            case t.Option(), known if known is not None:
+                return ir.Apply(ir.Op.THE, (found,), type=known, span=node.span)
+            case t.Union(name), t.Case(union) if name == union:
+                return retyped(found, known)
+            case _:
+                return found
+
+    # -------------------------------------------------------------- one case a node
+
+    def _infer(self, node: s.Expr, env: Env, hint: t.Type | None) -> ir.Expr:  # noqa: C901
+        match node:
+            case s.IntLit(value):
+                return ir.Const(value, type=t.INT, span=node.span)
+            case s.BoolLit(value):
+                return ir.Const(value, type=t.BOOL, span=node.span)
+            case s.NoneLit():
+                of = hint if isinstance(hint, t.Option) else t.Option(t.UNKNOWN)
+                return ir.Const(None, type=of, span=node.span)
+            case s.Name():
+                return references.named(self, node, env, hint)
+            case s.Call():
+                return references.call(self, node, env, hint)
+            case s.Method():
+                help_ = "expressions have no such calls; to change the state write it as a statement"
+                return self.fail("R0311", node.span, f"`.{node.name.text}(…)` is a statement", help=help_)
+            case s.Get():
+                return parts.get(self, node, env)
+            case s.Index():
+                return parts.entry(self, node, env)
+            case s.Upto(_, bound) | s.From(_, bound):
+                return parts.sliced(self, node, bound, env)
+            case s.Unary("not", of):
+                return ir.Apply(ir.Op.NOT, (self.check(of, t.BOOL, env),), type=t.BOOL, span=node.span)
+            case s.Unary(_, of):
+                found = self.check(of, t.INT, env)
+                return ir.Apply(
+                    ir.Op.NEG, (found,), type=typing.arithmetic(found.type, t.INT) or t.INT, span=node.span
+                )
+            case s.Binary():
+                return operations.binary(self, node, env, hint)
+            case s.IsCase():
+                return operations.is_case(self, node, env)
+            case s.IfElse():
+                return operations.if_else(self, node, env, hint)
+            case s.LetIn(name, value, body):
+                inner, slot, found = bindings.let(self, name, value, env)
+                then = self.infer(body, inner, hint)
+                return ir.Let(slot, name.text, found, then, type=then.type, span=node.span)
+            case s.Quantified():
+                return bindings.quantified(self, node, env, hint)
+            case s.SetLit() | s.SeqLit() | s.TupleLit() | s.MapOf() if isinstance(hint, t.Option):
+                return self._infer(node, env, hint.of)  # what is written out is there
+            case s.SetLit(items) | s.SeqLit(items):
+                return self._literal(node, items, env, hint)
+            case s.TupleLit(items):
+                hints = (
+                    hint.items
+                    if isinstance(hint, t.Tuple) and len(hint.items) == len(items)
+                    else (None,) * len(items)
+                )
+                made = tuple(self.infer(i, env, h) for i, h in zip(items, hints, strict=True))
+                return ir.Make(made, type=t.Tuple(tuple(p.type for p in made)), span=node.span)
+            case s.Filter():
+                return bindings.filtered(self, node, env)
+            case s.Collect():
+                return bindings.collected(self, node, env, hint)
+            case s.MapOf():
+                return bindings.map_of(self, node, env, hint)
+            case _:
+                assert_never(node)
+
+    def _literal(
+        self, node: s.SetLit | s.SeqLit, items: tuple[s.Expr, ...], env: Env, hint: t.Type | None
+    ) -> ir.Expr:
+        wanted = typing.element(hint) if isinstance(hint, t.Set | t.Seq | t.Bag) else None
+        made = []
+        common: t.Type = t.UNKNOWN
+        for item in items:
+            part = self.infer(item, env, wanted if wanted is not None else common)
+            joined = operations.unify(self, common, part.type)
+            if joined is None:
+                message = f"the members differ: {an(common)} and {an(part.type)}"
+                return self.fail("R0319", item.span, message, help="all must be of one type")
+            common = joined
+            made.append(part)
+        if wanted is not None and typing.fits(common, wanted):
+            common = wanted
+        if isinstance(hint, t.Bag) and isinstance(node, s.SetLit) and not items:
+            return ir.Const(frozenset(), type=hint, span=node.span)
+        of: t.Type = t.Set(common) if isinstance(node, s.SetLit) else t.Seq(common, None)
+        return ir.Make(tuple(made), type=of, span=node.span)
+
+
+def _is_path(node: s.Expr) -> bool:
+    match node:
+        case s.Name():
+            return True
+        case s.Get(of):
+            return _is_path(of)
+        case s.Index(of, index):
+            return _is_path(of) and (_is_path(index) or isinstance(index, s.IntLit))
+        case _:
+            return False

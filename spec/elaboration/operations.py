@@ -1,0 +1,282 @@
+"""Operators: which types they join, and what types their answers have."""
+
+from __future__ import annotations
+
+import spec.elaboration.typing as typing
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.diagnostics import suggest
+from spec.elaboration.elaborator import Elaborator
+from spec.elaboration.scopes import Env
+from spec.wording import an
+
+_COMPARE = {"<": ir.Op.LT, "<=": ir.Op.LE, ">": ir.Op.LT, ">=": ir.Op.LE}
+_ARITHMETIC = {"*": ir.Op.MUL, "/": ir.Op.DIV, "%": ir.Op.MOD}
+
+
+def binary(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Expr:
+    """The IR of `a op b`."""
+    match node.op:
+        case "and" | "or" | "implies":
+            return _logic(e, node, env)
+        case "==" | "!=":
+            left, right = pair(e, node.left, node.right, env)
+            return _compared(e, node, ir.Op.EQ if node.op == "==" else ir.Op.NE, left, right)
+        case "<" | "<=" | ">" | ">=":
+            return _ordered(e, node, env)
+        case "in" | "not in":
+            return _in(e, node, env)
+        case "subset":
+            left, right = pair(e, node.left, node.right, env)
+            _must_be(e, node.left, left, t.Set)
+            return _compared(e, node, ir.Op.SUBSET, left, right)
+        case "..":
+            ends = tuple(e.check(x, t.INT, env, "as the end of a range") for x in (node.left, node.right))
+            of = typing.arithmetic(ends[0].type, ends[1].type)
+            if of is None:
+                return mixed(e, node, ends[0].type, ends[1].type)
+            first, last = map(_number, ends)
+            if first is not None and last is not None and not t.can_be_listed(first, last):
+                help_ = "compare with both ends: `a <= x and x <= b`"
+                return e.fail("R0320", node.span, "these are more numbers than can be listed", help=help_)
+            return ir.Apply(
+                ir.Op.RANGE, ends, type=t.Set(of if isinstance(of, t.Nat) else t.INT), span=node.span
+            )
+        case "*" | "/" | "%":
+            return _arithmetic(e, node, _ARITHMETIC[node.op], env)
+        case "&":
+            return _sets(e, node, env, hint)
+        case _:
+            return _sum(e, node, env, hint)
+
+
+def _number(end: ir.Expr) -> int | None:
+    """The number that is written out; None where it is computed."""
+    match end:
+        case ir.Const(int(value)):
+            return value
+        case ir.Apply(ir.Op.NEG, (ir.Const(int(value)),)):
+            return -value
+        case _:
+            return None
+
+
+def _logic(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
+    """`and`, `or`, `implies`: what one part tells the next knows; a chain is one level deep."""
+    operands = _chain(node)
+    parts: list[ir.Expr] = []
+    for operand in operands:
+        part = e.check(operand, t.BOOL, env)
+        inner = part.parts if isinstance(part, ir.And if node.op == "and" else ir.Or) else (part,)
+        parts += inner if node.op != "implies" else (part,)
+        env = env.knowing(e.facts(operand, env, truth=node.op != "or"))
+    if node.op == "implies":
+        return ir.Implies(*parts, type=t.BOOL, span=node.span)
+    kind = ir.And if node.op == "and" else ir.Or
+    return kind(tuple(parts), type=t.BOOL, span=node.span)
+
+
+def _chain(node: s.Binary) -> list[s.Expr]:
+    """The operands of `a and b and c`, in order."""
+    found: list[s.Expr] = [node.right]
+    left = node.left
+    while node.op != "implies" and isinstance(left, s.Binary) and left.op == node.op:
+        found.append(left.right)
+        left = left.left
+    return [left, *reversed(found)]
+
+
+def pair(
+    e: Elaborator, left: s.Expr, right: s.Expr, env: Env, hint: t.Type | None = None
+) -> tuple[ir.Expr, ir.Expr]:
+    """Two expressions of which each may say what the other is: the one that needs no help goes first."""
+    if _needs_help(e, left) and not _needs_help(e, right):
+        b = e.infer(right, env, hint)
+        return e.infer(left, env, b.type), b
+    a = e.infer(left, env, hint)
+    return a, e.infer(right, env, a.type)
+
+
+def _needs_help(e: Elaborator, node: s.Expr) -> bool:
+    match node:
+        case s.Name(name):
+            return name in e.declared.members
+        case s.NoneLit() | s.SetLit(()) | s.SeqLit(()):
+            return True
+        case s.SetLit(items) | s.SeqLit(items) | s.TupleLit(items):
+            return any(_needs_help(e, item) for item in items)
+        case _:
+            return False
+
+
+def _compared(e: Elaborator, node: s.Binary, op: ir.Op, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    if unify(e, left.type, right.type) is None:
+        return mixed(e, node, left.type, right.type)
+    return ir.Apply(op, (left, right), type=t.BOOL, span=node.span)
+
+
+def unify(e: Elaborator, a: t.Type, b: t.Type) -> t.Type | None:
+    """The type both have in common, two cases of a union included."""
+    match a, b:
+        case t.Case(u, _), t.Case(v, _) if u == v and a != b:
+            return e.declared.types[u]
+        case _:
+            return typing.join(a, b)
+
+
+def mixed(e: Elaborator, node: s.Binary, a: t.Type, b: t.Type) -> ir.Expr:
+    """Report two types that do not go together."""
+    if isinstance(a, t.Nat) and isinstance(b, t.Nat):
+        help_ = "they count different things; `int(…)` makes a plain number of either"
+        return e.fail("R0303", node.span, f"this mixes {a} and {b}", label=_between(node, a, b), help=help_)
+    message = f"`{node.op}` does not go between {an(a)} and {an(b)}"
+    label = _between(node, a, b)
+    return e.fail(
+        "R0304",
+        node.span,
+        message.replace("[?]", ""),
+        label=label.replace("[?]", ""),
+        help=_cure(e, node, a, b),
+    )
+
+
+def _ordered(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
+    left, right = pair(e, node.left, node.right, env)
+    common = unify(e, left.type, right.type)
+    if common is None:
+        return mixed(e, node, left.type, right.type)
+    if not t.is_ordered(common) and common != t.UNKNOWN:
+        help_ = (
+            "members of a sort are interchangeable: compare numbers that they carry"
+            if isinstance(common, t.Sort)
+            else "compare numbers in it"
+        )
+        return e.fail("R0316", node.span, f"{an(common)} has no order", label=str(common), help=help_)
+    ends = (left, right) if node.op in {"<", "<="} else (right, left)
+    return ir.Apply(_COMPARE[node.op], ends, type=t.BOOL, span=node.span)
+
+
+def _in(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
+    first = e.infer(node.left, env) if _needs_help(e, node.right) and not _needs_help(e, node.left) else None
+    right = e.infer(node.right, env, None if first is None else t.Set(first.type))
+    inner = typing.element(right.type)
+    if inner is None:
+        if first is None:
+            e.infer(node.left, env)
+        message = f"{an(right.type)} has no members"
+        return e.fail(
+            "R0317",
+            node.right.span,
+            message,
+            label=str(right.type),
+            help="`in` asks a set, bag, seq or option",
+        )
+    left = e.infer(node.left, env, inner) if first is None else first
+    if unify(e, left.type, inner) is None:
+        return mixed(e, node, left.type, right.type)
+    found = ir.Apply(ir.Op.IN, (left, right), type=t.BOOL, span=node.span)
+    return found if node.op == "in" else ir.Apply(ir.Op.NOT, (found,), type=t.BOOL, span=node.span)
+
+
+def _sum(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Expr:
+    """`+` and `-`, which numbers, sets, bags and (for `+`) sequences have."""
+    left, right = pair(e, node.left, node.right, env, hint)
+    match unify(e, left.type, right.type):
+        case t.Int() | t.Range() | t.Nat():
+            op = ir.Op.ADD if node.op == "+" else ir.Op.SUB
+            of = typing.arithmetic(left.type, right.type) or t.INT
+            return ir.Apply(op, (left, right), type=of, span=node.span)
+        case t.Set() | t.Bag() as common:
+            op = ir.Op.UNION if node.op == "+" else ir.Op.MINUS
+            return ir.Apply(op, (left, right), type=common, span=node.span)
+        case t.Seq() as common if node.op == "+":
+            return ir.Apply(ir.Op.CONCAT, (left, right), type=common, span=node.span)
+        case t.Unknown():
+            return e.wrong(node.span)
+        case _:
+            return mixed(e, node, left.type, right.type)
+
+
+def _sets(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Expr:
+    left, right = pair(e, node.left, node.right, env, hint)
+    common = unify(e, left.type, right.type)
+    if not isinstance(common, t.Set | t.Unknown):
+        return mixed(e, node, left.type, right.type)
+    return ir.Apply(ir.Op.INTERSECT, (left, right), type=common, span=node.span)
+
+
+def _arithmetic(e: Elaborator, node: s.Binary, op: ir.Op, env: Env) -> ir.Expr:
+    left, right = (e.check(x, t.INT, env, f"beside `{node.op}`") for x in (node.left, node.right))
+    of = typing.arithmetic(left.type, right.type)
+    return (
+        mixed(e, node, left.type, right.type)
+        if of is None
+        else ir.Apply(op, (left, right), type=of, span=node.span)
+    )
+
+
+def _must_be(e: Elaborator, node: s.Expr, found: ir.Expr, kind: type[t.Type]) -> None:
+    if not isinstance(found.type, kind | t.Unknown):
+        e.mismatch(node, found.type, t.Set(t.UNKNOWN))
+
+
+def is_case(e: Elaborator, node: s.IsCase, env: Env) -> ir.Expr:
+    """The IR of `m is Vote`."""
+    found, case = e.infer(node.of, env), node.case
+    if case.text not in e.declared.cases:
+        help_ = suggest(case.text, e.declared.cases)
+        return e.fail("R0208", case.span, f"there is no case `{case.text}`", help=help_)
+    union, ordinal = e.declared.cases[case.text]
+    if isinstance(found.type, t.Option):
+        help_ = f"it may be none: test it first (`x != none and x is {case.text}`)"
+        return e.fail(
+            "R0302", node.of.span, "this may be none, which is no case", label=str(found.type), help=help_
+        )
+    own = (
+        found.type.union == union.name if isinstance(found.type, t.Case) else found.type in {union, t.UNKNOWN}
+    )
+    if not own:
+        message = f"{an(found.type)} is never a `{case.text}`: that is a case of {union}"
+        return e.fail("R0318", node.span, message, label=str(found.type))
+    return ir.Is(found, ordinal, type=t.BOOL, span=node.span)
+
+
+def if_else(e: Elaborator, node: s.IfElse, env: Env, hint: t.Type | None) -> ir.Expr:
+    """The IR of `if c then a else b`; each branch knows what the condition tells."""
+    test, then, other = node.test, node.then, node.other
+    condition = e.check(test, t.BOOL, env)
+    yes, no = (env.knowing(e.facts(test, env, truth=truth)) for truth in (True, False))
+    if _needs_help(e, then) and hint is None:
+        b = e.infer(other, no)
+        a = e.infer(then, yes, b.type)
+    else:
+        a = e.infer(then, yes, hint)
+        b = e.infer(other, no, hint or a.type)
+    common = unify(e, a.type, b.type)
+    if common is None:
+        message = f"the branches differ: {an(a.type)} and {an(b.type)}"
+        return e.fail("R0319", node.span, message, help="both must be of one type")
+    return ir.If(condition, a, b, type=common, span=node.span)
+
+
+def _between(node: s.Binary, a: t.Type, b: t.Type) -> str:
+    return f"{a}, {b}" if node.op in {"min", "max"} else f"{a} {node.op} {b}"
+
+
+def _cure(e: Elaborator, node: s.Binary, a: t.Type, b: t.Type) -> str:
+    op, right = node.op, e.problems.shown(node.right.span)
+    match a, b:
+        case (t.Set() | t.Bag() | t.Seq() as whole, other) | (
+            other,
+            t.Set() | t.Bag() | t.Seq() as whole,
+        ) if t.is_number(other) and not typing.fits(other, whole.of):
+            return "`size(…)` is how many members it has"
+        case (t.Option(inner), other) | (other, t.Option(inner)) if inner == other:
+            return "one side may be none: write `the(…)`, or test it against none first"
+        case (t.Seq(inner, _), other) if op == "+" and typing.fits(other, inner):
+            return f"for one entry write `+ [{right}]`"
+        case (t.Set(inner), other) if op in {"+", "-"} and typing.fits(other, inner):
+            return f"for one member write `{op} {{{right}}}`"
+        case _:
+            return ""

@@ -1,0 +1,195 @@
+"""What names and calls stand for: variables, members, functions, records, cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.diagnostics import suggest
+from spec.elaboration.builtins import Builtins
+from spec.elaboration.elaborator import Elaborator, retyped
+from spec.elaboration.names import BUILTINS, Variable
+from spec.elaboration.scopes import Binding, Env, Use
+from spec.source import Span
+from spec.wording import counted, listed
+
+
+def named(e: Elaborator, node: s.Name, env: Env, hint: t.Type | None) -> ir.Expr:
+    """What a name stands for."""
+    name, declared = node.name, e.declared
+    if name in env.names:
+        bound = env.names[name]
+        if bound.value is not None:
+            return replace(bound.value, span=node.span)
+        return ir.Local(bound.slot, type=bound.type, span=node.span)
+    if name in declared.members and name not in declared.variables:
+        return _member(e, node, hint)
+    if name in declared.variables:
+        return variable(e, declared.variables[name], node.span)
+    if name in declared.configs:
+        return ir.Config(name, type=declared.configs[name], span=node.span)
+    if name in declared.functions:
+        return _apply_function(e, declared.functions[name], (), node.span, env)
+    if name in declared.cases:
+        union, ordinal = declared.cases[name]
+        return _make_case(e, union, ordinal, (), node.span, env)
+    if name in declared.types:
+        return _type_as_set(e, node)
+    return _unknown_name(e, node, env, hint)
+
+
+def variable(e: Elaborator, found: Variable, span: Span) -> ir.Expr:
+    """A state variable as a whole; notes that the state is read."""
+    e.frame.use(Use.GHOST if found.ghost else Use.STATE, span, found.name)
+    of = t.Map(t.Sort(found.owner), found.type) if found.owner else found.type
+    return ir.Var(found.index, type=of, span=span)
+
+
+def _unknown_name(e: Elaborator, node: s.Name, env: Env, hint: t.Type | None) -> ir.Expr:
+    known = [*env.names, *e.declared.known()]
+    help_ = suggest(node.name, known)
+    owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
+    if not help_ and owners:
+        help_ = f"`{node.name}` is a field of each {owners[0]}: write `r.{node.name}`"
+    wanted = hint.of if isinstance(hint, t.Option) else hint
+    if not help_ and isinstance(wanted, t.Enum):
+        help_ = f"there are {listed(wanted.members)}"
+    if node.name in e.declared.actions:
+        help_ = f"to ask whether it can happen write `enabled({node.name})`"
+    return e.fail("R0208", node.span, f"there is no `{node.name}`", help=help_)
+
+
+def _member(e: Elaborator, node: s.Name, hint: t.Type | None) -> ir.Expr:
+    enums = e.declared.members[node.name]
+    wanted = hint.of if isinstance(hint, t.Option) else hint
+    found = wanted if isinstance(wanted, t.Enum) and node.name in wanted.members else enums[0]
+    if found not in enums or (found is enums[0] and len(enums) > 1 and wanted != found):
+        which = ", ".join(map(str, enums))
+        help_ = "compare it with something whose type is known, or give the members different names"
+        return e.fail("R0209", node.span, f"`{node.name}` is a member of several enums: {which}", help=help_)
+    return ir.Const(found.members.index(node.name), type=found, span=node.span)
+
+
+def _type_as_set(e: Elaborator, node: s.Name) -> ir.Expr:
+    of = e.declared.types[node.name]
+    if not t.is_scalar(of):
+        help_ = "sorts, nats and enums name the set of their members; a record or union has too many"
+        return e.fail("R0312", node.span, f"`{node.name}` is a type, not a value", help=help_)
+    return ir.Members(of, type=t.Set(of), span=node.span)
+
+
+def call(e: Elaborator, node: s.Call, env: Env, hint: t.Type | None) -> ir.Expr:
+    """What a call stands for."""
+    name, declared = node.name.text, e.declared
+    if name in BUILTINS:
+        return Builtins(e).call(node, env, hint)
+    if name in declared.functions:
+        return _apply_function(e, declared.functions[name], node.args, node.span, env)
+    if name in declared.cases:
+        union, ordinal = declared.cases[name]
+        return _make_case(e, union, ordinal, node.args, node.span, env)
+    if isinstance(declared.types.get(name), t.Record):
+        return _make_record(e, node, env)
+    known = [*declared.functions, *declared.cases, *declared.types, *BUILTINS]
+    help_ = suggest(name, known)
+    if name in declared.actions:
+        help_ = f"actions are not called; `enabled({name})` asks whether it can happen"
+    return e.fail("R0208", node.name.span, f"there is no function `{name}`", help=help_)
+
+
+def _apply_function(e: Elaborator, fun: s.FunDecl, args: tuple[s.Arg, ...], span: Span, env: Env) -> ir.Expr:
+    """A function's body with its parameters bound: functions are only ever inlined."""
+    name, params = fun.name.text, fun.params or ()
+    busy = [other for other, _ in e.frame.inlining]
+    if name in busy:
+        return _circle(e, [*busy[busy.index(name) :], name], span)
+    values = _arguments(e, name, [(p.name.text, e.declared.resolve(p.type)) for p in params], args, span, env)
+    if values is None:
+        return e.wrong(span)
+    inner, lets = Env(), []
+    for param, value in zip(params, values, strict=True):
+        of = e.declared.resolve(param.type)
+        if isinstance(value, ir.Local | ir.Const | ir.Config):
+            inner = inner.bind(param.name.text, Binding(of, -1, retyped(value, of)))
+            continue
+        slot = e.frame.slot()
+        lets.append((slot, param.name.text, value))
+        inner = inner.bind(param.name.text, Binding(of, slot))
+    e.frame.inlining.append((name, span))
+    body = _as_result(e, e.check(fun.body, result := e.declared.resolve(fun.result), inner), name, result)
+    e.frame.inlining.pop()
+    for slot, param_name, value in reversed(lets):
+        body = ir.Let(slot, param_name, value, body, type=result, span=span)
+    return body
+
+
+def _as_result(e: Elaborator, body: ir.Expr, name: str, result: t.Type) -> ir.Expr:
+    """The body known to be of the declared type; what is made keeps its own, an option of it has a name."""
+    if isinstance(result, t.Option) and not isinstance(body.type, t.Option):
+        slot = e.frame.slot()
+        there = ir.Local(slot, type=result, span=body.span)
+        return ir.Let(slot, name, body, there, type=result, span=body.span)
+    return retyped(body, result)
+
+
+def _circle(e: Elaborator, names: list[str], span: Span) -> ir.Expr:
+    """Report functions that call each other in a circle, once for a circle."""
+    if frozenset(names) in e.declared.circles:
+        return e.wrong(span)
+    e.declared.circles.add(frozenset(names))
+    help_ = "functions do not call themselves; quantifiers and `for` go through collections"
+    through = "" if len(names) == 2 else ": " + " → ".join(names)
+    return e.fail("R0210", span, f"`{names[0]}` calls itself{through}", help=help_)
+
+
+def _arguments(
+    e: Elaborator, name: str, params: list[tuple[str, t.Type]], args: tuple[s.Arg, ...], span: Span, env: Env
+) -> list[ir.Expr] | None:
+    """Arguments in the order of the parameters; None when something was wrong (and reported)."""
+    given: dict[str, s.Expr] = {}
+    names, sound = [p for p, _ in params], True
+    for position, arg in enumerate(args):
+        target = arg.name or (names[position] if position < len(names) else None)
+        if target is not None and target in names and target not in given:
+            given[target] = arg.value
+            continue
+        sound = False
+        e.infer(arg.value, env)
+        if target in given:
+            e.problems.add("R0313", arg.span, f"`{target}` is given twice", help="keep one of the two")
+            continue
+        takes = counted(len(names), "argument")
+        what = f"`{name}` has no parameter `{arg.name}`" if arg.name else f"`{name}` takes {takes}"
+        e.problems.add("R0313", arg.span, what, help=suggest(arg.name or "", names) or _takes(names))
+    missing = [p for p in names if p not in given]
+    if missing and sound:
+        sound = False
+        e.problems.add("R0313", span, f"`{name}` needs {listed(missing)} too", help=_takes(names))
+    if not sound:
+        for value in given.values():
+            e.infer(value, env)
+        return None
+    return [e.check(given[p], of, env, f"for `{p}`") for p, of in params]
+
+
+def _takes(names: list[str]) -> str:
+    return f"it takes {listed(names)}" if names else "leave out what stands between the parentheses"
+
+
+def _make_case(
+    e: Elaborator, union: t.Union, ordinal: int, args: tuple[s.Arg, ...], span: Span, env: Env
+) -> ir.Expr:
+    case = union.cases[ordinal]
+    values = _arguments(e, case.name, [(f.name, f.type) for f in case.fields], args, span, env)
+    if values is None:
+        return e.wrong(span)
+    return ir.Make(tuple(values), ordinal, type=union, span=span)
+
+
+def _make_record(e: Elaborator, node: s.Call, env: Env) -> ir.Expr:
+    record = e.declared.types[node.name.text]
+    assert isinstance(record, t.Record)
+    values = _arguments(e, record.name, [(f.name, f.type) for f in record.fields], node.args, node.span, env)
+    return e.wrong(node.span) if values is None else ir.Make(tuple(values), type=record, span=node.span)

@@ -1,0 +1,46 @@
+"""Taking an entry out of a sequence, in the operations that the representation has."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import spec.elaboration.typing as typing
+import spec.ir as ir
+import spec.types as t
+from spec.source import Span
+
+
+class Slots(Protocol):
+    """Whatever hands out fresh slots."""
+
+    def slot(self) -> int:
+        """A fresh slot."""
+
+
+def remove_first(frame: Slots, now: ir.Expr, value: ir.Expr, span: Span) -> ir.Expr:
+    """A seq without its first entry equal to `value`; an error of the model when there is none."""
+    slot = frame.slot()
+    zero, one = (ir.Const(n, type=t.INT, span=span) for n in (0, 1))
+    size = ir.Apply(ir.Op.SIZE, (now,), type=t.INT, span=span)
+    offsets = ir.Apply(
+        ir.Op.RANGE,
+        (zero, ir.Apply(ir.Op.SUB, (size, one), type=t.INT, span=span)),
+        type=t.Set(t.INT),
+        span=span,
+    )
+    at = ir.Local(slot, type=t.INT, span=span)
+    entry = ir.Apply(ir.Op.INDEX, (now, at), type=typing.element(now.type) or t.UNKNOWN, span=span)
+    same = ir.Apply(ir.Op.EQ, (entry, value), type=t.BOOL, span=span)
+    first = ir.Bind(ir.Quantifier.MIN, slot, "at", offsets, same, at, type=t.INT, span=span)
+    return remove_at(frame, now, first, span)
+
+
+def remove_at(frame: Slots, now: ir.Expr, index: ir.Expr, span: Span) -> ir.Expr:
+    """A seq without the entry at an offset."""
+    slot = frame.slot()
+    at = ir.Local(slot, type=t.INT, span=span)
+    after = ir.Apply(ir.Op.ADD, (at, ir.Const(1, type=t.INT, span=span)), type=t.INT, span=span)
+    left = ir.Apply(ir.Op.TAKE, (now, at), type=now.type, span=span)
+    right = ir.Apply(ir.Op.DROP, (now, after), type=now.type, span=span)
+    joined = ir.Apply(ir.Op.CONCAT, (left, right), type=now.type, span=span)
+    return ir.Let(slot, "at", index, joined, type=now.type, span=span)

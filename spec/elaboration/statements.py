@@ -1,0 +1,452 @@
+"""Statements: surface → IR.  What changes the state, and what may not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+import spec.elaboration.bindings as bindings
+import spec.elaboration.references as references
+import spec.elaboration.typing as typing
+import spec.ir as ir
+import spec.syntax as s
+import spec.types as t
+from spec.diagnostics import suggest
+from spec.elaboration.builtins import cached_field, flush_type
+from spec.elaboration.expressions import Expressions
+from spec.elaboration.names import Declarations, Variable
+from spec.elaboration.scopes import Env, Frame, Use
+from spec.elaboration.sequences import remove_first
+from spec.source import Span
+from spec.wording import an, listed
+
+_VERBS = {
+    "append": "a seq",
+    "add": "a set or bag",
+    "remove": "a set or bag",
+    "send": "a network",
+    "receive": "a network",
+}
+
+
+_Path = tuple[ir.Key | ir.At, ...]
+_Place = tuple[Variable, _Path, t.Type]
+
+
+class Statements:
+    """Elaborates the statements of one action (or of `init`) into IR."""
+
+    def __init__(self, declared: Declarations, frame: Frame) -> None:
+        self.declared = declared
+        self.problems = declared.problems
+        self.frame = frame
+        self.expressions = Expressions(declared, frame)
+        self._under_ghost: Span | None = None  # inside a branch that depends on a ghost
+
+    def block(self, statements: tuple[s.Stmt, ...], env: Env) -> tuple[ir.Stmt, ...]:
+        """The statements in order; names bound by one are known to the next."""
+        made: list[ir.Stmt] = []
+        for statement in statements:
+            env = self._one(statement, env, made)
+        return tuple(made)
+
+    def _one(self, node: s.Stmt, env: Env, made: list[ir.Stmt]) -> Env:
+        match node:
+            case s.Require():
+                help_ = "a step happens whole or not at all: put conditions before the first change"
+                self.problems.add(
+                    "R0401", node.span, "`require` stands at the start of an action", help=help_
+                )
+                return env
+            case s.Let(name, value):
+                inner, slot, found = bindings.let(self.expressions, name, value, env)
+                self._note_ghost_value(name.text)
+                made.append(ir.Bound(slot, name.text, found, span=node.span))
+                return inner
+            case s.Assign(place, value):
+                self._assign(node.span, place, value, env, made)
+                return env.settled()
+            case s.Do(call):
+                self._do(node.span, call, env, made)
+                return env.settled()
+            case s.IfStmt():
+                made.append(self._if(node, env))
+                return env.settled()
+            case s.ForStmt(binder, body):
+                made.append(self._for(node, binder, body, env))
+                return env.settled()
+            case s.ChooseStmt(binder, where):
+                return self._choose(node, binder, where, env, made)
+            case s.AssertStmt(name, test):
+                if name.text in self.declared.places:
+                    first = (self.declared.places[name.text], "first declared here")
+                    what, help_ = f"`{name.text}` is declared twice", "choose another name"
+                    self.problems.add("R0201", name.span, what, help=help_, notes=(first,))
+                with_ghosts = self.expressions.check(test, t.BOOL, env)
+                self._forgive_ghosts()
+                made.append(ir.Assert(name.text, with_ghosts, span=node.span))
+                return env
+            case s.MemberStmt(verb, of):
+                self._member(node.span, verb, of, env, made)
+                return env.settled()
+            case _:
+                assert_never(node)
+
+    # -------------------------------------------------------------- ghosts
+
+    def _ghosts(self) -> tuple[Span, str] | None:
+        """The first ghost read since the last look, and forget all."""
+        found = next(((span, name) for use, span, name in self.frame.uses if use is Use.GHOST), None)
+        self._forgive_ghosts()
+        return found
+
+    def _forgive_ghosts(self) -> None:
+        self.frame.uses[:] = [use for use in self.frame.uses if use[0] is not Use.GHOST]
+
+    def _note_ghost_value(self, name: str) -> None:
+        ghost = self._ghosts()
+        if ghost is not None:
+            span, of = ghost
+            message = f"`{name}` would carry the ghost `{of}` into the protocol"
+            help_ = "write the expression where a ghost is assigned"
+            self.problems.add("R0404", span, message, help=help_)
+
+    def _no_ghost(self, what: str) -> None:
+        ghost = self._ghosts()
+        if ghost is not None:
+            span, name = ghost
+            message = f"the protocol cannot see the ghost `{name}`, so {what} cannot depend on it"
+            help_ = "ghosts may be read by properties, and by what is assigned to ghosts"
+            self.problems.add("R0404", span, message, help=help_)
+
+    def _not_under_ghost(self, what: str, span: Span) -> None:
+        if self._under_ghost is not None:
+            message = f"{what} here would depend on a ghost"
+            help_ = "under a condition on ghosts only ghosts may change"
+            self.problems.add(
+                "R0404", self._under_ghost, message, help=help_, notes=((span, "changed here"),)
+            )
+
+    # -------------------------------------------------------------- places
+
+    def place(self, node: s.Expr, env: Env) -> _Place | None:
+        """The variable, the path into it and its type, of what a statement changes; None when reported."""
+        match node:
+            case s.Name(name) if name in self.declared.variables:
+                found = self.declared.variables[name]
+                return found, (), found.type
+            case s.Get(of, name):
+                return self._place_of_field(of, name, env)
+            case s.Index(of, index):
+                base = self.place(of, env)
+                if base is None:
+                    return None
+                variable, path, inner = base
+                if isinstance(inner, t.Map):
+                    key = self.expressions.check(index, inner.key, env, "as the key")
+                    return variable, (*path, ir.Key(key)), inner.value
+                if not isinstance(inner, t.Unknown):
+                    help_ = "change a seq as a whole: `x := x[..i] + [e]`" if isinstance(inner, t.Seq) else ""
+                    self.problems.add(
+                        "R0405", node.span, f"an entry of {an(inner)} cannot be assigned", help=help_
+                    )
+                return None
+            case s.Name():
+                return self._no_place(node, env)
+            case _:
+                self.problems.add(
+                    "R0405", node.span, "this is not a place in the state", help="assign to a variable"
+                )
+                return None
+
+    def _place_of_field(self, of: s.Expr, name: s.Ident, env: Env) -> _Place | None:
+        if not self._is_member(of, env):
+            base = self.place(of, env)
+            return None if base is None else self._place_of_part(base, name)
+        member = self.expressions.infer(of, env)
+        if isinstance(member.type, t.Unknown):
+            return None
+        if not isinstance(member.type, t.Sort):
+            help_ = f"test it first (`… != none`), bind it (`x in …`), or write `the(…).{name.text}`"
+            what = f"this may be none, which has no `{name.text}`"
+            self.problems.add("R0302", of.span, what, label=str(member.type), help=help_)
+            return None
+        own = self.declared.fields.get(member.type.name, {})
+        if name.text not in own:
+            help_ = suggest(name.text, own)
+            self.problems.add("R0314", name.span, f"{an(member.type)} has no `{name.text}`", help=help_)
+            return None
+        found = own[name.text]
+        return found, (ir.Key(member),), found.type
+
+    def _is_member(self, of: s.Expr, env: Env) -> bool:
+        """Whether `of.field` is a field of a process: `of` is a member of a sort, or wrong by itself."""
+        scratch = Expressions(self.declared, Frame(self.frame.slots))
+        found = scratch.infer(of, env)
+        return isinstance(found.type, t.Sort | t.Option | t.Unknown)
+
+    def _place_of_part(self, base: _Place, name: s.Ident) -> _Place | None:
+        variable, path, inner = base
+        if isinstance(inner, t.Record):
+            for index, part in enumerate(inner.fields):
+                if part.name == name.text:
+                    return variable, (*path, ir.At(index)), part.type
+        if not isinstance(inner, t.Unknown):
+            names = [f.name for f in inner.fields] if isinstance(inner, t.Record) else []
+            help_ = suggest(name.text, names)
+            if isinstance(inner, t.Union | t.Case):
+                help_ = "a value of a union is assigned as a whole"
+            self.problems.add("R0314", name.span, f"{an(inner)} has no `{name.text}` to assign", help=help_)
+        return None
+
+    def _no_place(self, node: s.Name, env: Env) -> _Place | None:
+        name = node.name
+        if name in env.names:
+            what = f"`{name}` is a bound name: it keeps its value"
+            self.problems.add("R0405", node.span, what, help="bind a new one with `let`")
+        elif name in self.declared.configs:
+            help_ = "what steps change is declared in `state`"
+            self.problems.add(
+                "R0405", node.span, f"`{name}` is a config: checks set it, steps do not", help=help_
+            )
+        elif name in self.declared.places:
+            help_ = "assign to what is declared in `state`, or to a field of a process"
+            self.problems.add("R0405", node.span, f"`{name}` is not a variable", help=help_)
+        else:
+            references.named(self.expressions, node, env, None)
+        return None
+
+    # -------------------------------------------------------------- changes
+
+    def _assign(self, span: Span, place: s.Expr, value: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+        target = self.place(place, env)
+        if target is None:
+            self.expressions.infer(value, env)
+            return
+        found = self.expressions.check(value, target[2], env, "as the new value")
+        self._store(span, target, found, made)
+
+    def _store(
+        self, span: Span, target: _Place, value: ir.Expr, made: list[ir.Stmt], *, grows: bool = False
+    ) -> None:
+        """Assign, with the check of bounds; what is flushed of a cached seq shrinks to what is kept."""
+        variable, path, of = target
+        if variable.ghost:
+            self._forgive_ghosts()
+        else:
+            self._no_ghost(f"`{variable.name}`")
+            self._not_under_ghost(f"whether `{variable.name}` changes", span)
+        if variable.storage == "cached" and len(path) == 1 and not grows:
+            self._forget_flushed(span, variable, path, value, made)
+            return
+        made.append(ir.Assign(variable.index, path, ir.Fit(value, type=of, span=value.span), span=span))
+
+    def _forget_flushed(
+        self, span: Span, variable: Variable, path: _Path, value: ir.Expr, made: list[ir.Stmt]
+    ) -> None:
+        """What was flushed stays so only as far as the new log begins like the old one."""
+        assert isinstance(variable.type, t.Seq)
+        slot, count = self.frame.slot(), flush_type(variable.type)
+        made.append(ir.Bound(slot, variable.name, value, span=span))
+        new = ir.Local(slot, type=variable.type, span=span)
+        kept = ir.Apply(ir.Op.COMMON, (self._read(variable, path, span), new), type=count, span=span)
+        flushed = self._read(_flushed(variable), path, span)
+        least = ir.Apply(ir.Op.MIN2, (flushed, kept), type=count, span=span)
+        made.append(ir.Assign(variable.index + 1, path, least, span=span))
+        made.append(
+            ir.Assign(variable.index, path, ir.Fit(new, type=variable.type, span=value.span), span=span)
+        )
+
+    def _read(self, variable: Variable, path: _Path, span: Span) -> ir.Expr:
+        """What a place holds now."""
+        owner = variable.owner
+        of: t.Type = t.Map(t.Sort(owner), variable.type) if owner else variable.type
+        found: ir.Expr = ir.Var(variable.index, type=of, span=span)
+        for step in path:
+            match step, found.type:
+                case ir.Key(key), t.Map(_, value):
+                    found = ir.Apply(ir.Op.LOOKUP, (found, key), type=value, span=span)
+                case ir.At(index), t.Record(_, fields):
+                    found = ir.Part(found, index, type=fields[index].type, span=span)
+                case _:
+                    raise AssertionError(step)  # `place` builds only these
+        return found
+
+    def _do(self, span: Span, call: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+        if not isinstance(call, s.Method):
+            help_ = "a statement changes the state: `x := e`, `log.append(e)`, `set.add(e)`"
+            self.problems.add("R0406", call.span, "this does nothing", help=help_)
+            return
+        verb = call.name.text
+        if verb not in _VERBS:
+            help_ = suggest(verb, _VERBS) or f"there are {listed(_VERBS)}"
+            self.problems.add("R0208", call.name.span, f"there is no statement `.{verb}(…)`", help=help_)
+            return
+        target = self.place(call.of, env)
+        if target is None or len(call.args) != 1 or call.args[0].name is not None:
+            if target is not None:
+                self.problems.add("R0313", call.span, f"`{verb}` takes one value", help=f"write `.{verb}(e)`")
+            for arg in call.args:
+                self.expressions.infer(arg.value, env)
+            return
+        self._change(span, verb, target, call, env, made)
+
+    def _change(
+        self, span: Span, verb: str, target: _Place, call: s.Method, env: Env, made: list[ir.Stmt]
+    ) -> None:
+        variable, path, of = target
+        networked = variable.name in self.declared.networks
+        inner = typing.element(of)
+        suits = {
+            "append": isinstance(of, t.Seq) and not networked,
+            "add": isinstance(of, t.Set | t.Bag) and not networked,
+            "remove": isinstance(of, t.Set | t.Bag) and not networked,
+        }.get(verb, networked)
+        if isinstance(of, t.Unknown):
+            self.expressions.infer(call.args[0].value, env)
+            return
+        if not suits or inner is None:
+            self._unsuited(verb, variable, of, call)
+            return
+        value = self.expressions.check(call.args[0].value, inner, env, f"to {verb}")
+        now = self._read(variable, path, span)
+        made_value = self._changed(verb, now, of, value, span)
+        self._store(span, target, made_value, made, grows=verb == "append")
+
+    def _unsuited(self, verb: str, variable: Variable, of: t.Type, call: s.Method) -> None:
+        shown = an(of)
+        verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
+        help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""
+        if variable.name in self.declared.networks:
+            shown = "all channels at once" if isinstance(of, t.Map) else "a network"
+            where = f"{variable.name}[…]" if isinstance(of, t.Map) else variable.name
+            help_ = f"write `{where}.send(…)` or `{where}.receive(…)`"
+        message = f"`{verb}` is for {_VERBS[verb]}, and this is {shown}"
+        self.problems.add("R0322", call.name.span, message, help=help_)
+
+    def _changed(self, verb: str, now: ir.Expr, of: t.Type, value: ir.Expr, span: Span) -> ir.Expr:
+        match of, verb:
+            case t.Seq(inner), "append" | "send":
+                one = ir.Make((value,), type=t.Seq(inner, None), span=span)
+                return ir.Apply(ir.Op.CONCAT, (now, one), type=of, span=span)
+            case t.Seq(), _:
+                return remove_first(self.frame, now, value, span)
+            case t.Set(inner), _:
+                one = ir.Make((value,), type=t.Set(inner), span=span)
+            case t.Bag(inner), _:
+                one = ir.Make((value,), type=t.Bag(inner, None), span=span)
+            case _:
+                raise AssertionError(of)  # `_change` lets only these through
+        op = ir.Op.UNION if verb in {"add", "send"} else ir.Op.MINUS
+        return ir.Apply(op, (now, one), type=of, span=span)
+
+    # -------------------------------------------------------------- control
+
+    def _if(self, node: s.IfStmt, env: Env) -> ir.Stmt:
+        test = self.expressions.check(node.test, t.BOOL, env)
+        ghost, outer = self._ghosts(), self._under_ghost
+        if ghost is not None:
+            self._under_ghost = ghost[0]
+        yes, no = (
+            env.knowing(self.expressions.facts(node.test, env, truth=truth)) for truth in (True, False)
+        )
+        then, other = self.block(node.then, yes), self.block(node.other, no)
+        self._under_ghost = outer
+        return ir.Branch(test, then, other, span=node.span)
+
+    def _for(self, node: s.ForStmt, binder: s.Binder, body: tuple[s.Stmt, ...], env: Env) -> ir.Stmt:
+        inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
+        ghost, outer = self._ghosts(), self._under_ghost
+        if ghost is not None:
+            self._under_ghost = ghost[0]
+        made = self.block(body, inner.settled())
+        self._under_ghost = outer
+        return ir.Each(slot, binder.name.text, domain, made, case, span=node.span)
+
+    def _choose(
+        self, node: s.ChooseStmt, binder: s.Binder, where: s.Expr | None, env: Env, made: list[ir.Stmt]
+    ) -> Env:
+        inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
+        test = None if where is None else self.expressions.check(where, t.BOOL, inner)
+        self._no_ghost("a choice")
+        self._not_under_ghost("what is chosen", node.span)
+        made.append(ir.Choose(slot, binder.name.text, domain, test, case, span=node.span))
+        return inner if where is None else inner.knowing(self.expressions.facts(where, inner, truth=True))
+
+    # -------------------------------------------------------------- crashes
+
+    def _member(self, span: Span, verb: str, of: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+        if verb == "flush":
+            self._flush(span, of, env, made)
+            return
+        member = self.expressions.infer(of, env)
+        self._no_ghost(f"`{verb}`")
+        self._not_under_ghost(f"whether `{verb}` happens", span)
+        if not isinstance(member.type, t.Sort) or member.type.name not in self.declared.fields:
+            if not isinstance(member.type, t.Unknown):
+                message = f"`{verb}` takes a member of a process, and this is {an(member.type)}"
+                help_ = (
+                    f"write `{verb} r`, with `r` a member of {listed(self.declared.fields) or 'a process'}"
+                )
+                self.problems.add("R0322", of.span, message, label=str(member.type), help=help_)
+            return
+        fields = self.declared.fields[member.type.name].values()
+        self._wipe(span, member, fields, made)
+        if verb == "lose":
+            self._lose(span, of, member, fields, made)
+
+    def _wipe(self, span: Span, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
+        for var in fields:  # type: ignore[attr-defined]
+            if var.storage == "volatile" and var.init is not None:
+                init = self.expressions.check(var.init, var.type, Env())
+                self._store(span, (var, (ir.Key(member),), var.type), init, made)
+
+    def _lose(self, span: Span, of: s.Expr, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
+        """Each cached seq keeps some prefix, at least what was flushed: one branch for each length.
+
+        What survived was on the disk, so from now on it counts as flushed.
+        """
+        cached = [var for var in fields if var.storage == "cached"]  # type: ignore[attr-defined]
+        if not cached:
+            sort = member.type
+            help_ = "`lose` drops unflushed suffixes; with nothing `cached` it is `wipe`"
+            self.problems.add("R0407", of.span, f"no field of {sort} is `cached`", help=help_)
+        for var in cached:
+            if not isinstance(var.type, t.Seq):
+                continue
+            path: _Path = (ir.Key(member),)
+            now, count = self._read(var, path, span), flush_type(var.type)
+            size = ir.Apply(ir.Op.SIZE, (now,), type=count, span=span)
+            lengths = ir.Apply(
+                ir.Op.RANGE, (self._read(_flushed(var), path, span), size), type=t.Set(count), span=span
+            )
+            slot = self.frame.slot()
+            name = "kept" if len(cached) == 1 else f"kept of {var.name.partition('.')[2]}"
+            made.append(ir.Choose(slot, name, lengths, None, span=span))
+            kept = ir.Apply(
+                ir.Op.TAKE, (now, ir.Local(slot, type=count, span=span)), type=var.type, span=span
+            )
+            made.append(ir.Assign(var.index, path, kept, span=span))
+            made.append(ir.Assign(var.index + 1, path, ir.Local(slot, type=count, span=span), span=span))
+
+    def _flush(self, span: Span, of: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+        found = cached_field(self.expressions, of, env)
+        self._no_ghost("`flush`")
+        self._not_under_ghost("whether `flush` happens", span)
+        if found is None:
+            help_ = "write `flush r.log` where `log` is declared `cached`"
+            self.problems.add("R0322", of.span, "`flush` takes a cached field of a process", help=help_)
+            return
+        var, member = found
+        assert isinstance(var.type, t.Seq)
+        path: _Path = (ir.Key(member),)
+        size = ir.Apply(ir.Op.SIZE, (self._read(var, path, span),), type=flush_type(var.type), span=span)
+        made.append(ir.Assign(var.index + 1, path, size, span=span))
+
+
+def _flushed(var: Variable) -> Variable:
+    """The companion of a cached variable that holds how much of it is flushed."""
+    assert isinstance(var.type, t.Seq)
+    return replace(
+        var, index=var.index + 1, name=f"{var.name}.flushed", type=flush_type(var.type), storage="durable"
+    )

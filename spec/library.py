@@ -1,0 +1,105 @@
+"""The protocols that come with the package, each known by a name: the files in `protocols/`.
+
+NOTE(library): where a model file is meant, `raft` is the protocol of that name.  No path of
+anybody is hidden by it: a path `raft` is taken before it, and where there is a file `raft.rsm`
+beside, the name is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from importlib import resources
+
+import spec.ir as ir
+import spec.syntax as s
+from spec.diagnostics import suggest
+from spec.elaboration.checks import expectation
+from spec.frozen import frozen
+from spec.parser import parse
+from spec.source import Source
+
+SUFFIX = ".rsm"
+
+
+@frozen
+class Question:
+    """A check as its file records it: of which model, what it says of itself, what it expects."""
+
+    name: str
+    of: str
+    says: str | None
+    expect: tuple[ir.Expect, ...]
+    unreached: tuple[ir.ExpectVerdict, ...]  # what is `reachable` elsewhere, and expected never to be here
+
+    @property
+    def violations(self) -> tuple[ir.ExpectVerdict, ...]:
+        """What is expected to go wrong; every other property is expected to hold."""
+        verdicts = (e for e in self.expect if isinstance(e, ir.ExpectVerdict) and not e.holds)
+        return tuple(each for each in verdicts if each not in self.unreached)
+
+
+@frozen
+class Shipped:
+    """A protocol of the library: its name, what it is of, its variants and its checks in their order."""
+
+    name: str
+    title: str
+    variants: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all, sorted."""
+    files = (resources.files("spec") / "protocols").iterdir()
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in files if file.name.endswith(SUFFIX)))
+
+
+def is_meant(name: str) -> bool:
+    """Whether a name given for a model file is of one of these, and of no path (see NOTE(library))."""
+    return name in names() and not os.path.lexists(name)
+
+
+def near(name: str) -> str:
+    """`did you mean …?` with the protocol that a name or the name of a file is nearly of, or nothing."""
+    stem = name.removesuffix(SUFFIX)
+    return f"did you mean `{stem}`?" if stem in names() else suggest(stem, names())
+
+
+def text(name: str) -> str:
+    """The text of one of them. Raises OSError where there is none."""
+    return (resources.files("spec") / "protocols" / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+
+
+def shipped(name: str) -> Shipped:
+    """One of them; read and parsed, but not elaborated, which takes three times as long."""
+    source = Source(name, text(name))
+    protocol = parse(source)
+    variants = tuple(item for item in protocol.items if isinstance(item, s.VariantDecl))
+    declared = (*protocol.items, *(item for variant in variants for item in variant.items))
+    reachable = {d.name.text for d in declared if isinstance(d, s.PropertyDecl) and d.kind == "reachable"}
+    checks = (item for item in protocol.items if isinstance(item, s.CheckDecl))
+    questions = tuple(_question(check, protocol.name.text, reachable) for check in checks)
+    return Shipped(name, title(source.text), tuple(each.name.text for each in variants), questions)
+
+
+def title(text: str) -> str:
+    r"""The first sentence of the comment at the top of a model file, without its full stop.
+
+    >>> title("// Raft: elections (2014, section 5.4.2).  One leader at\n// a time.\nprotocol raft")
+    'Raft: elections (2014, section 5.4.2)'
+    """
+    head = re.match(r"(?://[^\n]+\n)*", text)
+    words = " ".join(line.strip("/ ") for line in (head[0] if head else "").splitlines())
+    return re.split(r"\.(?: |$)", words, maxsplit=1)[0]
+
+
+def _question(check: s.CheckDecl, own: str, reachable: set[str]) -> Question:
+    clauses = (clause for clause in check.clauses if isinstance(clause, s.ExpectClause))
+    expect = tuple(expectation(item) for clause in clauses for item in clause.items)
+    verdicts = (each for each in expect if isinstance(each, ir.ExpectVerdict) and not each.holds)
+    unreached = tuple(each for each in verdicts if each.property in reachable)
+    says = check.says.text if check.says else None
+    return Question(check.name.text, check.of.text if check.of else own, says, expect, unreached)

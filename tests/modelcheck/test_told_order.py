@@ -1,0 +1,35 @@
+"""Of runs that differ by the order of independent steps, the one told is the story as it was published."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelcheck.api import check
+from modelcheck.contract.result import Violated
+from tests.stories import named
+
+TOLD = {
+    # The in-sync set shrinks to the leader, which commits alone and then loses its session (Jepsen, 2013).
+    ("kafka", "jepsen", "acknowledged_survive"): "produce isolate commit session_loss elect_unclean",
+    # A follower truncates to its high watermark; then its leader fails, and it is elected (KIP-101, 1).
+    ("kafka", "kip101", "acknowledged_survive"): (
+        "produce fetch fetch commit crash elect become_follower crash elect"
+    ),
+    # Both crash; who lost the record is back first and writes another in its place (KIP-101, 2).
+    ("kafka", "kip101_power", "no_divergence"): (
+        "produce fetch commit crash power_loss give_up restart elect restart become_leader "
+        "produce commit become_follower"
+    ),
+    # A manager is prepared, and then nobody is left to tell it how the transaction ended (Gray, 1978).
+    ("two_phase_commit", "blocking", "finishes"): "prepare lose_coordinator",
+}
+
+
+@pytest.mark.parametrize("which", TOLD, ids=lambda which: which[1])
+def test_a_known_failure_is_told_in_the_order_in_which_it_was_published(which: tuple[str, str, str]) -> None:
+    file, name, claim = which
+    verdict = check(*named(file, name), engine="explicit").verdict(claim)
+
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+    assert " ".join(step.action for step in verdict.trace.steps) == TOLD[which]

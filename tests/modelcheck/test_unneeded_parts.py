@@ -1,0 +1,66 @@
+"""What no check of a protocol needs is listed at the end of its file, each part with a reason.
+
+That the list is exact is asked only where it takes some seconds at most. Of the other files
+`modelcheck necessity FILE` tells; here each part that they list is one, and stands there once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from modelcheck.asking.necessity.search import Asking, necessity
+from spec.load import load
+
+PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
+QUICK = {  # about 3 s of CPU or less
+    *("figure8", "primary_backup", "two_phase_commit", "kafka_acks", "kafka_follower_reads"),
+    *("kafka_raft_truncation", "kafka_registration", "kafka_requests", "kafka_zk_version"),
+}
+SLOW = {"kafka_log_directories", "kafka_transactions", "pacifica", "paxos"}  # 10 s at most
+HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
+ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
+
+EXACT = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+    for path in PROTOCOLS
+    if path.stem in QUICK | SLOW
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_process() -> Iterator[None]:
+    """To start another takes longer than the quick ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("modelcheck.processes.workers.cores", lambda: 1)
+        yield
+
+
+def listed(path: Path) -> list[str]:
+    """The names of the parts that a file says no check needs, in its order."""
+    _, section = HEADING.split(path.read_text(encoding="utf-8"))
+    lines = [line.removeprefix("//").strip() for line in section.splitlines()]
+    names = []
+    for item in " ".join(lines).split(" - ")[1:]:
+        found = ITEM.match(item)
+        assert found is not None, item
+        names += re.findall(r"`([^`]+)`", found[1])
+    return names
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in PROTOCOLS])
+def test_what_is_listed_is_a_part_and_stands_there_once(path: Path) -> None:
+    names = listed(path)
+
+    assert set(names) <= {part.name for part in Asking(load(path)).parts}
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("path", EXACT)
+def test_just_the_parts_that_no_check_needs_are_listed(path: Path) -> None:
+    rows = necessity(load(path))
+
+    assert {row.part.name for row in rows if not row.needed} == set(listed(path))
