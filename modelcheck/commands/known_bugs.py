@@ -13,13 +13,15 @@ from spec.frozen import frozen
 class Bug:
     """A known failure: its name, what happened, the check and its property, and the releases it is of.
 
-    `since` and `fixed` are empty where the source does not say; `also` is another name of it.
+    `control` is the check in which it does not happen, empty where nothing prevents it.  `since` and
+    `fixed` are empty where the source does not say; `also` is another name of it.
     """
 
     name: str
     what: str
     model: str
     check: str
+    control: str
     property: str
     since: str
     fixed: str

@@ -127,6 +127,9 @@ def test_every_known_bug_is_a_check_that_is_violated() -> None:
         assert row is not None, bug.name
         assert row.verdict == "violated"
         assert address(bug.source).startswith("https://")
+        control = of_check(TABLES[bug.model], bug.control)
+        assert bool(control) is bool(bug.control)
+        assert all(row.verdict.startswith(("hold", "reached")) for row in control)
         assert bug.what
 
 
