@@ -172,8 +172,8 @@ def test_a_random_run_of_kafka_that_loses_a_record_comes_near_the_shortest_of_al
 
     least = shortest(shrunk.trace)
     small = shrunk.trace.faults, len(shrunk.trace.steps)
-    assert len(trace.steps) > 20
-    assert least <= small <= (least[0], least[1] + 2)
+    assert len(trace.steps) > 15
+    assert least <= small <= (least[0], least[1] + 3)  # by another way to lose it, of which no step can go
     assert shrunk.trace.scope.nats["Record"] == 1
     assert list(could_go(shrunk.trace)) == []
 

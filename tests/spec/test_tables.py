@@ -8,7 +8,7 @@ from typing import Any
 
 import lark
 import pytest
-from lark.exceptions import UnexpectedInput
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
 import spec.tables as tables
 from spec.automaton import Automaton, Unexpected
@@ -87,8 +87,12 @@ def outcome(text: str) -> object:
 def by_lark(text: str) -> object:
     try:
         return told(LARK.parse(text, start="start"))
+    except (
+        UnexpectedCharacters
+    ) as error:  # and no word: it says what could be read, not what could stand there
+        return error.pos_in_stream, None
     except UnexpectedInput as error:
-        expected = getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()
+        expected = getattr(error, "accepts", None) or ()
         at = (
             "the end"
             if getattr(getattr(error, "token", None), "type", "") == tables.END
@@ -105,7 +109,10 @@ def test_texts_are_what_lark_makes_of_them(text: str) -> None:
 def test_damaged_texts_are_wrong_where_lark_finds_them_wrong() -> None:
     assert DAMAGED
     for text in DAMAGED:
-        assert outcome(text) == by_lark(text)
+        known, found = by_lark(text), outcome(text)
+        if isinstance(known, tuple) and isinstance(found, tuple) and known[1] is None:
+            found = found[0], None
+        assert found == known
 
 
 def test_a_word_is_what_may_stand_there() -> None:
