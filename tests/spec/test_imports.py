@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,14 @@ def test_a_protocol_of_the_library_is_imported_by_its_name(tmp_path: Path) -> No
 
     assert own[0].actions == library[0].actions
     assert [each.name for model in own for each in model.checks] == ["again"]
+
+
+def test_the_manual_shows_one_that_finds_what_it_says() -> None:
+    manual = (Path(__file__).parents[2] / "spec/README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(import kisr\n(?:.*\n)*?)```", manual)
+    (lost,) = [(model, each) for model in loads(shown) for each in model.checks]
+
+    assert check(*lost).mismatches == ()
 
 
 def test_imports_may_follow_each_other(folder: Path) -> None:
