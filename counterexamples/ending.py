@@ -100,8 +100,7 @@ def _blame(trace: Trace, failures: tuple[Failure, ...], width: int) -> Iterator[
 def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
     """A failing part, where it stands, and what the parts of it are worth."""
     source, scope = trace.model.source, trace.scope
-    number, column = source.position(failure.span.start)
-    place = Piece(f"   {source.name}:{number}:{column}", Role.DIM)
+    place = Piece(f"   {source.at_place(failure.span.start)}", Role.DIM)
     whole = one_line(source.at(failure.span))
     *others, last = wrapped(line("    "), whole, width, Role.STRONG)
     yield from others
@@ -133,8 +132,7 @@ def _error(machine: Machine, trace: Trace, erred: Erred, width: int) -> Iterator
 def quoted(trace: Trace, span: Span, indent: int = 4) -> Iterator[Line]:
     """The model's text at a span, its place first, laid out as it stands there."""
     source = trace.model.source
-    number, column = source.position(span.start)
-    yield line("  ", Piece(f"{source.name}:{number}:{column}", Role.DIM))
+    yield line("  ", Piece(source.at_place(span.start), Role.DIM))
     rows = source.at(span).expandtabs(2).split("\n")
     margin = min((len(row) - len(row.lstrip()) for row in rows[1:] if row.strip()), default=0)
     for row in (rows[0], *(row[margin:] for row in rows[1:])):

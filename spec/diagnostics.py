@@ -82,11 +82,9 @@ def render(diagnostic: Diagnostic, *, level: str = "error") -> str:
     if span is None:
         lines = [f"{source.name}: {head}"]
     else:
-        line, column = source.position(span.start)
-        lines = [f"{source.name}:{line}:{column}: {head}", *_excerpt(source, span, diagnostic.label)]
+        lines = [f"{source.at_place(span.start)}: {head}", *_excerpt(source, span, diagnostic.label)]
     for note in diagnostic.notes:
-        line, column = note.source.position(note.span.start)
-        lines += [f"{note.source.name}:{line}:{column}: note: {note.message}"]
+        lines += [f"{note.source.at_place(note.span.start)}: note: {note.message}"]
         lines += _excerpt(note.source, note.span, "")
     if diagnostic.help:
         lines.append(f"  help: {diagnostic.help}")
@@ -109,8 +107,8 @@ def _place(source: Source, span: Span | None) -> dict[str, object]:
     """Where something stands, for programs; only the file where the whole input is meant."""
     if span is None:
         return {"file": source.name}
-    line, column = source.position(span.start)
-    return {"file": source.name, "line": line, "column": column, "length": span.end - span.start}
+    name, line, column = source.place(span.start)
+    return {"file": name, "line": line, "column": column, "length": span.end - span.start}
 
 
 def _excerpt(source: Source, span: Span, label: str) -> list[str]:
@@ -118,8 +116,8 @@ def _excerpt(source: Source, span: Span, label: str) -> list[str]:
 
     A span that starts at the end of its line, or of the text, has one caret just behind it.
     """
-    number, column = source.position(span.start)
-    text = "".join(_shown(char) for char in source.line(number))
+    (whole, column), (_, number, _) = source.position(span.start), source.place(span.start)
+    text = "".join(_shown(char) for char in source.line(whole))
     start = min(column - 1, len(text))
     end = min(start + span.end - span.start, len(text))
     first = max(0, min(start - WIDTH // 2, len(text) - WIDTH))

@@ -73,13 +73,15 @@ class _Layout:
         self.written = 0  # up to where the text is, if a comment ends there
         self.remarks: list[tuple[int, int]] = []  # comments at line ends: the line, and where it ends without
 
-    def file(self, tree: s.Protocol) -> str:
+    def file(self, tree: s.Protocol | s.GoesOn) -> str:
         self._comments_before(tree.span.start, at_start=True)
         if self.lines and self._is_after_blank(tree.span.start):
             self._blank()
-        self._line(f"protocol {tree.name.text}")
-        self._trailing(tree.name.span.end)
-        self._elements(tree.items, tree.name.span.end)
+        head = tree.name if isinstance(tree, s.Protocol) else tree.of
+        word = "protocol" if isinstance(tree, s.Protocol) else "import"
+        self._line(f"{word} {self.source.at(head.span)}")
+        self._trailing(head.span.end)
+        self._elements(tree.items, head.span.end)
         self._comments_before(len(self.source.text) + 1)
         return "\n".join(self.lines).strip("\n") + "\n"
 

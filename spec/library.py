@@ -77,6 +77,7 @@ def shipped(name: str) -> Shipped:
     """One of them; read and parsed, but not elaborated, which takes three times as long."""
     source = Source(name, text(name))
     protocol = parse(source)
+    assert isinstance(protocol, s.Protocol), "these go on from none"
     variants = tuple(item for item in protocol.items if isinstance(item, s.VariantDecl))
     declared = (*protocol.items, *(item for variant in variants for item in variant.items))
     reachable = {d.name.text for d in declared if isinstance(d, s.PropertyDecl) and d.kind == "reachable"}

@@ -15,6 +15,7 @@ from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.elaborate import elaborate
 from spec.elaboration.problems import Problems
 from spec.elaboration.variants import all_volatile, expand
+from spec.imports import joined
 from spec.parser import LARGEST, parse, too_deep
 from spec.reading import bytes_of
 from spec.source import Source
@@ -34,7 +35,7 @@ def loads(text: str, name: str = "<text>") -> tuple[ir.Model, ...]:
     """The models of a text; `name` is what diagnostics call it."""
     source = Source(name, text)
     try:
-        return _models(source)
+        return _models(joined(source, read))
     except RecursionError:  # every pass goes down into what it reads
         raise too_deep(source) from None
 
@@ -48,6 +49,7 @@ def _models(
     source: Source, changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol
 ) -> tuple[ir.Model, ...]:
     protocol = parse(source)
+    assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
     problems = Problems(source)
     protocols = expand(protocol, problems)
     checks = _checks(protocol, protocols, problems)

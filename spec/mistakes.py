@@ -167,8 +167,15 @@ def _chained_comparison(place: _Place) -> Answer | None:
 
 
 def _missing_protocol(place: _Place) -> Answer | None:
-    if place.expected == {"protocol"}:
+    if place.expected == {"protocol", "import"}:
         return place.says("a model file starts with its name", "write `protocol NAME` first")
+    return None
+
+
+def _protocol_after_import(place: _Place) -> Answer | None:
+    if place.found == "protocol" and "check" in place.expected:
+        help_ = "leave this line out: what is new here is part of the protocol that is imported"
+        return place.says("a file has one protocol", help_)
     return None
 
 
@@ -181,6 +188,7 @@ def _unclosed_string(place: _Place) -> Answer | None:
 _RULES: tuple[Callable[[_Place], Answer | None], ...] = (
     _unclosed,
     _missing_protocol,
+    _protocol_after_import,
     _comparison_as_statement,
     _misspelt_before,
     _misspelt,

@@ -24,7 +24,7 @@ SPELLED = {  # terminals that are not always spelled the same, as a person calls
 }
 
 
-def parse(source: Source) -> s.Protocol:
+def parse(source: Source) -> s.Protocol | s.GoesOn:
     """The surface tree of a model file.
 
     Linear in the length of the text.  Raises SpecError with one syntax error:
@@ -173,6 +173,7 @@ class _Build:
     """One method a rule, named like it."""
 
     start = _headed(s.Protocol)
+    goes_on = _headed(s.GoesOn)
 
     # declarations
     sort_decl = _listed(s.SortDecl)

@@ -27,6 +27,7 @@ class Source:
 
     name: str
     text: str
+    parts: tuple[tuple[int, str], ...] = ()  # where texts of other files begin, and the names of these
     _starts: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -37,6 +38,16 @@ class Source:
         """Line and column of an offset, both counted from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
+
+    def place(self, offset: int) -> tuple[str, int, int]:
+        """The name of the file that an offset is of, and its line and column there."""
+        line, column = self.position(offset)
+        start, name = max((part for part in self.parts if part[0] <= offset), default=(0, self.name))
+        return name, line - self.position(start)[0] + 1, column
+
+    def at_place(self, offset: int) -> str:
+        """The same as people and editors write it: `file:line:column`."""
+        return "{}:{}:{}".format(*self.place(offset))
 
     def line(self, number: int) -> str:
         """The text of a line (counted from 1), without its end."""

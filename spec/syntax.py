@@ -699,3 +699,11 @@ class Protocol(Node):
 
     name: Ident
     items: tuple[Item, ...]
+
+
+@frozen
+class GoesOn(Node):
+    """A whole file that goes on from another one: a protocol by its name, or a path."""
+
+    of: Ident | Text
+    items: tuple[Item, ...]

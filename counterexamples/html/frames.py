@@ -250,7 +250,7 @@ def _done(machine: Machine, trace: Trace, number: int) -> Done:
         tuple(_given(action, step, trace.scope)),
         tuple(_guard(trace, guard.name, guard.span, holds) for guard, holds in way.guards),
         tuple(_code(trace, action, way)),
-        trace.model.source.name,
+        trace.model.source.place(action.span.start)[0],
     )
 
 
@@ -278,6 +278,7 @@ def _code(trace: Trace, action: Action, way: Followed) -> Iterator[CodeLine]:
     kinds += [(span, "passed") for span in way.passed]
     first, last = source.position(action.span.start)[0], source.position(max(action.span.end - 1, 0))[0]
     start = action.span.start - source.position(action.span.start)[1] + 1
+    above = first - source.place(action.span.start)[1]  # lines of other files
     for number in range(first, last + 1):
         text = source.line(number)
         inside = sorted(
@@ -287,7 +288,7 @@ def _code(trace: Trace, action: Action, way: Followed) -> Iterator[CodeLine]:
         )
         found = {kind for _, _, kind in inside}
         kind = next((each for each in ("refused", "guard", "done", "passed") if each in found), "")
-        yield CodeLine(number, MARKS[kind], kind, tuple(_pieces(text, inside)))
+        yield CodeLine(number - above, MARKS[kind], kind, tuple(_pieces(text, inside)))
         start += len(text) + (2 if source.text[start + len(text) : start + len(text) + 2] == "\r\n" else 1)
 
 

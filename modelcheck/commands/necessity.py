@@ -129,7 +129,7 @@ class _Table:
 
     def __init__(self, parts: Sequence[Part], source: Source) -> None:
         self._part = min(WIDEST, max(4, *(len(part.name) for part in parts)))
-        self._line = max(4, *(len(str(source.position(part.span.start)[0])) for part in parts))
+        self._line = max(4, *(len(str(source.place(part.span.start)[1])) for part in parts))
         self._mutant = max(6, *(len(part.kind.value) for part in parts))
 
     def head(self) -> Line:

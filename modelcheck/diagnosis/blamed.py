@@ -88,14 +88,13 @@ class _Blamed:
     def part(self) -> FalsePart:
         """The part as data."""
         failure = self._failure
-        number, column = self._source.position(failure.span.start)
         names = ((each.name, show(each.type, each.value, self._trace.scope)) for each in failure.names)
         facts = {fact.text: fact for fact in map(self._operand, failure.operands)}
         found = self._found(failure.span, None)
         matters = map(self._given, found[0].given if found else ())
         return FalsePart(
             self._text(failure.span),
-            f"{self._source.name}:{number}:{column}",
+            self._source.at_place(failure.span.start),
             tuple(dict.fromkeys(names)),
             tuple(fact for fact in facts.values() if fact.text != fact.value),
             failure.wanted,

@@ -58,6 +58,7 @@ def _candidates(text: str) -> Iterator[str]:
         protocol = parse(Source("", text))
     except SpecError:
         return
+    assert isinstance(protocol, s.Protocol), "a random model goes on from none"
     yield from _without_many(text, protocol)
     yield from _without_sizes(text, protocol)
     edits = {edit for edit in (*_edits(protocol, text), *_words(text)) if text[edit[0] : edit[1]] != edit[2]}

@@ -125,4 +125,4 @@ def test_a_word_that_only_begins_like_a_word_of_the_language_is_none() -> None:
     with pytest.raises(Unexpected) as wrong:
         ours().parse("protocols p", "start", 1_000)
 
-    assert (wrong.value.found, wrong.value.expected) == ("protocols", frozenset({"PROTOCOL"}))
+    assert (wrong.value.found, wrong.value.expected) == ("protocols", frozenset({"PROTOCOL", "IMPORT"}))

@@ -63,7 +63,7 @@ class Row:
     @property
     def line(self) -> int:
         """Where the part stands in the file."""
-        return self.model.source.position(self.part.span.start)[0]
+        return self.model.source.place(self.part.span.start)[1]
 
     @property
     def needed(self) -> bool | None:

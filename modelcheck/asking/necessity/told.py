@@ -28,8 +28,8 @@ def _check(asked: Asked) -> Json:
 
 
 def _part(row: Row) -> Json:
-    line, column = row.model.source.position(row.part.span.start)
-    place = {"file": row.model.source.name, "line": line, "column": column}
+    file, line, column = row.model.source.place(row.part.span.start)
+    place = {"file": file, "line": line, "column": column}
     return {
         "part": row.part.name,
         "kind": row.part.kind.name.lower(),

@@ -86,8 +86,7 @@ def _unsayable(task: Task) -> Iterator[Refusal]:
         try:
             asked.formula(question, own)
         except Stop as stop:
-            line, column = task.model.source.position(stop.refused.span.start)
-            what = f"{stop.refused.what} ({task.model.source.name}:{line}:{column})"
+            what = f"{stop.refused.what} ({task.model.source.at_place(stop.refused.span.start)})"
             if what not in seen:
                 seen.add(what)
                 yield Refusal(what, "explicit")

@@ -1,0 +1,65 @@
+"""A file that goes on from another one: as if the other's text, without its checks, stood before it.
+
+NOTE(imports): what is read further on is one plain text, with a protocol, variants and
+checks.  So a trace or an answer is of the digest of all of it, and no later pass knows
+of imports; only a place in it is told by the file that it is of.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import spec.syntax as s
+from spec.diagnostics import Diagnostic, SpecError
+from spec.parser import parse
+from spec.source import Source, Span
+
+MOST = 20  # files, each of which goes on from the next
+_HEAD = re.compile(r"(?:\s|//[^\n]*\n)*import\b")
+
+
+def joined(source: Source, read: Callable[[str], str]) -> Source:
+    """A text with those before it that it goes on from; itself, where it goes on from none.
+
+    `read` gives the text of a path or of a protocol's name.  Raises SpecError for a file that
+    cannot be read (R0103) or does not parse, and for files that go on from each other (R0105).
+    """
+    return _joined(source, read, (source.name,))
+
+
+def _joined(source: Source, read: Callable[[str], str], behind: tuple[str, ...]) -> Source:
+    tree = parse(source) if _HEAD.match(source.text) else None
+    if not isinstance(tree, s.GoesOn):
+        return source
+    name = _path(source.name, tree.of)
+    if name in behind or len(behind) > MOST:
+        many = "" if name in behind else f"more than {MOST} "
+        what = f"{many}files go on from each other"
+        help_ = f"{' → '.join((*behind, name))}: one of them has to begin with `protocol NAME`"
+        raise SpecError([Diagnostic("R0105", source, tree.of.span, what, help=help_)])
+    try:
+        text = read(name)
+    except SpecError as error:
+        here = [replace(each, source=source, span=tree.of.span) for each in error.diagnostics]
+        raise SpecError(here) from None
+    base = _joined(Source(name, text), read, (*behind, name))
+    before = _blanked(base.text, [each.span for each in parse(base).items if isinstance(each, s.CheckDecl)])
+    own = _blanked(source.text, [Span(tree.span.start, tree.of.span.end)])
+    parts = (*(base.parts or ((0, base.name),)), (len(before) + 1, source.name))
+    return Source(source.name, f"{before}\n{own}", parts)
+
+
+def _path(name: str, of: s.Ident | s.Text) -> str:
+    """A path is from the folder of the file that names it."""
+    return of.text if isinstance(of, s.Ident) else os.path.normpath(Path(name).parent / of.text)
+
+
+def _blanked(text: str, spans: list[Span]) -> str:
+    """The text with nothing but line ends at these places."""
+    for span in spans:
+        text = text[: span.start] + re.sub(r"[^\n]", " ", text[span.start : span.end]) + text[span.end :]
+    return text
