@@ -23,6 +23,7 @@ from spec.ir import Assume, Check, Model
 from spec.semantics import Machine
 
 PREFERRED = ("explicit", "reference")  # the fastest first
+MOST_REORDERED = 200  # steps of a run; it takes up to one exchange for each pair
 
 
 @dataclass
@@ -67,7 +68,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
     Of the runs that differ by the order of independent steps, the one told has its faults as
-    late as they can be: a broker crashes when that matters.
+    late as they can be: a broker crashes when that matters.  Random runs, and those of more than
+    200 steps, stay as they were found.
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
@@ -128,20 +130,25 @@ def _answered(
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
-    told = replace(findings, results=tuple(map(_told, findings.results)))
+    if findings.sample is None:  # a random run is told as it went
+        findings = replace(findings, results=tuple(map(_told, findings.results)))
     reporter.tell(Spent("replay", perf_counter() - searched))
-    return told
+    return findings
 
 
 def _told(result: Result) -> Result:
     """A result with its run in the order in which it is told."""
     match result.verdict:
-        case Holds(example=trace) as holds if trace is not None and trace.is_run:
+        case Holds(example=trace) as holds if trace is not None and _is_short(trace):
             return replace(result, verdict=replace(holds, example=late_faults(trace)))
-        case Violated(trace=trace) as violated if trace is not None and trace.is_run:
+        case Violated(trace=trace) as violated if trace is not None and _is_short(trace):
             return replace(result, verdict=replace(violated, trace=late_faults(trace)))
         case _:
             return result
+
+
+def _is_short(trace: Trace) -> bool:
+    return trace.is_run and len(trace.steps) <= MOST_REORDERED
 
 
 def _name(engine: str | Engine) -> str:

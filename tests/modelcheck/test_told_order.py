@@ -6,6 +6,8 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.contract.result import Violated
+from modelcheck.search.simulate import RandomRuns
+from spec.load import loads
 from tests.stories import named
 
 TOLD = {
@@ -33,3 +35,37 @@ def test_a_known_failure_is_told_in_the_order_in_which_it_was_published(which: t
     assert isinstance(verdict, Violated)
     assert verdict.trace is not None
     assert " ".join(step.action for step in verdict.trace.steps) == TOLD[which]
+
+
+INDEPENDENT = """
+protocol independent
+state { n: 0..99 = 0, m: 0..99 = 0 }
+action up { n := n + 1 }
+fault down { m := m + 1 }
+invariant low: n < 5
+check all { faults any }
+"""
+
+
+def test_a_random_run_is_told_as_it_went() -> None:
+    (model,) = loads(INDEPENDENT)
+    random = check(model, model.checks[0], engine=RandomRuns(10, seed=1)).verdict("low")
+    assert isinstance(random, Violated)
+    assert random.trace is not None
+    steps = [step.action for step in random.trace.steps]
+
+    assert "down" in steps[: steps.index("up", 2)]
+
+
+def test_a_long_run_is_told_as_it_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelcheck.api.MOST_REORDERED", 4)
+    verdict = check(*named("kafka", "jepsen"), engine="explicit").verdict("acknowledged_survive")
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+    found, told = (
+        [s.action for s in verdict.trace.steps],
+        TOLD["kafka", "jepsen", "acknowledged_survive"].split(),
+    )
+
+    assert sorted(found) == sorted(told)
+    assert found != told
