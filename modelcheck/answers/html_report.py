@@ -14,7 +14,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
 from modelcheck.contract.standing import is_expected, standing
-from modelcheck.contract.wording import budget_words, verdict_words
+from modelcheck.contract.wording import budget_words, verdict_words, way_words
 from modelcheck.diagnosis.distinct.told import cost_words, extent_words
 from modelcheck.diagnosis.explain import explain
 
@@ -75,7 +75,7 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
         match result.verdict:
             case Violated() if ways is not None:
                 for number, run in enumerate(ways.runs, 1):
-                    title = f"{about}: {result.property}, way {number} of {len(ways.runs)}"
+                    title = f"{about}: {way_words(ways, number)}"
                     words = f"violated with {cost_words(run)}"
                     yield result.property, item(run, title, words, _role(run), command, budget)
             case Violated(trace=trace) | Holds(example=trace) if trace is not None:

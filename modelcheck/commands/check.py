@@ -25,7 +25,6 @@ from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.contract.standing import standing
-from modelcheck.diagnosis.distinct.search import distinct
 from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
@@ -190,6 +189,8 @@ def _with_ways(args: argparse.Namespace, progress: ProgressLine, outcome: Outcom
     """The outcome with the distinct ways to violate each property, if they are asked for."""
     if args.all is None or outcome.findings.end is End.INTERRUPTED:
         return outcome
+    from modelcheck.diagnosis.distinct.search import distinct  # noqa: PLC0415 - only for `--all`
+
     progress.begin(f"{outcome.model.name} · {outcome.check.name} · distinct ways")
     try:
         return replace(outcome, distinct=distinct(outcome, args.all, _limits(args), progress))

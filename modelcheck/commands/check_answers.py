@@ -15,8 +15,7 @@ from modelcheck.commands.engine_options import engine_again
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Violated
 from modelcheck.contract.standing import standing, surprises
-from modelcheck.diagnosis.distinct.told import told as told_ways
-from modelcheck.diagnosis.distinct.told import untold
+from modelcheck.contract.wording import way_words
 from modelcheck.diagnosis.explain import why
 from modelcheck.diagnosis.shrink import Shrunk
 from modelcheck.diagnosis.shrunk_text import told
@@ -48,11 +47,8 @@ def tell_runs(
     """The distinct ways, if they are asked for, and the stories. Raises Stopped."""
     if args.quiet:
         return
-    for ways in outcome.distinct:
-        output.write("\n")
-        output.lines(told_ways(ways, output.width))
     if args.all is not None:
-        output.lines(untold(outcome, output.width))
+        _tell_ways(output, outcome)
     for trace in shown_traces(outcome, everything=args.trace or args.explain):
         output.write("\n")
         output.lines(_which(outcome, trace))
@@ -68,13 +64,22 @@ def tell_runs(
         output.lines(reasons)
 
 
+def _tell_ways(output: Output, outcome: Outcome) -> None:
+    """The distinct ways to violate each property, and which properties only one run is told of."""
+    from modelcheck.diagnosis.distinct.told import told, untold  # noqa: PLC0415 - a third search: only for `--all`
+
+    for ways in outcome.distinct:
+        output.write("\n")
+        output.lines(told(ways, output.width))
+    output.lines(untold(outcome, output.width))
+
+
 def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
     """Which of several ways to violate a property a run is."""
     for ways in outcome.distinct:
         for number, run in enumerate(ways.runs, 1):
             if run is trace and len(ways.runs) > 1:
-                which = f"{ways.property}, way {number} of {len(ways.runs)}"
-                yield line(Piece(which, Role.STRONG))
+                yield line(Piece(way_words(ways, number), Role.STRONG))
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:

@@ -11,7 +11,7 @@ from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
 from modelcheck.contract.engine import Keep
-from modelcheck.diagnosis.distinct.search import MOST
+from modelcheck.contract.result import MOST_WAYS
 from modelcheck.storage.files import have_folder
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
@@ -65,9 +65,9 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         "--all",
         type=amounts.ways,
         nargs="?",
-        const=MOST,
+        const=MOST_WAYS,
         metavar="N",
-        help=f"tell the distinct ways to violate each property, N at most ({MOST})",
+        help=f"tell the distinct ways to violate each property, N at most ({MOST_WAYS})",
     )
     add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")

@@ -1,1 +1,1 @@
-"""What an engine is asked and what it answers: tasks, verdicts, findings, expectations, and who there is."""
+"""What an engine is asked and what it answers: tasks, verdicts, findings, expectations."""

@@ -205,6 +205,9 @@ class Mismatch:
     found: str
 
 
+MOST_WAYS = 10  # distinct ones to violate a property that are told where no number is given
+
+
 @frozen
 class Distinct:
     """The distinct ways in which a property is violated, as runs of which each step is needed.

@@ -6,7 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from counterexamples.lines import count
-from modelcheck.contract.result import Extent, Findings, Holds, Result, Unknown, Unshown, Verdict, Violated
+from modelcheck.contract.result import (
+    Distinct,
+    Extent,
+    Findings,
+    Holds,
+    Result,
+    Unknown,
+    Unshown,
+    Verdict,
+    Violated,
+)
 from spec.ir import Budget, Check, Model, PropertyKind, Scope
 from spec.values import show
 
@@ -28,6 +38,11 @@ def verdict_words(model: Model, result: Result) -> str:
             return f"unknown: {reason}; no violation {_extent(model, extent) or 'so far'}"
         case _:
             raise AssertionError(result.verdict)
+
+
+def way_words(found: Distinct, number: int) -> str:
+    """Which of the ways a run is: "durable, way 2 of 3"."""
+    return f"{found.property}, way {number} of {len(found.runs)}"
 
 
 def _known(model: Model, unshown: Unshown, extent: Extent) -> str:

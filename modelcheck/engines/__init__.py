@@ -1,1 +1,1 @@
-"""Two engines on one task."""
+"""The engines by name, and two of them on one task."""

@@ -21,8 +21,8 @@ from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.result import Distinct, Outcome
-from modelcheck.diagnosis.distinct.search import LIMITS, MOST, distinct
+from modelcheck.contract.result import MOST_WAYS, Distinct, Outcome
+from modelcheck.diagnosis.distinct.search import LIMITS, distinct
 from modelcheck.diagnosis.distinct.shape import Shape
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import renamed
@@ -59,7 +59,7 @@ def outcome(text: str) -> Outcome:
     return check(model, model.checks[0], engine="reference")
 
 
-def ways(text: str, most: int = MOST, limits: Limits = LIMITS) -> Distinct:
+def ways(text: str, most: int = MOST_WAYS, limits: Limits = LIMITS) -> Distinct:
     """The ways to violate the only property of a text."""
     (found,) = distinct(outcome(text), most, limits)
     return found
@@ -288,7 +288,7 @@ def violated(seed: int) -> list[tuple[Trace, ...]]:
         result = check(model, model.checks[0], engine="reference", limits=limits)
     except (Unmet, ModelError):
         return []
-    return [found.runs for found in distinct(result, MOST, limits)]
+    return [found.runs for found in distinct(result, MOST_WAYS, limits)]
 
 
 @pytest.mark.parametrize("seed", range(30))

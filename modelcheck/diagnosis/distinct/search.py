@@ -18,7 +18,7 @@ from counterexamples.certify import certify
 from counterexamples.trace import BadState, Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Reporter, Silent, Stopped
-from modelcheck.contract.result import Distinct, End, Outcome, Result, Violated
+from modelcheck.contract.result import MOST_WAYS, Distinct, End, Outcome, Result, Violated
 from modelcheck.diagnosis.distinct.shape import Shape
 from modelcheck.diagnosis.needed import needed
 from modelcheck.processes.memory import careful
@@ -31,7 +31,6 @@ from spec.ir import Budget, Kind, Model, Property, PropertyKind
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 
-MOST = 10  # ways that are told
 LIMITS = Limits(states=100_000, seconds=60)  # for each property
 MOST_RUNS = 10_000  # to violations of a property
 MEMO = 50_000  # states of which it is remembered whether the property is true
@@ -42,7 +41,7 @@ KINDS = OF_STATES | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
 
 
 def distinct(
-    outcome: Outcome, most: int = MOST, limits: Limits = LIMITS, reporter: Reporter | None = None
+    outcome: Outcome, most: int = MOST_WAYS, limits: Limits = LIMITS, reporter: Reporter | None = None
 ) -> tuple[Distinct, ...]:
     """The distinct ways, at most so many, to violate each property of which the outcome shows a violation.
 
@@ -210,23 +209,25 @@ class _Ways(Search):
 
     def _reduce(self, run: Trace) -> None:
         """Keep the steps that a run needs, where neither it nor these are of a shape that is known."""
-        if not self._is_new(run):
+        shape = Shape(run, self._sorts)
+        if not self._is_new(shape):
             return
         _, least = needed(run, self.mind)
-        if least.steps == run.steps or self._is_new(least):
-            self._keep(certify(least).trace)
+        if least.steps != run.steps:
+            shape = Shape(least, self._sorts)
+            if not self._is_new(shape):
+                return
+        self._keep(certify(least).trace, shape)
 
-    def _keep(self, run: Trace) -> None:
+    def _keep(self, run: Trace, shape: Shape) -> None:
         """Keep a run that contains no other one, and none that contains it."""
-        shape = Shape(run, self._sorts)
         if not any(shape.contains(other) for _, other in self._kept):
             self._kept = [each for each in self._kept if not each[1].contains(shape)]
             self._kept.append((run, shape))
 
-    def _is_new(self, run: Trace) -> bool:
-        key = Shape(run, self._sorts).key
-        is_new = key not in self._shapes
-        self._shapes.add(key)
+    def _is_new(self, shape: Shape) -> bool:
+        is_new = shape.key not in self._shapes
+        self._shapes.add(shape.key)
         return is_new
 
 

@@ -82,15 +82,19 @@ class Blocks(Runtime):
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
-            at, there = self.find_in(fn, own, V(64, "%shards"), missed)
-            with fn.when(there):
-                had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
-                fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
-                fn.write("%tags", const(8, 0), at)
+            self.strike_one(fn, own, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
         fn.begin(missed)  # a table whose room is full was refused when it was filled
         fn.end("ret i64 -1")
         return fn
+
+    def strike_one(self, fn: Function, state: str, struck: Cell, missed: Block) -> None:
+        """Take the tag of a state away, if it is in the table; count it where it had one."""
+        at, there = self.find_in(fn, state, V(64, "%shards"), missed)
+        with fn.when(there):
+            had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
+            fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
+            fn.write("%tags", const(8, 0), at)
 
     def _drain(self) -> Function:
         """Make a block of a table of all shards, and empty the table; how many there were."""

@@ -65,15 +65,8 @@ def inserted(fn: Function, live: Live, member: Live) -> Live:
         case Slots(of, most, repeated) as packing:
             if most == 0:
                 return live
-            key = code(fn, member)
-            smaller, found = i64(0), FALSE
-            for index in range(most):
-                there = fn.less(i64(index), length(fn, live))
-                slot = code(fn, entry(fn, live, i64(index)))
-                smaller = fn.add(smaller, fn.resize(fn.and_(there, fn.below(slot, key)), 64))
-                found = fn.or_(found, fn.and_(there, fn.eq(slot, key)))
-            size = live.v.bits
-            at = fn.resize(fn.mul(smaller, i64(of.width)), size)
+            key, size = code(fn, member), live.v.bits
+            at, found = _located(fn, live, key)
             entries, low = body(fn, live), fn.mask(size, at)
             high = fn.shl(fn.and_(entries, fn.not_(low)), const(size, of.width))
             new = fn.or_(fn.or_(fn.and_(entries, low), fn.shl(fn.resize(key, size), at)), high)
@@ -93,15 +86,8 @@ def removed(fn: Function, live: Live, member: Live) -> Live:
         case Slots(of, most) as packing:
             if most == 0:
                 return live
-            key = code(fn, member)
-            smaller, found = i64(0), FALSE
-            for index in range(most):
-                there = fn.less(i64(index), length(fn, live))
-                slot = code(fn, entry(fn, live, i64(index)))
-                smaller = fn.add(smaller, fn.resize(fn.and_(there, fn.below(slot, key)), 64))
-                found = fn.or_(found, fn.and_(there, fn.eq(slot, key)))
-            size = live.v.bits
-            at = fn.resize(fn.mul(smaller, i64(of.width)), size)
+            key, size = code(fn, member), live.v.bits
+            at, found = _located(fn, live, key)
             entries, low = body(fn, live), fn.mask(size, at)
             high = fn.and_(fn.lshr(entries, const(size, of.width)), fn.not_(low))
             count = fn.sub(length(fn, live), fn.resize(found, 64))
@@ -109,6 +95,20 @@ def removed(fn: Function, live: Live, member: Live) -> Live:
             return Live(packing, fn.select(found, new.v, live.v))
         case _:
             raise TypeError(f"{live.packing} is no set")
+
+
+def _located(fn: Function, live: Live, key: V) -> tuple[V, V]:
+    """At which bit of ordered slots a code has its place, and whether it is there."""
+    packing = live.packing
+    if not isinstance(packing, Slots):
+        raise TypeError(f"{packing} has no ordered slots")
+    smaller, found = i64(0), FALSE
+    for index in range(packing.most):
+        there = fn.less(i64(index), length(fn, live))
+        slot = code(fn, entry(fn, live, i64(index)))
+        smaller = fn.add(smaller, fn.resize(fn.and_(there, fn.below(slot, key)), 64))
+        found = fn.or_(found, fn.and_(there, fn.eq(slot, key)))
+    return fn.resize(fn.mul(smaller, i64(packing.of.width)), live.v.bits), found
 
 
 def count_of(fn: Function, live: Live, member: Live, ok: V) -> V:
