@@ -13,6 +13,7 @@ from spec.types import Enum
 
 MOST_BROKERS = 7
 MOST_MOVES = 2
+SHARED = 2  # faults: questions with fewer have the scope of so many
 # A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
 UNASKED: Mapping[str, str | int | bool] = {"rolls": 0, "clean_restart_known": True}
 _TRUNCATION = {
@@ -51,9 +52,10 @@ class Partition:
     def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
         """Bounds for so many faults, records and moves of leadership.
 
-        Each fault and each move may cost an election, one more helps nobody.
+        Each fault and each move may cost an election, one more helps nobody.  Few faults have room for
+        as many elections as SHARED have: they find no state more, and share what is compiled.
         """
-        nats = {"Record": records, "Offset": records, "Epoch": 2 + faults + moves}
+        nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, SHARED) + moves}
         given = {**self.config, "moves": moves}
         config = {entry.name: _value(entry, given[entry.name]) for entry in self.model.configs}
         return ir.Scope({"Broker": self.names}, nats, {}, config)
