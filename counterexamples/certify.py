@@ -19,7 +19,7 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.frozen import frozen
-from spec.ir import Fairness, Kind, Property, PropertyKind
+from spec.ir import Fairness, Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -249,7 +249,7 @@ def _claim_fair(machine: Machine, trace: Trace, loop: int) -> None:
     }
     states = dict.fromkeys(trace.states[loop:])
     for action in trace.model.actions:
-        if action.kind is Kind.FAULT:
+        if action.is_fault:
             again = any(step.action == action.name for step in trace.steps[loop:])
             _claim(not again, f"the fault {action.name} would happen again and again")
         elif action.fairness is not Fairness.NONE and action.name not in changing:
@@ -265,7 +265,7 @@ def _is_possible(machine: Machine, action: str, state: State) -> bool:
 
 def _is_trapped(machine: Machine, prop: Property, last: State) -> str:
     """Nothing that can be reached without a fault satisfies the property; looks at CLOSURE states at most."""
-    mending = {action.name for action in machine.model.actions if action.kind is not Kind.FAULT}
+    mending = set(machine.model.free)
     seen, stack = {last}, [last]
     while stack:
         state = stack.pop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from counterexamples.trace import BadAssert, BadStep, Lasso, Trace
-from spec.ir import Kind
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -49,7 +48,7 @@ def late_faults(trace: Trace) -> Trace:
     where it is what is wrong.  Costs, at most, the steps of a state for each pair of steps.
     """
     neighbours = Neighbours(Machine(trace.model, trace.scope))
-    faults = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
+    faults = set(trace.model.faults)
     states, steps, free = list(trace.states), list(trace.steps), _movable(trace)
     moved = True
     while moved:

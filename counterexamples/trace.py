@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from spec.frozen import frozen
-from spec.ir import Kind, Model, Scope
+from spec.ir import Model, Scope
 from spec.semantics import State, Step
 from spec.source import Span
 
@@ -100,12 +100,12 @@ class Trace:
 
     def fault_counts(self) -> Mapping[str, int]:
         """How many steps are a fault of each name; only those that happen."""
-        names = {action.name for action in self.model.actions if action.kind is Kind.FAULT}
+        names = set(self.model.faults)
         return Counter(step.action for step in self.steps if step.action in names)
 
     def faults_before(self) -> tuple[int, ...]:
         """For each state, how many faults led to it."""
-        names = {action.name for action in self.model.actions if action.kind is Kind.FAULT}
+        names = set(self.model.faults)
         counts = [0]
         for step in self.steps:
             counts.append(counts[-1] + (step.action in names))

@@ -18,7 +18,7 @@ from modelcheck.explicit.search.space import Level as Stand
 from modelcheck.explicit.search.tally import Find, Tally, Way
 from modelcheck.processes.memory import resident
 from modelcheck.search.account import Cost, Counts
-from modelcheck.search.space import Purse, is_unbounded
+from modelcheck.search.space import FaultBudget, is_unbounded
 from spark_explore.files import Place, by_depth, write
 from spark_explore.here import Hands
 from spark_explore.pieces import Piece, piece_told, total, verify
@@ -83,7 +83,7 @@ class Search:
         self.task = task
         self.machine = machine
         self.kernel = kernel
-        self.purse = Purse(task.model, task.budget)
+        self.budget = FaultBudget(task.model, task.budget)
         self.tally = Tally(kernel.context, task.properties, reporter)
         self.layers: list[Layer] = []
         self.fixpoint = False
@@ -156,7 +156,7 @@ class Search:
         """One level: what the level before leads to, and what enters the layer here."""
         self._look_around(faults, depth, frontier)
         woken = self._entering.pop(depth, [])
-        paid = bool(self.purse.allowed) and faults != self.purse.total
+        paid = bool(self.budget.allowed) and faults != self.budget.total
         number = len(self.run.levels)
         hands = self.hands(total(frontier) + total(woken))
         done = hands.advance(number, frontier, woken, paid=paid)
@@ -197,7 +197,7 @@ class Search:
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
         context = self.kernel.context
-        if faults != self.purse.total or not context.allowed:
+        if faults != self.budget.total or not context.allowed:
             return True
         for level in self.run.levels:
             if level.faults != faults or not level.count:

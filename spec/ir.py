@@ -436,6 +436,11 @@ class Action(Node):
     slots: int
     says: Says | None
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether it is something that goes wrong, and counts against a budget."""
+        return self.kind is Kind.FAULT
+
 
 class PropertyKind(PyEnum):
     """What a property claims; `lemma` is an invariant that exists to help a proof."""
@@ -521,6 +526,10 @@ class Budget:
         """Whether there may be faults of that kind, if there may be any at all."""
         return self.kinds is None or self.kinds.get(fault, 0) != 0
 
+    def allowed(self, model: Model) -> frozenset[str]:
+        """The faults of a model of which a run may have some."""
+        return frozenset(() if self.total == 0 else filter(self.allows, model.faults))
+
     @property
     def counted(self) -> Mapping[str, int]:
         """The kinds of faults of which there may be some, but only so many."""
@@ -604,6 +613,16 @@ class Model:
     properties: tuple[Property, ...]
     checks: tuple[Check, ...]
     display: tuple[Shown, ...] = ()  # each role at most once in the state and in each process
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The names of its faults."""
+        return tuple(action.name for action in self.actions if action.is_fault)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The names of its actions and repairs, which no budget counts."""
+        return tuple(action.name for action in self.actions if not action.is_fault)
 
     def action(self, name: str) -> Action:
         """The action of that name. KeyError when there is none."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.pictures.cast import EPOCHS, Cast, element
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Box, Mark, Standing
-from spec.ir import Kind, Value
+from spec.ir import Value
 from spec.semantics import Step
 from spec.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
 from spec.values import show
@@ -34,7 +34,7 @@ class Arrows:
         new: Mapping[str, Standing],
     ) -> Iterator[Arrow]:
         """What a step sends, copies, decides and answers; a fault does none of it."""
-        if self._cast.actions[step.action].kind is Kind.FAULT:
+        if self._cast.actions[step.action].is_fault:
             return
         yield from self._received(number, step, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
@@ -56,7 +56,7 @@ class Arrows:
         self, number: int, sender: str, step: Step, found: tuple[Change, ...]
     ) -> Iterator[tuple[str, str]]:
         """What a step puts into a network, or a fault takes out, as words beside a lane."""
-        is_fault = self._cast.actions[step.action].kind is Kind.FAULT
+        is_fault = self._cast.actions[step.action].is_fault
         for change in found:
             if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
                 continue

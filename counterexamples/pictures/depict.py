@@ -141,7 +141,7 @@ class _Drawing:
         posted = self._arrows.posted(number, sender, step, found)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         notes = [*self._notes(found, {name for name in old if old[name].up and not new[name].up})]
-        (events if action.kind is Kind.FAULT else notes).extend(posted)
+        (events if action.is_fault else notes).extend(posted)
         return Row(
             number,
             action.kind,

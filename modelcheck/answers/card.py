@@ -20,7 +20,7 @@ from modelcheck.contract.wording import (
     seconds_words,
     verdict_words,
 )
-from spec.ir import Budget, Kind
+from spec.ir import Budget
 
 MOST_LAYERS = 8  # more are told by their first and last
 WORTH_TELLING = 1.0  # seconds to get ready, from which on they are told
@@ -110,7 +110,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
     everywhere = proof is not None and not proof.within_scope
     yield "within", reach_words(model) if everywhere else scope_words(check.scope)
     yield "config", switch_words(outcome) if everywhere else config_words(model, check)
-    if any(action.kind is Kind.FAULT for action in model.actions):
+    if model.faults:
         yield "faults", [_asked(outcome, check.budget)]
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
     renamed = outcome.findings.symmetry

@@ -10,7 +10,7 @@ from modelcheck.asking.models import pick_checks, pick_model, pick_property
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.frozen import frozen
-from spec.ir import Budget, Check, Kind, Model, Scope, Value
+from spec.ir import Budget, Check, Model, Scope, Value
 from spec.source import Source, Span
 from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
 from spec.versions import default_of, order
@@ -197,7 +197,7 @@ def _budget(model: Model, text: str, own: Budget) -> Budget:
         total = None if text == "any" else _number(option, text, 0, 2**31)
         named = [name for name in own.kinds or () if own.allows(name)]
         return Budget(total, dict.fromkeys(named) if named and total != 0 else None)
-    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
+    faults = model.faults
     kinds: dict[str, int | None] = {}
     for _, name, most in _pairs("--faults", text.split(",")):
         if name not in faults:

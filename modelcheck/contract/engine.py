@@ -10,7 +10,7 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Budget, Kind, Model, Property, Scope
+from spec.ir import Budget, Model, Property, Scope
 from spec.source import Source
 
 
@@ -82,8 +82,7 @@ class Task:
     @property
     def faults(self) -> frozenset[str]:
         """The kinds of faults that the budget allows."""
-        actions = self.model.actions
-        return frozenset(a.name for a in actions if a.kind is Kind.FAULT and self.budget.allows(a.name))
+        return frozenset(filter(self.budget.allows, self.model.faults))
 
     @property
     def counted(self) -> Mapping[str, int]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family
-from spec.ir import Check, Kind, Model, Property
+from spec.ir import Check, Model, Property
 
 
 def families(questions: Sequence[tuple[Model, Check]]) -> list[Family | None]:
@@ -38,12 +38,11 @@ def _size(model: Model, check: Check) -> object:
 
 def _family(model: Model, checks: Sequence[Check]) -> Family:
     asked = {prop.name for check in checks for prop in looked_at(model, check)}
-    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
     configs = [entry.name for entry in model.configs]
     counted = [item for check in checks for item in check.budget.counted.items()]
     return Family(
         tuple(prop for prop in model.properties if prop.name in asked),
-        frozenset(name for name in faults if any(check.budget.allows(name) for check in checks)),
+        frozenset(name for name in model.faults if any(check.budget.allows(name) for check in checks)),
         frozenset(name for name in configs if len({check.scope.config[name] for check in checks}) > 1),
         dict(sorted(counted)),  # the last of a name, which is the most
     )

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from counterexamples.trace import BadAssert, BadStep, Erred, Lasso, Trace, Trapped
 from modelcheck.diagnosis.rerun import Stage
-from spec.ir import Kind, PropertyKind
+from spec.ir import PropertyKind
 from spec.semantics import CutOff, State, Step, Taken
 from spec.values import ModelError
 
@@ -48,7 +48,7 @@ class Futures:
         self._stage = Stage(trace)
         self._trace = trace
         self._may_look = may_look
-        self._free = frozenset(a.name for a in trace.model.actions if a.kind is not Kind.FAULT)
+        self._free = frozenset(trace.model.free)
         self._by_step = isinstance(trace.ending, BadStep | BadAssert | Erred)
         self.is_lack = isinstance(trace.ending, Trapped | Lasso)
         self._numbers: dict[State, int] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from counterexamples.explanation import NoReturn
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from modelcheck.diagnosis.futures import Futures, View
-from spec.ir import Kind, PropertyKind
+from spec.ir import PropertyKind
 from spec.semantics import Machine, State, Step
 
 MOST_WAY_OUT = 5  # steps of a way out that are told
@@ -96,7 +96,7 @@ class _Outlook:
         """The first state from which on it can go wrong without a fault; those before faults are asked."""
         if self._futures.is_lack or not self._trace.faults:
             return None
-        faults = {action.name for action in self._trace.model.actions if action.kind is Kind.FAULT}
+        faults = set(self._trace.model.faults)
         for number in range(self._last - 1, -1, -1):
             if self._trace.steps[number].action in faults:
                 is_dangerous = self._futures.is_dangerous(self._trace.states[number])

@@ -25,7 +25,7 @@ from modelcheck.contract.report import Reporter, Shrinking, Silent
 from modelcheck.diagnosis.rerun import Course, Replay, Stage, Way, from_the_end
 from modelcheck.diagnosis.scopes import bounds, fits_settings, starts, with_bound, without_member
 from spec.frozen import frozen
-from spec.ir import Kind, Scope
+from spec.ir import Scope
 from spec.semantics import Step
 
 FEW = 8  # other choices that are tried for one step, other starts for a run
@@ -147,7 +147,7 @@ class _Shrinking:
         self.started = self._told = monotonic()
         self._seconds = seconds
         self._reporter = reporter
-        self._faults = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
+        self._faults = set(trace.model.faults)
         self.course = self.best = Course(Stage(trace, self._look), trace)
 
     def run(self) -> Stopped:

@@ -19,7 +19,6 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import Kind
 from spec.semantics import Machine
 
 MOST_EVENTS = 6  # steps that the first sentence tells
@@ -51,7 +50,7 @@ def claim(trace: Trace) -> str:
 
 def _events(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn | None) -> list[int]:
     """The numbers of the steps to tell, in their order."""
-    faults = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
+    faults = set(trace.model.faults)
     wanted = [len(trace.steps)]
     if no_return is not None and no_return.state is not None:
         wanted.append(no_return.state)

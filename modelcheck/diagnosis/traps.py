@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spec.ir import Kind, Property
+from spec.ir import Property
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError
 
@@ -22,7 +22,7 @@ class Traps:
         self._machine = machine
         self._prop = prop
         self._look = look
-        self._mending = {a.name for a in machine.model.actions if a.kind is not Kind.FAULT}
+        self._mending = set(machine.model.free)
         self._trapped: set[State] = set()
         self._others: set[State] = set()
 

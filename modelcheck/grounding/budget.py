@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.frozen import frozen
-from spec.ir import Action, Budget, Kind, Model
+from spec.ir import Action, Budget, Model
 
 
 @frozen
@@ -23,13 +23,8 @@ class Counted:
 
 def counted(model: Model, budget: Budget) -> Counted:
     """The actions and counters of a model under a budget; a fault that is never allowed is left out."""
-    kinds = budget.kinds
-    faults = {action.name for action in model.actions if action.kind is Kind.FAULT}
-    if budget.total == 0:
-        faults = set()
-    if kinds is not None:
-        faults = {name for name in faults if kinds.get(name, 0) != 0}
-    actions = tuple(a for a in model.actions if a.kind is not Kind.FAULT or a.name in faults)
+    kinds, faults = budget.kinds, budget.allowed(model)
+    actions = tuple(a for a in model.actions if not a.is_fault or a.name in faults)
     limits = {} if kinds is None else {name: kinds[name] for name in kinds if name in faults}
     return Counted(
         actions,

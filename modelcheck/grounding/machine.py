@@ -228,7 +228,7 @@ class _Lowering:
                     rule = finished(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
                     self._sized(rule.guard, action)
                     rule = replace(rule, claims=tuple(each for each in rule.claims if each[0] in asked))
-                    if action.kind is ir.Kind.FAULT:
+                    if action.is_fault:
                         rule = self._paid(rule, action.name, counters)
                     if rule.guard.constant != 0 or rule.error.constant != 0:
                         made += 1

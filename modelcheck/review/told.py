@@ -8,7 +8,6 @@ from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
 from modelcheck.review.questions import MOVE, kind_of
-from spec.ir import Kind
 
 CELLS = {  # what the marks of the table mean, beside plain numbers
     "+": "`n+` n faults are survived, no more were tried",
@@ -88,7 +87,7 @@ def sentence(answer: Answer) -> str:
 
 def faults_of(trace: Trace) -> str:
     """The faults of a run in their order: "isolation, then session loss"."""
-    kinds = {action.name for action in trace.model.actions if action.kind is Kind.FAULT}
+    kinds = set(trace.model.faults)
     names: list[str] = []
     for step in trace.steps:
         if step.action in kinds:

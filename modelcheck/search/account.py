@@ -23,9 +23,9 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.processes.memory import resident
-from modelcheck.search.space import Purse
+from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
-from spec.ir import Guard, Kind, Property, PropertyKind
+from spec.ir import Guard, Property, PropertyKind
 from spec.values import ModelError
 
 Cost = tuple[int, int]  # of a run: its faults, its steps
@@ -54,7 +54,7 @@ class Searched(Protocol):
     """A fault-layered search that has ended."""
 
     task: Task
-    purse: Purse
+    budget: FaultBudget
     layers: list[Layer]
     fixpoint: bool
     started: float
@@ -243,9 +243,7 @@ class Account(Generic[S]):
     def _stats(self) -> Stats:
         search, counts = self.search, self.search.counts()
         complete = self.end is End.COMPLETE
-        allowed = [
-            a for a in self.task.model.actions if a.kind is not Kind.FAULT or a.name in search.purse.allowed
-        ]
+        allowed = [a for a in self.task.model.actions if not a.is_fault or a.name in search.budget.allowed]
         unrefused = [
             (action.name, guard.name or self.task.model.source.at(guard.span))
             for action in allowed

@@ -10,8 +10,8 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Silent
 from modelcheck.search.layers import Search
-from modelcheck.search.space import NONE, Purse, Space
-from spec.ir import Kind, Property, PropertyKind
+from modelcheck.search.space import NONE, FaultBudget, Space
+from spec.ir import Property, PropertyKind
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 
@@ -44,7 +44,7 @@ def whole(task: Task, most: int, trace: Trace | None = None) -> StateGraph:
     if len(search.space) > most:
         raise TooManyStates
     faults = [search.space.level(number).faults for number in range(len(search.space))]
-    return _Explored(machine, search.purse, search.space, faults, task.properties).graph(trace)
+    return _Explored(machine, search.budget, search.space, faults, task.properties).graph(trace)
 
 
 def around(task: Task, trace: Trace, distance: int, most: int) -> StateGraph:
@@ -53,8 +53,8 @@ def around(task: Task, trace: Trace, distance: int, most: int) -> StateGraph:
     Steps to anywhere else are counted, not followed, so this works however many
     states there are.  Raises TooManyStates and BeyondBudget.
     """
-    machine, purse = Machine(task.model, task.scope), Purse(task.model, task.budget)
-    explored = _Explored(machine, purse, Space(machine, purse), [], task.properties)
+    machine, budget = Machine(task.model, task.scope), FaultBudget(task.model, task.budget)
+    explored = _Explored(machine, budget, Space(machine, budget), [], task.properties)
     frontier = [explored.number(key, faults) for key, faults in explored.run_of(trace)]
     for _ in range(distance):
         found = []
@@ -75,17 +75,17 @@ class _Explored:
     def __init__(
         self,
         machine: Machine,
-        purse: Purse,
+        budget: FaultBudget,
         space: Space,
         faults: list[int],
         properties: tuple[Property, ...],
     ) -> None:
         self.machine = machine
-        self.purse = purse
+        self.budget = budget
         self.space = space
         self.faults = faults
         actions = machine.model.actions
-        self.kinds_of_fault = frozenset(a.name for a in actions if a.kind is Kind.FAULT)
+        self.kinds_of_fault = frozenset(a.name for a in actions if a.is_fault)
         self._free = frozenset(a.name for a in actions) - self.kinds_of_fault
         self._of_a_state = [p for p in properties if p.kind in OF_A_STATE]
         self._of_a_step = [p for p in properties if p.kind is PropertyKind.STEP]
@@ -101,17 +101,17 @@ class _Explored:
 
     def run_of(self, trace: Trace) -> Iterator[tuple[bytes, int]]:
         """The identity of each state of a run, and the faults before it. Raises BeyondBudget."""
-        spent, faults = self.purse.empty, 0
+        spent, faults = self.budget.empty, 0
         yield self.space.key(spent, trace.states[0]), faults
         for at, (step, state) in enumerate(zip(trace.steps, trace.states[1:], strict=True), 1):
             if step.action in self.kinds_of_fault:
                 if step.action not in self._affordable(spent, faults):
                     raise BeyondBudget(at)
-                spent, faults = self.purse.pay(spent, step.action), faults + 1
+                spent, faults = self.budget.pay(spent, step.action), faults + 1
             yield self.space.key(spent, state), faults
 
     def _affordable(self, spent: bytes, faults: int) -> frozenset[str]:
-        return frozenset() if faults == self.purse.total else self.purse.affordable(spent)
+        return frozenset() if faults == self.budget.total else self.budget.affordable(spent)
 
     def steps(self, number: int, errors: list[str] | None = None) -> Iterator[tuple[Taken, bytes]]:
         """Each step from a state within the scope and the budget, and the identity of the state after it.
@@ -124,7 +124,7 @@ class _Explored:
             for taken in self.machine.steps(state, None, allowed):
                 if isinstance(taken, Taken):
                     is_fault = taken.step.action in self.kinds_of_fault
-                    paid = self.purse.pay(spent, taken.step.action) if is_fault else spent
+                    paid = self.budget.pay(spent, taken.step.action) if is_fault else spent
                     yield taken, self.space.key(paid, taken.state)
         except ModelError as error:
             if errors is not None:
@@ -148,7 +148,7 @@ class _Explored:
                     edges.append(Edge(number, end, taken.step, self._broken(state, taken)))
             if said:
                 wrong[number] = tuple(said)
-        start = {self.space.key(self.purse.empty, state) for state in self.machine.initial()}
+        start = {self.space.key(self.budget.empty, state) for state in self.machine.initial()}
         initial = frozenset(number for key, number in self.space.index.items() if key in start)
         path, taken_ = self._path(edges, trace)
         return StateGraph(

@@ -21,8 +21,7 @@ from modelcheck.contract.result import End, Layer
 from modelcheck.processes.memory import resident
 from modelcheck.search.account import Cost, Counts
 from modelcheck.search.claims import Claims, Discovery, Place
-from modelcheck.search.space import NONE, Purse, Space, is_unbounded
-from spec.ir import Kind
+from modelcheck.search.space import NONE, FaultBudget, Space, is_unbounded
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import ModelError
 
@@ -91,8 +90,8 @@ class Search:
     ) -> None:
         self.task = task
         self.machine = machine
-        self.purse = Purse(task.model, task.budget)
-        self.space = Space(machine, self.purse, task.symmetry)
+        self.budget = FaultBudget(task.model, task.budget)
+        self.space = Space(machine, self.budget, task.symmetry)
         self.claims = Claims(machine, task.properties, self._tell)
         self.tally = Tally()
         self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
@@ -103,8 +102,8 @@ class Search:
         self.reached = (0, -1)
         self._reporter = reporter
         self._told = self.started
-        self._free = frozenset(a.name for a in task.model.actions if a.kind is not Kind.FAULT)
-        self._faults = frozenset(a.name for a in task.model.actions if a.kind is Kind.FAULT)
+        self._free = frozenset(task.model.free)
+        self._faults = frozenset(task.model.faults)
         self._places = {action.name: place for place, action in enumerate(task.model.actions)}
         self._seeds: dict[bytes, int] = {}  # states one fault away, and where from
         self._waiting = 0
@@ -130,7 +129,7 @@ class Search:
     def _start(self) -> None:
         """The initial states wait for the first layer."""
         for state in self.machine.initial():
-            self._seeds[self.space.key(self.purse.empty, state)] = NONE
+            self._seeds[self.space.key(self.budget.empty, state)] = NONE
 
     def _layer(self, faults: int) -> None:
         """Everything with so many faults; then see what one more would add."""
@@ -222,13 +221,13 @@ class Search:
 
     def _paid_steps(self, here: Place, spent: bytes, state: State) -> bool:
         """Faults that the budget allows; whether there is any. What they lead to waits for the next layer."""
-        if not self.purse.allowed or here.faults == self.purse.total:
+        if not self.budget.allowed or here.faults == self.budget.total:
             return False
         faults, after, tally = here.faults, here.depth + 1, self.tally
         any_step = False
         try:
-            for step in self.machine.steps(state, tally.refused, self.purse.affordable(spent)):
-                paid = self.purse.pay(spent, step.step.action)
+            for step in self.machine.steps(state, tally.refused, self.budget.affordable(spent)):
+                paid = self.budget.pay(spent, step.step.action)
                 any_step = True
                 if isinstance(step, CutOff):
                     tally.cut[step.limit] += 1
@@ -313,7 +312,7 @@ class Search:
 
         Stops at the first fault that does, so it costs little when there is one.
         """
-        if faults != self.purse.total:
+        if faults != self.budget.total:
             return True
         kinds = self.task.budget.kinds
         allowed = self._faults if kinds is None else self._faults & frozenset(kinds)
@@ -372,7 +371,7 @@ class Search:
         """The error of the model again, as the members are called in this run."""
         spent, _ = self.space.node(found.place.number)
         by_fault = found.place.faults != self.space.level(found.place.number).faults
-        actions = self.purse.affordable(spent) if by_fault else self._free
+        actions = self.budget.affordable(spent) if by_fault else self._free
         try:
             for prop in self.task.properties:
                 if prop.name == found.name:

@@ -18,7 +18,7 @@ from heapq import heapify, heappop, heappush
 
 from modelcheck.search.fairness import Homes, Hop, Ways, homes, round_trip
 from modelcheck.search.layers import Search
-from modelcheck.search.space import NONE, Purse
+from modelcheck.search.space import NONE, FaultBudget
 from spec.frozen import frozen
 from spec.ir import Budget, Property, PropertyKind
 from spec.semantics import State, Step, Taken
@@ -63,11 +63,11 @@ def starving(prop: Property, search: Search) -> Starving | Served:
     unserved = _unserved(prop, search)
     sources = _sources(prop, search, unserved)
     found = homes(ways, unserved, ways.possible)
-    first = _first(_Waiting(search, ways, unserved, sources, search.purse), found)
+    first = _first(_Waiting(search, ways, unserved, sources, search.budget), found)
     if first is not None:
         return first
     return Served(
-        _beyond(_Waiting(search, ways, unserved, sources, search.purse)),
+        _beyond(_Waiting(search, ways, unserved, sources, search.budget)),
         search.fixpoint and _first(_Waiting(search, ways, unserved, sources, _open(search)), found) is None,
     )
 
@@ -115,22 +115,22 @@ def _sources(prop: Property, search: Search, unserved: bytearray) -> list[int]:
     return [number for number in numbers if machine.holds(prop, space.node(number)[1])]
 
 
-def _open(search: Search) -> Purse:
-    """A purse for any number of the faults that the budget allows any of."""
-    return Purse(search.task.model, Budget(None, search.task.budget.kinds))
+def _open(search: Search) -> FaultBudget:
+    """A budget for any number of the faults that the budget allows any of."""
+    return FaultBudget(search.task.model, Budget(None, search.task.budget.kinds))
 
 
 class _Waiting:
     """The states in which a run can be waiting, with the fewest faults and then the fewest steps first."""
 
     def __init__(
-        self, search: Search, ways: Ways, unserved: bytearray, sources: list[int], purse: Purse
+        self, search: Search, ways: Ways, unserved: bytearray, sources: list[int], budget: FaultBudget
     ) -> None:
         self.search = search
         self.ways = ways
         self.unserved = unserved
         self._sources = sources
-        self._purse = purse
+        self._budget = budget
         self._numbers = {action.name: i for i, action in enumerate(search.task.model.actions)}
         self._came: dict[int, tuple[int, int]] = {}  # from which state, by which action
 
@@ -166,16 +166,16 @@ class _Waiting:
         """The steps from a state, each with the faults it costs."""
         for hop in self.ways.hops(number):
             yield 0, hop
-        if self._purse.allowed and faults != self._purse.total:
+        if self._budget.allowed and faults != self._budget.total:
             for hop in self._faults(number):
                 yield 1, hop
 
     def _faults(self, number: int) -> Iterator[Hop]:
         space = self.search.space
         spent, state = space.node(number)
-        for step in self.search.machine.steps(state, actions=self._purse.affordable(spent)):
+        for step in self.search.machine.steps(state, actions=self._budget.affordable(spent)):
             if isinstance(step, Taken):
-                paid = self._purse.pay(spent, step.step.action)
+                paid = self._budget.pay(spent, step.step.action)
                 yield Hop(self._numbers[step.step.action], space.index[space.key(paid, step.state)])
 
 

@@ -25,9 +25,9 @@ from modelcheck.contract.result import (
 )
 from modelcheck.processes.memory import resident
 from modelcheck.search.claims import OF_RUNS, Claims, Discovery, Place
-from modelcheck.search.space import Purse
+from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
-from spec.ir import Kind, Property, PropertyKind
+from spec.ir import Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -75,7 +75,7 @@ class _Simulation:
         self.wish = wish
         self.task = task
         self.machine = Machine(task.model, task.scope)
-        self.purse = Purse(task.model, task.budget)
+        self.budget = FaultBudget(task.model, task.budget)
         self.claims = Claims(self.machine, task.properties, self._found)
         self.shown: dict[str, Trace] = {}
         self.error: Trace | None = None
@@ -88,7 +88,7 @@ class _Simulation:
         self._reporter = reporter
         self._told = self.started
         self._starts = self.machine.initial()
-        self._free = frozenset(a.name for a in task.model.actions if a.kind is not Kind.FAULT)
+        self._free = frozenset(task.model.free)
         self._good = {p.name for p in task.properties if p.kind is PropertyKind.REACHABLE}
         self._states: list[State] = []
         self._steps: list[Step] = []
@@ -116,7 +116,7 @@ class _Simulation:
     def _run(self, chance: Random) -> End | None:
         """One run to its end, or to a limit, which is the answer."""
         self._states, self._steps, self._faults = [chance.choice(self._starts)], [], 0
-        spent = self.purse.empty
+        spent = self.budget.empty
         self.visits += 1
         self.claims.see_state(self._states[0], self._place())
         self._note_error()
@@ -128,7 +128,7 @@ class _Simulation:
                 break
             chosen = chance.choice(possible)
             if chosen.step.action not in self._free:
-                spent = self.purse.pay(spent, chosen.step.action)
+                spent = self.budget.pay(spent, chosen.step.action)
                 self._faults += 1
             self._take(chosen)
         return None
@@ -136,8 +136,8 @@ class _Simulation:
     def _possible(self, spent: bytes) -> list[Taken]:
         """The steps that can be taken; an error or a deadlock is noted."""
         state, actions = self._states[-1], self._free
-        if self._faults != self.purse.total:
-            actions |= self.purse.affordable(spent)
+        if self._faults != self.budget.total:
+            actions |= self.budget.affordable(spent)
         possible: list[Taken] = []
         stuck = True
         try:

@@ -9,22 +9,19 @@ from itertools import pairwise
 
 from modelcheck.search.symmetry import Orbits
 from spec.frozen import frozen
-from spec.ir import Budget, Kind, Model
+from spec.ir import Budget, Model
 from spec.semantics import Machine, State, Step, Taken
 
 NONE = -1
 
 
-class Purse:
+class FaultBudget:
     """What a budget allows: counters per kind are part of a state's identity, as its first bytes."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
-        faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
-        kinds = budget.kinds
-        allowed = faults if kinds is None else [name for name in faults if kinds.get(name, 0) != 0]
         self.total = budget.total
-        self.allowed = frozenset(() if budget.total == 0 else allowed)
-        counted = [(name, most) for name in allowed if kinds and (most := kinds[name]) is not None]
+        self.allowed = budget.allowed(model)
+        counted = [(name, most) for name in model.faults if (most := budget.counted.get(name))]
         self._caps = {name: (place, most) for place, (name, most) in enumerate(counted)}
         self._affordable: dict[bytes, frozenset[str]] = {}
         self.empty = bytes(2 * len(self._caps))
@@ -71,15 +68,15 @@ class Space:
     Costs the canonical bytes of each state, an entry of a dictionary and a number.
     """
 
-    def __init__(self, machine: Machine, purse: Purse, symmetry: tuple[str, ...] = ()) -> None:
+    def __init__(self, machine: Machine, budget: FaultBudget, symmetry: tuple[str, ...] = ()) -> None:
         self.machine = machine
         self.identity = Orbits(machine, symmetry).key if symmetry else machine.encode
         self.index: dict[bytes, int] = {}
         self.levels: list[Level] = []
         self._keys: list[bytes] = []
         self._parents = array("q")
-        self._purse = purse
-        self._free = frozenset(a.name for a in machine.model.actions if a.kind is not Kind.FAULT)
+        self._budget = budget
+        self._free = frozenset(machine.model.free)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -112,7 +109,7 @@ class Space:
 
     def split(self, key: bytes) -> tuple[bytes, State]:
         """The inverse of `key`."""
-        return key[: self._purse.width], self.machine.decode(key[self._purse.width :])
+        return key[: self._budget.width], self.machine.decode(key[self._budget.width :])
 
     def path(self, number: int) -> tuple[list[State], list[Step]]:
         """The run by which a state was found. Costs the enumeration of the steps of each state on it."""
@@ -121,7 +118,7 @@ class Space:
             numbers.append(parent)
         numbers.reverse()
         start = self._keys[numbers[0]]
-        states = [next(s for s in self.machine.initial() if self.key(self._purse.empty, s) == start)]
+        states = [next(s for s in self.machine.initial() if self.key(self._budget.empty, s) == start)]
         steps: list[Step] = []
         for before, after in pairwise(numbers):
             taken = self._taken(before, states[-1], after)
@@ -137,10 +134,10 @@ class Space:
         spent, _ = self.node(number)
         fault = self.level(number).faults != self.level(after).faults
         for found in self.machine.steps(
-            state, actions=self._purse.affordable(spent) if fault else self._free
+            state, actions=self._budget.affordable(spent) if fault else self._free
         ):
             if isinstance(found, Taken):
-                paid = self._purse.pay(spent, found.step.action) if fault else spent
+                paid = self._budget.pay(spent, found.step.action) if fault else spent
                 if self.key(paid, found.state) == self._keys[after]:
                     return found
         raise AssertionError(f"no step from state {number} to {after}")  # `after` was found by one

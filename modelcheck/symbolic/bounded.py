@@ -13,7 +13,6 @@ from modelcheck.contract.refused import NotExportable
 from modelcheck.contract.report import Found as Told
 from modelcheck.contract.report import Progress, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.grounding.budget import counted
 from modelcheck.grounding.machine import Machine as Flat
 from modelcheck.grounding.machine import machine as flattened
 from modelcheck.grounding.terms import Term
@@ -24,7 +23,7 @@ from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.retold import retold, started, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Found, Unrolling
-from spec.ir import Budget, Check, Kind, Property
+from spec.ir import Budget, Check, Property
 from spec.source import Span
 
 DEPTH = 20  # steps where nobody says how many
@@ -68,9 +67,8 @@ def _flattened(task: Task) -> Flat:
 
 def _uncounted(task: Task) -> Check:
     """The check with the faults that its budget allows, of which the solver counts the steps."""
-    names = {a.name for a in counted(task.model, task.budget).actions if a.kind is Kind.FAULT}
     only = tuple(prop.name for prop in task.properties)
-    budget = Budget(None, dict.fromkeys(sorted(names)))
+    budget = Budget(None, dict.fromkeys(sorted(task.budget.allowed(task.model))))
     return Check("", task.scope, budget, only, (), None, span=Span(0, 0))
 
 
@@ -85,7 +83,7 @@ class _Bounded:
         self._clock.ready()
         self._faults = {
             name: [n for n, rule in enumerate(self._flat.rules) if rule.action == name]
-            for name in (a.name for a in task.model.actions if a.kind is Kind.FAULT)
+            for name in task.model.faults
         }
         self._errors: dict[str, list[Term]] = {}  # of each fault, and of all else under ""
         for rule in self._flat.rules:
@@ -235,7 +233,7 @@ class _Bounded:
         left = {name for name, most in kinds.items() if most is None or taken.count(name) < most}
         if any(self._faulty(run) >= most for most in totals):
             left = set()
-        return [a.name for a in self._task.model.actions if a.kind is not Kind.FAULT or a.name in left]
+        return [a.name for a in self._task.model.actions if not a.is_fault or a.name in left]
 
     def _asks(self, *formulas: Formula) -> bool:
         """Whether there is such a run. Raises Over where nobody can tell, or KeyboardInterrupt."""

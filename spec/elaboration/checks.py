@@ -22,7 +22,7 @@ class Checks:
 
     def __init__(self, declared: Declarations, model: ir.Model, problems: Problems) -> None:
         self.declared, self.model, self.problems = declared, model, problems
-        self.faults = {a.name for a in model.actions if a.kind is ir.Kind.FAULT}
+        self.faults = set(model.faults)
         self.actions = {a.name for a in model.actions}
         self.properties = {p.name for p in model.properties}
 

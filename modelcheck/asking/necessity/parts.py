@@ -159,7 +159,7 @@ class _Action:
             chosen = self._choice(part, there, inner)
         elif variable.ghost:
             chosen = inner
-        elif self._action.kind is not ir.Kind.FAULT and _is_fixed(inner):
+        elif not self._action.is_fault and _is_fixed(inner):
             name = f"{self._action.name}: {self._text(store.span)}"
             chosen = self._choice(Part(Kind.RESET, store.span, name), inner, there)
         else:

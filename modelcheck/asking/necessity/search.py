@@ -27,7 +27,6 @@ from modelcheck.processes.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.ir import Check, Guard, Model
-from spec.ir import Kind as ActionKind
 
 LIMITS = Limits(states=2_000_000)  # of each search
 T = TypeVar("T")
@@ -171,8 +170,7 @@ class Asking:
         if actions is None:
             return False
         budget, stands = asked.check.budget, asked.stands
-        faults = [action.name for action in asked.model.actions if action.kind is ActionKind.FAULT]
-        idle = {name for name in faults if budget.total == 0 or not budget.allows(name)}
+        idle = set(asked.model.faults) - budget.allowed(asked.model)
         if part.kind is Kind.GUARD:
             return not all(a in idle or _is_unrefused(part, asked.model, a, stands) for a in actions)
         if part.kind in {Kind.DURABLE, Kind.RESET}:  # a quorum may be what keeps an action from happening

@@ -27,7 +27,7 @@ from modelcheck.search.claims import Claims, Discovery, Place
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.layers import Search, Waiting
 from modelcheck.search.symmetry import Orbits
-from spec.ir import Budget, Kind, Model, Property, PropertyKind
+from spec.ir import Budget, Model, Property, PropertyKind
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 
@@ -163,7 +163,7 @@ class _Ways(Search):
 
     def _most_faults(self) -> int:
         """How many faults a run may have."""
-        total, each = self.purse.total, sum(self.task.budget.counted.values())
+        total, each = self.budget.total, sum(self.task.budget.counted.values())
         return each if total is None else min(total, each)
 
     def _alike(self, place: Place, state: State) -> Hashable:
@@ -233,8 +233,7 @@ class _Ways(Search):
 
 def _told_apart(model: Model, budget: Budget, fewest: int) -> Budget:
     """The budget with a number for each kind of fault, so that states differ to which other kinds led."""
-    faults = [action.name for action in model.actions if action.kind is Kind.FAULT]
-    kinds = dict.fromkeys(faults) if budget.kinds is None else budget.kinds
+    kinds = dict.fromkeys(model.faults) if budget.kinds is None else budget.kinds
     total = budget.total
     if total is None and None in kinds.values():
         total = fewest + MORE_FAULTS

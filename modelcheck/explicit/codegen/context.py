@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modelcheck.contract.engine import Family, Task
 from spec.frozen import frozen
-from spec.ir import Action, Guard, Kind, Property, PropertyKind
+from spec.ir import Action, Guard, Property, PropertyKind
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
@@ -87,11 +87,6 @@ def context(task: Task) -> Context:
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
     )
-
-
-def is_fault(action: Action) -> bool:
-    """Whether an action is something that goes wrong."""
-    return action.kind is Kind.FAULT
 
 
 def recoverable(task: Task) -> list[Property]:

@@ -10,7 +10,7 @@ import modelcheck.explicit.codegen.quantifiers as quantifiers
 import spec.ir as ir
 from modelcheck.explicit.codegen.arithmetic import FALSE, Block, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.context import PARENT, WENT, Context, is_fault
+from modelcheck.explicit.codegen.context import PARENT, WENT, Context
 from modelcheck.explicit.codegen.conversion import convert
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.fitting import Fitting
@@ -62,13 +62,13 @@ class Steps:
 
     def _write(self) -> None:
         fn = self.fn
-        if is_fault(self.action) and not self.probe:
+        if self.action.is_fault and not self.probe:
             self._pay()
         self._bind(0, ())
         fn.goto(self.done)
         fn.begin(self.error)
         if not self.probe:
-            self._find(self.context.errors + is_fault(self.action))
+            self._find(self.context.errors + self.action.is_fault)
         fn.end("ret i1 true")
         fn.begin(self.done)
         fn.end("ret i1 false")
@@ -272,7 +272,7 @@ class Steps:
             fn.begin(block, early=not here.ended)
             fn.write("%ctx", i64(1), WENT)
             if not self.probe:
-                self._count(self.context.cut + 2 * self.context.limits.index(limit) + is_fault(self.action))
+                self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
             fn.goto(self.next)
         fn.block = here
         return block
@@ -370,9 +370,9 @@ class Steps:
                 if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
                     fails = self._fails(prop.expr, args)
                 with fn.when(fails):
-                    self._find(self.context.broken + 2 * number + is_fault(self.action))
+                    self._find(self.context.broken + 2 * number + self.action.is_fault)
         words = [fn.read(self.after.words, n) for n in range(self.layout.words)]
-        flag = i64(int(is_fault(self.action)) << 63)
+        flag = i64(int(self.action.is_fault) << 63)
         given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]
         shown = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in given)
         fn.emit(f"call void @emit(ptr %ctx, {flag}, {shown})")
@@ -387,7 +387,7 @@ class Steps:
             fn.goto(after)
         with fn.remembering():
             fn.begin(error)
-            self._find(self.context.errors + 2 + is_fault(self.action))
+            self._find(self.context.errors + 2 + self.action.is_fault)
             fn.goto(after)
         fn.begin(after)
         return fn.load(fails)

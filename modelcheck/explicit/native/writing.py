@@ -9,7 +9,7 @@ from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
 from modelcheck.explicit.codegen.claims import claims, goals
-from modelcheck.explicit.codegen.context import Context, context, is_fault, recoverable
+from modelcheck.explicit.codegen.context import Context, context, recoverable
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.layout import Layout
 from modelcheck.explicit.codegen.loops import Named, loops
@@ -51,19 +51,19 @@ def write(
     steps = [
         Steps(action, expressions, layout, context)
         for action in task.model.actions
-        if not is_fault(action) or action.name in context.allowed
+        if not action.is_fault or action.name in context.allowed
     ]
     probes = [
         Steps(action, expressions, layout, context, probe=True)
         for action in task.model.actions
-        if is_fault(action) and context.deadlock is not None
+        if action.is_fault and context.deadlock is not None
     ]
     most = sum(step.most for step in steps)
     if most > MOST_STEPS:
         raise TooWide(f"up to {most} steps from one state")
     named = Named(
-        [step.name for step in steps if not is_fault(step.action)],
-        [step.name for step in steps if is_fault(step.action)],
+        [step.name for step in steps if not step.action.is_fault],
+        [step.name for step in steps if step.action.is_fault],
         [step.name for step in probes],
     )
     goal, ways = recoverable(task), Ways(layout, context)

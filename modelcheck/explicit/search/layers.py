@@ -40,7 +40,7 @@ from modelcheck.explicit.search.tally import Tally
 from modelcheck.processes.memory import resident
 from modelcheck.processes.watch import held
 from modelcheck.search.account import Cost, Counts
-from modelcheck.search.space import Purse, is_unbounded
+from modelcheck.search.space import FaultBudget, is_unbounded
 from spec.semantics import Machine, State
 
 CHUNK = 256  # states
@@ -97,7 +97,7 @@ class Search:
         self.task = task
         self.machine = machine
         self.kernel = kernel = space.kernel
-        self.purse = Purse(task.model, task.budget)
+        self.budget = FaultBudget(task.model, task.budget)
         self.space = space
         self.tally = Tally(kernel.context, task.properties, reporter)
         self.layers: list[Layer] = []
@@ -242,7 +242,7 @@ class Search:
     def _expand_on(self) -> None:
         """What is left to do of a frontier."""
         at, parts = self.position, self.position.parts
-        paid = bool(self.purse.allowed) and at.faults != self.purse.total
+        paid = bool(self.budget.allowed) and at.faults != self.budget.total
         waiting = sum(count for _, _, count in parts)
         while parts:
             taken = [parts.pop() for _ in range(min(self.round_size, len(parts)))]
@@ -371,7 +371,7 @@ class Search:
 
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
-        if faults != self.purse.total:
+        if faults != self.budget.total:
             return True
         worker = self.spare_workers()[0]
         call, space, scratch = self.kernel.call["leads_elsewhere"], self.space, worker.scratch.address

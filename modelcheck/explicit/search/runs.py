@@ -9,7 +9,7 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import Space
 from modelcheck.explicit.search.tally import Find, Way
-from spec.ir import Kind, Property, PropertyKind
+from spec.ir import Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -21,7 +21,7 @@ class Replay:
         self.task = task
         self.machine = machine
         self.kernel = kernel
-        self._faults = frozenset(a.name for a in task.model.actions if a.kind is Kind.FAULT)
+        self._faults = frozenset(task.model.faults)
         self._free = frozenset(a.name for a in task.model.actions) - self._faults
         self._counters = [field.name for field in kernel.layout.counters]
 

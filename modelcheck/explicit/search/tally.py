@@ -9,7 +9,7 @@ from typing import Protocol
 
 from modelcheck.contract.report import Found, Reporter
 from modelcheck.contract.result import Layer
-from modelcheck.explicit.codegen.context import NOWHERE, Context, is_fault
+from modelcheck.explicit.codegen.context import NOWHERE, Context
 from modelcheck.explicit.search.space import Level
 from modelcheck.search.account import Counts
 from spec.frozen import frozen
@@ -109,7 +109,7 @@ class Tally:
         context = self._context
         taken = [0, 0]
         for place, action in enumerate(context.actions):
-            taken[is_fault(action)] += self.words[context.taken + place]
+            taken[action.is_fault] += self.words[context.taken + place]
         cut = self.words[context.cut : context.refused]
         return taken[0], taken[1], sum(cut[0::2]), sum(cut[1::2])
 

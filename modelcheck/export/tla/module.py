@@ -186,7 +186,7 @@ class _Module:
 
     def _counts(self, action: ir.Action, kind: str | None) -> bool:
         """Whether an action costs one of a counter: that of its kind, or the one of all faults."""
-        return action.kind is ir.Kind.FAULT and kind in {None, action.name}
+        return action.is_fault and kind in {None, action.name}
 
     def _limit(self, kind: str | None) -> int | None:
         return self._counted.total if kind is None else self._counted.kinds[kind]
@@ -216,7 +216,7 @@ class _Module:
             sign = {ir.Fairness.WEAK: "WF", ir.Fairness.STRONG: "SF"}.get(action.fairness)
             if sign is not None:
                 parts.append(cat(f"{sign}_vars(", Nest(8, self._actions.some(action).doc), ")"))
-        faults = [self._actions.some(a) for a in self._counted.actions if a.kind is ir.Kind.FAULT]
+        faults = [self._actions.some(a) for a in self._counted.actions if a.is_fault]
         if faults:  # they come to an end
             parts.append(cat("<>[][~", terms.parens(terms.either(faults).doc), "]_vars"))
         yield _laid_out(cat("Fairness ==", Nest(2, cat(LINE, conjunction(parts or [cat("TRUE")])))))

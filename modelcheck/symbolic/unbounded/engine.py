@@ -71,9 +71,9 @@ def asked_of(task: Task) -> Asked:
 
 
 def _actions(model: ir.Model, budget: ir.Budget) -> Iterator[ir.Action]:
+    allowed = budget.allowed(model)
     for action in model.actions:
-        allowed = 1 if budget.kinds is None else budget.kinds.get(action.name, 0)
-        if action.kind is not ir.Kind.FAULT or (budget.total != 0 and allowed != 0):
+        if not action.is_fault or action.name in allowed:
             yield action
 
 
