@@ -265,3 +265,21 @@ def test_what_docstrings_show_is_so() -> None:
                     failed.append(name)
 
     assert failed == []
+
+
+def test_the_glossary_names_what_there_is() -> None:
+    """In each row's last column stands where to read: files or folders, and perhaps a name in them."""
+    rows = re.findall(
+        r"^\| (?!---|word)(.*) \| (.*) \|$", (ROOT / "GLOSSARY.md").read_text("utf-8"), re.MULTILINE
+    )
+    places = [re.findall(r"`([^`]+)`", place) for _, place in rows]
+    assert len(places) > 30
+    for place in places:
+        paths = [ROOT / name for name in place if "/" in name]
+        texts = [path.read_text("utf-8") for path in paths if path.is_file()]
+        assert all(path.exists() for path in paths), place
+        names = [name for name in place if "/" not in name]
+        assert all(
+            any(re.search(rf"^(class |def )?{name}\b", text, re.MULTILINE) for text in texts)
+            for name in names
+        ), place
