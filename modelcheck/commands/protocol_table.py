@@ -19,7 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
-from modelcheck.commands.known_bugs import address, bugs
+from modelcheck.commands.known_bugs import Bug, address, bugs
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
@@ -50,8 +50,14 @@ KNOWN = """\
 
 Each is a check that is violated; the runs are those with the fewest faults.
 *Since* and *fixed* are releases of Kafka, empty where the source does not say.
-In its *control*, with the fix and at the same scope or a larger one, all holds.
-[kafka_bugs.toml](kafka_bugs.toml) holds what is told of each; the numbers are those of its check below.
+In its *control*, with the fix and at the same scope or a larger one, nothing is violated.
+[known_bugs.toml](known_bugs.toml) holds what is told of each; the numbers are those of its check below.
+"""
+OTHERS = """\
+### And others
+
+Mistakes of other systems, or what their protocols would do without one of their rules.
+Where a source has a run of another length, the file of the protocol says beside the check what it counts.
 """
 
 
@@ -135,26 +141,43 @@ def page(tables: Tables) -> str:
     for each in told:
         wrong = sum(bool(question.violations) for question in each.questions)
         heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
-    parts = [ABOUT, _lines(heads), KNOWN, _lines(_known(tables))]
+    kafka = [bug for bug in bugs() if bug.system == "Kafka"]
+    others = [bug for bug in bugs() if bug.system != "Kafka"]
+    parts = [ABOUT, _lines(heads), KNOWN, _lines(_of_kafka(kafka, tables))]
+    parts += [OTHERS, _lines(_of_others(others, tables))]
     for each in told:
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
     return "\n".join(parts)
 
 
-def _known(tables: Tables) -> Iterator[str]:
-    """The lines of the table of known bugs: what is told of each, and what its check comes to."""
+def _of_kafka(known: Iterable[Bug], tables: Tables) -> Iterator[str]:
+    """The lines of the table of Kafka's bugs: what is told of each, and what its check comes to."""
     yield "| bug | what happens | since | fixed | check | faults | steps | states | seconds | control |"
     yield "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"
-    for bug in bugs():
-        found = of_check(tables.get(bug.model, ()), bug.check)
-        shown = next((row for row in found if row.claim == f"`{bug.property}`"), None)
-        numbers = ("", "") if shown is None else (shown.faults, shown.steps)
-        whole = (found[0].states, found[0].seconds) if found else ("", "")
-        name = f"[{bug.name}]({address(bug.source)})" + (f" ({bug.also})" if bug.also else "")
-        where = f"[{bug.model}](#{bug.model}) `{bug.check}`"
-        control = bug.control and f"`{bug.control}`"
-        yield f"| {' | '.join((name, bug.what, bug.since, bug.fixed, where, *numbers, *whole, control))} |"
+    for bug in known:
+        yield f"| {' | '.join((_named(bug), bug.what, bug.since, bug.fixed, *_found(bug, tables)))} |"
+
+
+def _of_others(known: Iterable[Bug], tables: Tables) -> Iterator[str]:
+    """The lines of the table of all others."""
+    yield "| system | bug | what happens | check | faults | steps | states | seconds | control |"
+    yield "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"
+    for bug in known:
+        yield f"| {' | '.join((bug.system, _named(bug), bug.what, *_found(bug, tables)))} |"
+
+
+def _named(bug: Bug) -> str:
+    return f"[{bug.name}]({address(bug.source)})" + (f" ({bug.also})" if bug.also else "")
+
+
+def _found(bug: Bug, tables: Tables) -> tuple[str, ...]:
+    """Its check, what that comes to, and its control."""
+    found = of_check(tables.get(bug.model, ()), bug.check)
+    shown = next((row for row in found if row.claim == f"`{bug.property}`"), None)
+    numbers = ("", "") if shown is None else (shown.faults, shown.steps)
+    whole = (found[0].states, found[0].seconds) if found else ("", "")
+    return f"[{bug.model}](#{bug.model}) `{bug.check}`", *numbers, *whole, bug.control and f"`{bug.control}`"
 
 
 def _line(row: Row) -> str:
