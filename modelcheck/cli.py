@@ -45,7 +45,7 @@ EXITS = (
 )
 
 
-OURS = {"spec", "counterexamples", "modelcheck", "spark_explore"}
+OURS = {"spec", "counterexamples", "broker_files", "modelcheck", "spark_explore"}
 
 
 class _Quit(Exception):  # noqa: N818 - not an error

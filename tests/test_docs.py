@@ -31,7 +31,7 @@ from spec.semantics import Machine
 from spec.values import ModelError
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
+PACKAGES = ("spec", "counterexamples", "broker_files", "modelcheck", "spark_explore")
 MANUAL = (ROOT / "spec" / "README.md").read_text(encoding="utf-8")
 CODE = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", MANUAL, re.DOTALL))
 RUNS = "R06"
