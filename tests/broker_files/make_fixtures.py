@@ -40,7 +40,7 @@ TOOLS = {
     "producer": ("org.apache.kafka.tools.ConsoleProducer", "kafka.tools.ConsoleProducer"),
     "consumer": ("org.apache.kafka.tools.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"),
     "election": ("org.apache.kafka.tools.LeaderElectionCommand", "kafka.admin.LeaderElectionCommand"),
-    "features": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
+    "offsets": ("org.apache.kafka.tools.GetOffsetShell", "kafka.tools.GetOffsetShell"),
 }
 
 
@@ -208,9 +208,23 @@ class Cluster:
         found = re.search(r"Isr: ([\d,]+)", self.describe())
         return set(map(int, found[1].split(","))) if found else set()
 
+    def end(self) -> int | None:
+        """The leader's high watermark, as consumers see it."""
+        found = re.search(rf"^{TOPIC}:0:(\d+)$", self.tool("offsets", "--topic", TOPIC), re.MULTILINE)
+        return int(found[1]) if found else None
+
     def values(self) -> list[str]:
-        given = ["--topic", TOPIC, "--partition", "0", "--offset", "earliest", "--timeout-ms", "6000"]
-        return re.findall(r"^value \d+$", self.tool("consumer", *given), re.MULTILINE)
+        """All that a consumer gets, which is asked again while it gets less than there is."""
+        until(lambda: self.end() is not None)
+        end = self.end()
+        given = ["--topic", TOPIC, "--partition", "0", "--offset", "earliest", "--timeout-ms", "20000"]
+        given += ["--max-messages", str(end)] if end else []
+        for _ in range(4 if end else 0):
+            found = re.findall(r"^value \d+$", self.tool("consumer", *given), re.MULTILINE)
+            if len(found) == end:
+                return found
+        assert not end, f"{end} records, and a consumer does not get them"
+        return []
 
 
 def until(holds: Callable[[], bool], seconds: float = 120) -> None:
@@ -311,7 +325,38 @@ def recovery_point(folder: Path) -> int:
     return int(found[1]) if found else 0
 
 
-SCENARIOS = {each.__name__: each for each in (ends_differ, leader_ahead, last_lost, power_loss)}
+def eligible(cluster: Cluster) -> Sequence[Again]:
+    """With eligible leader replicas: everybody left the ISR, the last leader with the most records."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 2)
+    cluster.produce(5, "1")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 1)
+    cluster.signal(signal.SIGTERM, CONTROLLER)
+    return [Again((2, 1, 3)), Again((1, 2, 3)), Again((3, 1, 2), by_hand=True)]
+
+
+def eligible_killed(cluster: Cluster) -> Sequence[Again]:
+    """The same, but all are killed: who was not shut down cleanly is not eligible any more."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 2)
+    until(lambda: cluster.isr() == {1})
+    cluster.produce(5, "1")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 1)
+    time.sleep(15)
+    cluster.signal(signal.SIGTERM, CONTROLLER)
+    return [Again((1, 2, 3)), Again((2, 1, 3), by_hand=True)]
+
+
+ALL = (ends_differ, leader_ahead, last_lost, power_loss, eligible, eligible_killed)
+SCENARIOS = {each.__name__: each for each in ALL}
 
 
 # ---------------------------------------------------------------- what is kept

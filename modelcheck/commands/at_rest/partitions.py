@@ -1,0 +1,54 @@
+"""The partitions of some directories: what the metadata says of each, and the replicas that are here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from broker_files.checkpoints import Place
+from broker_files.metadata_records import PartitionCreated
+from broker_files.partition_log import PartitionLog
+from spec.frozen import frozen
+
+
+@frozen
+class Replica:
+    """A partition's log on a broker that is here; `log` is None where the broker has no folder of it."""
+
+    node: int
+    log: PartitionLog
+    high_watermark: int | None
+    clean: bool
+    absent: bool = False
+
+    @property
+    def lost_its_end(self) -> bool:
+        """Whether records are gone that the broker itself had noted as committed."""
+        return self.high_watermark is not None and self.high_watermark > self.log.end
+
+
+@frozen
+class Partition:
+    """A partition: its state as the metadata has it, if there is any, and the replicas that are here."""
+
+    place: Place
+    state: PartitionCreated | None
+    replicas: Mapping[int, Replica]
+    unclean_by_itself: bool = False
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The replicas whose brokers are not here."""
+        return tuple(n for n in self.state.replicas if n not in self.replicas) if self.state else ()
+
+    @property
+    def missing_leaders(self) -> tuple[int, ...]:
+        """Those of them that would be elected without further ado if they came back."""
+        return tuple(n for n in self.missing if n in electable(self.state)) if self.state else ()
+
+
+def electable(state: PartitionCreated) -> tuple[int, ...]:
+    """Who is elected when it is there, without anybody's doing and without an unclean election.
+
+    The in-sync replicas; without any, the eligible leader replicas (KIP-966).
+    """
+    return state.isr or state.elr
