@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_files.batches import Batch, read_batches
@@ -49,6 +49,7 @@ def test_numbers_of_varying_length_are_read_back(value: int) -> None:
     assert Fields(uvarint(abs(value))).uvarint() == abs(value)
 
 
+@settings(max_examples=40)
 @given(values=VALUES, epoch=st.integers(0, 2**31 - 1))
 def test_what_is_written_is_read_back(values: list[list[bytes]], epoch: int, path: Path) -> None:
     path.write_bytes(b"".join(laid_out(values, epoch)))
@@ -61,6 +62,7 @@ def test_what_is_written_is_read_back(values: list[list[bytes]], epoch: int, pat
     assert offsets == list(range(sum(map(len, values))))
 
 
+@settings(max_examples=40)
 @given(values=VALUES, data=st.data())
 def test_a_segment_that_is_cut_off_says_from_which_byte_on(
     values: list[list[bytes]], data: st.DataObject, path: Path
@@ -76,6 +78,7 @@ def test_a_segment_that_is_cut_off_says_from_which_byte_on(
     assert isinstance(found[-1], Damage) == (cut not in starts)
 
 
+@settings(max_examples=40)
 @given(values=VALUES, data=st.data())
 def test_a_bit_that_flips_behind_the_checksum_is_found(
     values: list[list[bytes]], data: st.DataObject, path: Path
@@ -92,6 +95,7 @@ def test_a_bit_that_flips_behind_the_checksum_is_found(
     assert isinstance(found[-1], Damage)
 
 
+@settings(max_examples=40)
 @given(junk=st.binary(max_size=200))
 def test_no_bytes_are_too_odd(junk: bytes, path: Path) -> None:
     path.write_bytes(junk)
@@ -100,6 +104,7 @@ def test_no_bytes_are_too_odd(junk: bytes, path: Path) -> None:
             list(read_records(found))
 
 
+@settings(max_examples=40)
 @given(junk=st.binary(min_size=1, max_size=60))
 def test_records_of_no_sense_are_damage(junk: bytes, path: Path) -> None:
     rest = struct.pack(">hiqqqhii", 0, 9, 0, 0, -1, -1, -1, 10) + junk

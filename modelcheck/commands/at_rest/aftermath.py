@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from broker_files.partition_log import PartitionLog
-from modelcheck.commands.at_rest.partitions import Partition, Replica, electable
+from modelcheck.commands.at_rest.partitions import Partition, Replica
 from spec.frozen import frozen
 
 
@@ -69,11 +69,9 @@ def way(partition: Partition, node: int) -> Way:
     state = partition.state
     if state is None:
         return Way.UNKNOWN
-    if node in state.isr:
-        return Way.IN_SYNC
-    if not state.isr and node in state.elr:
-        return Way.ELIGIBLE
-    if not electable(state) and state.last_known_elr == (node,):
+    if node in partition.electable:
+        return Way.IN_SYNC if node in state.isr else Way.ELIGIBLE
+    if node == partition.last_known_leader:
         return Way.LAST_KNOWN
     return Way.UNCLEAN if partition.unclean_by_itself else Way.BY_HAND
 

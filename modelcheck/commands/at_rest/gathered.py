@@ -22,6 +22,7 @@ from spec.source import Source
 
 NAMED = re.compile(r"(\d+)=(.+)")
 UNCLEAN = "unclean.leader.election.enable"
+ELIGIBLE = "eligible.leader.replicas.version"
 Told = Callable[[str, int], None]
 
 
@@ -86,7 +87,8 @@ def gather(given: Sequence[str], *, copies: bool, every: bool, told: Told) -> Ga
             if found is not None:
                 replicas[node] = found
         by_itself = metadata is not None and metadata.image.setting(place.topic, UNCLEAN) == "true"
-        partitions.append(Partition(place, state, replicas, by_itself))
+        eligible = metadata is not None and metadata.image.features.get(ELIGIBLE, 0) > 0
+        partitions.append(Partition(place, state, replicas, by_itself, eligible))
     return Gathered(tuple(directories), metadata, of, tuple(partitions), tuple(problems))
 
 

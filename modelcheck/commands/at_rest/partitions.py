@@ -28,12 +28,16 @@ class Replica:
 
 @frozen
 class Partition:
-    """A partition: its state as the metadata has it, if there is any, and the replicas that are here."""
+    """A partition: its state as the metadata has it, if there is any, and the replicas that are here.
+
+    `eligible_count` says that the cluster's feature eligible.leader.replicas.version is on.
+    """
 
     place: Place
     state: PartitionCreated | None
     replicas: Mapping[int, Replica]
     unclean_by_itself: bool = False
+    eligible_count: bool = False
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -41,14 +45,31 @@ class Partition:
         return tuple(n for n in self.state.replicas if n not in self.replicas) if self.state else ()
 
     @property
+    def electable(self) -> tuple[int, ...]:
+        """Who is elected when it is there, without anybody's doing and without an unclean election.
+
+        The in-sync replicas; with eligible leader replicas (KIP-966) those too, of which a broker
+        that was not shut down cleanly is struck when it registers.
+        """
+        state = self.state
+        if state is None:
+            return ()
+        if not self.eligible_count:
+            return state.isr
+        struck = {node for node, replica in self.replicas.items() if not replica.clean}
+        return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in struck)
+
+    @property
+    def last_known_leader(self) -> int | None:
+        """Who is elected, uncleanly, where eligible leader replicas count and none is left."""
+        state = self.state
+        if state is None or not self.eligible_count or self.electable:
+            return None
+        if len(state.last_known_elr) == 1:
+            return state.last_known_elr[0]
+        return state.leader if state.leader >= 0 else None
+
+    @property
     def missing_leaders(self) -> tuple[int, ...]:
-        """Those of them that would be elected without further ado if they came back."""
-        return tuple(n for n in self.missing if n in electable(self.state)) if self.state else ()
-
-
-def electable(state: PartitionCreated) -> tuple[int, ...]:
-    """Who is elected when it is there, without anybody's doing and without an unclean election.
-
-    The in-sync replicas; without any, the eligible leader replicas (KIP-966).
-    """
-    return state.isr or state.elr
+        """Those missing who would be elected without further ado if they came back."""
+        return tuple(n for n in self.missing if n in self.electable)

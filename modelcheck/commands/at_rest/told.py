@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from counterexamples.lines import count
 from modelcheck.commands.at_rest.aftermath import Outcome
 from modelcheck.commands.at_rest.gathered import Gathered
-from modelcheck.commands.at_rest.partitions import Partition, Replica, electable
+from modelcheck.commands.at_rest.partitions import Partition, Replica
 from modelcheck.commands.at_rest.starting import Judged
 
 
@@ -119,7 +119,7 @@ def reasons(each: Judged) -> Iterator[str]:
 def _about(replica: Replica, partition: Partition) -> Iterator[str]:
     """What is odd about a replica."""
     name = brokers([replica.node]).capitalize()
-    in_line = partition.state is not None and replica.node in electable(partition.state)
+    in_line = replica.node in partition.electable
     if replica.absent:
         yield f"{name} is here, but has no folder of this partition: if it leads, it leads with an empty log."
     elif replica.lost_its_end:
