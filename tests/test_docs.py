@@ -200,7 +200,7 @@ def listed(package: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("package", ["spec", "modelcheck"])
+@pytest.mark.parametrize("package", ["spec", "broker_files", "modelcheck"])
 def test_a_package_lists_what_it_has_in_an_order_of_imports(package: str) -> None:
     for folder, order in listed(package).items():
         inside = ROOT / package / folder

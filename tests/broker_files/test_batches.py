@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -158,3 +160,37 @@ def test_a_segment_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_number_without_an_end_is_refused() -> None:
     with pytest.raises(ShortError):
         Fields(b"\xff" * 12).uvarint()
+
+
+def plainly(data: bytes, before: int) -> int:
+    """The checksum bit by bit."""
+    crc = before ^ 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 3000), st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
+def test_long_data_have_the_checksum_that_they_have_bit_by_bit(
+    size: int, before: int, random: Random
+) -> None:
+    data = random.randbytes(size)
+
+    assert crc32c(data, before) == plainly(data, before)
+
+
+def test_memory_does_not_grow_with_a_batch(path: Path) -> None:
+    size = 16 << 20
+    path.write_bytes(batch(0, [bytes(size)]))
+    tracemalloc.start()
+    try:
+        (found,) = read_batches(path)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert isinstance(found, Batch)
+    assert most < size / 2

@@ -12,7 +12,8 @@ import pytest
 
 from modelcheck.cli import main
 
-CLUSTERS = Path(__file__).parent.parent.parent / "broker_files" / "clusters"
+ROOT = Path(__file__).parent.parent.parent.parent
+CLUSTERS = ROOT / "tests" / "broker_files" / "clusters"
 NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
 TRUNCATING = re.compile(r"Truncating to (?:offset )?(\d+)\b(?! has no effect)")
 
@@ -79,8 +80,29 @@ def test_the_first_to_start_is_the_best_of_those_that_were_tried(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_report_reads_as_expected(
-    name: str, golden: Callable[[str, str], None], capsys: pytest.CaptureFixture[str]
+    name: str,
+    golden: Callable[[str, str], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     main(["at-rest", str(CLUSTERS / name), "--all"])
 
     golden(f"at_rest/{name}.txt", capsys.readouterr().out)
+
+
+def test_the_readme_shows_what_the_command_says(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_document: Callable[[Path, str, str], None],
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- at rest -->\n```sh\nmodelcheck (.*)\n```$", readme, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from at rest -->\n```\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    main(words.split())
+    out = capsys.readouterr().out
+    whole = out.partition("\n1 partition is fine")[0] + "\n"
+
+    in_document(ROOT / "README.md", shown, whole)
