@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from uuid import UUID
 
 from broker_files.checkpoints import Place, read_offsets, read_properties, read_text
 from broker_files.damage import UnreadableError
@@ -37,7 +39,7 @@ class LogDirectory:
     high_watermarks: Mapping[Place, int]
     recovery_points: Mapping[Place, int]
     starts: Mapping[Place, int]
-    topic_ids: Mapping[Place, str]
+    topic_ids: Mapping[Place, UUID]
     set_aside: tuple[str, ...]
     problems: tuple[str, ...]
 
@@ -123,10 +125,10 @@ def _is_partition(folder: Path) -> bool:
     return any((folder / name).exists() for name in names) or any(folder.glob("*.log"))
 
 
-def _topic_id(folder: Path) -> str | None:
-    """The topic's id as Kafka writes it, in base 64."""
+def _topic_id(folder: Path) -> UUID | None:
+    """The topic's id, which Kafka writes in base 64; None where there is none that can be read."""
     try:
         found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
-    except UnreadableError:
+        return None if found is None else UUID(bytes=base64.urlsafe_b64decode(f"{found[1]}=="))
+    except (UnreadableError, ValueError):
         return None
-    return None if found is None else found[1]

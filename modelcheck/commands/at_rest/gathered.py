@@ -6,7 +6,7 @@ Mistakes in what was given are raised as `SpecError`; what is wrong inside a fil
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from broker_files.checkpoints import Place
@@ -70,26 +70,21 @@ def gather(given: Sequence[str], *, copies: bool, every: bool, told: Told) -> Ga
     A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
     held; `every` looks at every checksum.  `told` hears what is read, and how many bytes of it.
     """
-    directories = _directories(given, copies=copies)
+    directories = tuple(_directories(given, copies=copies))
     problems = [problem for each in directories for problem in each.read.problems]
     metadata, of = _metadata(directories, problems)
     states = metadata.image.by_place() if metadata else {}
     places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
-    gathered = Gathered(tuple(directories), metadata, of, (), ())
-    partitions = []
-    for place in places:
-        state = states.get(place)
-        replicas = {}
-        for node in gathered.brokers:
-            if state is not None and node not in state.replicas:
-                continue  # a replica that was moved away, or of a topic that was deleted and made again
-            found = _replica(directories, node, place, state, every=every, told=told, problems=problems)
-            if found is not None:
-                replicas[node] = found
-        by_itself = metadata is not None and metadata.image.setting(place.topic, UNCLEAN) == "true"
-        eligible = metadata is not None and metadata.image.features.get(ELIGIBLE, 0) > 0
-        partitions.append(Partition(place, state, replicas, by_itself, eligible))
-    return Gathered(tuple(directories), metadata, of, tuple(partitions), tuple(problems))
+    known = Gathered(directories, metadata, of, (), ())
+    partitions: list[Partition] = []
+    try:
+        for place in places:
+            reading = _Reading(every, told, problems)
+            partitions.append(_partition(known, place, states.get(place), reading))
+    except KeyboardInterrupt:
+        left = len(places) - len(partitions)
+        problems.append(f"Interrupted: {left:,} of {len(places):,} partitions were not looked at.")
+    return Gathered(directories, metadata, of, tuple(partitions), tuple(problems))
 
 
 # ------------------------------------------------------------------ directories
@@ -198,45 +193,65 @@ def _metadata(directories: Iterable[Directory], problems: list[str]) -> tuple[Me
     return best
 
 
-def _replica(
-    directories: Iterable[Directory],
-    node: int,
-    place: Place,
-    state: PartitionCreated | None,
-    *,
-    every: bool,
-    told: Told,
-    problems: list[str],
-) -> Replica | None:
-    """A node's replica; an empty one where the metadata says it has one and no folder does."""
-    theirs = [each.read for each in directories if each.node == node]
-    for read in theirs:
-        if place in read.partitions:
-            mark = read.high_watermarks.get(place)
-            try:
-                log = read_log(
-                    read.partitions[place],
-                    flushed=read.recovery_points.get(place, 0),
-                    clean=read.clean,
-                    start=read.starts.get(place, 0),
-                    every=every,
-                    told=lambda size: told(f"broker {node}, {place}", size),
-                )
-            except UnreadableError as error:
-                problems.append(str(error))
-                return None
-            problems += [f"{each} {_consequence(log)}" for each in log.damaged]
-            return Replica(node, log, mark, read.clean)
-    if state is None or node not in state.replicas:
-        return None
-    mark = _largest([read.high_watermarks for read in theirs], place)
-    return Replica(
-        node, PartitionLog(theirs[0].path / str(place), 0, 0, (), 0, 0), mark, clean=False, absent=True
+@frozen
+class _Reading:
+    """How logs are read, and where what is wrong with them is put down."""
+
+    every: bool
+    told: Told
+    problems: list[str]
+
+
+def _partition(known: Gathered, place: Place, state: PartitionCreated | None, reading: _Reading) -> Partition:
+    """A partition with its replicas; a broker that the metadata gives none has none, whatever it has."""
+    nodes = [node for node in known.brokers if state is None or node in state.replicas]
+    found = [_replica(known, node, place, state, reading) for node in nodes]
+    image = known.metadata.image if known.metadata else None
+    return Partition(
+        place,
+        state,
+        {each.node: each for each in found if each is not None},
+        image is not None and image.setting(place.topic, UNCLEAN) == "true",
+        image is not None and image.features.get(ELIGIBLE, 0) > 0,
     )
 
 
-def _largest(marks: Iterable[Mapping[Place, int]], place: Place) -> int | None:
-    return max((each[place] for each in marks if place in each), default=None)
+def _replica(
+    known: Gathered, node: int, place: Place, state: PartitionCreated | None, reading: _Reading
+) -> Replica | None:
+    """A node's replica; an empty one where the metadata says it has one and no folder does."""
+    theirs = [each.read for each in known.directories if each.node == node]
+    clean = all(read.clean for read in theirs)
+    mark = max(
+        (read.high_watermarks[place] for read in theirs if place in read.high_watermarks), default=None
+    )
+    for read in theirs:
+        folder = read.partitions.get(place)
+        if folder is None:
+            continue
+        topic = read.topic_ids.get(place)
+        if state is not None and topic is not None and topic != state.topic:
+            reading.problems.append(f"{folder}: of another topic of this name, deleted before; left out")
+            mark = None
+            continue
+        try:
+            log = read_log(
+                folder,
+                flushed=read.recovery_points.get(place, 0),
+                clean=read.clean,
+                start=read.starts.get(place, 0),
+                every=reading.every,
+                told=lambda size: reading.told(f"broker {node}, {place}", size),
+            )
+        except UnreadableError as error:
+            reading.problems.append(str(error))
+            return None
+        reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
+        return Replica(node, log, mark, clean)
+    if state is None or not theirs:
+        return None
+    nothing = PartitionLog(theirs[0].path / str(place), 0, 0, (), 0, 0)
+    return Replica(node, nothing, mark, clean, absent=True)
 
 
 def _consequence(log: PartitionLog) -> str:

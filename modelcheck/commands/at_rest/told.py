@@ -73,7 +73,7 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
     if not any(each.depends for each in all_judged):
         return
     for node in order:
-        yield f"Start {brokers([node])}{', and wait until it runs' if node != order[-1] else ''}."
+        yield f"Start {brokers([node])}{'; wait until it runs' if node != order[-1] else ''}."
         hand = [each for each in all_judged if each.by_hand and each.wanted and each.wanted.leader == node]
         if hand:
             names = ", ".join(str(each.partition.place) for each in hand[:5])

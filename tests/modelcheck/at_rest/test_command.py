@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from broker_files import partition_log
 from modelcheck.cli import main
+from modelcheck.commands.at_rest import gathered
 from modelcheck.contract.exits import Exit
 from tests.broker_files.written import batch, epochs, log
 
@@ -230,8 +232,8 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
 ) -> None:
     here = copied("ends_differ")
     for node in (1, 2, 3):
-        shutil.rmtree(here / f"broker{node}" / "orders-0")
-        shutil.copytree(here / f"broker{node}" / "quiet-0", here / f"broker{node}" / "orders-0")
+        for name in (f"{0:020}.log", "leader-epoch-checkpoint"):
+            shutil.copy(here / f"broker{node}" / "quiet-0" / name, here / f"broker{node}" / "orders-0" / name)
         (here / f"broker{node}" / "replication-offset-checkpoint").unlink()
     code = main(["at-rest", str(here)])
     out = capsys.readouterr().out
@@ -239,3 +241,35 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
     assert code == Exit.EXPECTED
     assert out.startswith("Nothing is lost, whoever starts first.\n")
     assert "2 partitions are fine." in out
+
+
+def test_a_folder_of_a_deleted_topic_is_left_out(
+    copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = copied("ends_differ")
+    folders = here / "broker1" / "orders-0", here / "broker1" / "quiet-0"
+    shutil.copy(folders[1] / "partition.metadata", folders[0] / "partition.metadata")
+    _, found = asked(capsys, here)
+
+    assert "of another topic of this name" in found["problems"][0]
+    assert topic(found, "orders")["replicas"][0]["folder"] is None
+
+
+def test_what_was_read_before_an_interruption_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = partition_log.read_log
+    left = [3]
+
+    def interrupted(folder: Path, **options: Any) -> partition_log.PartitionLog:  # noqa: ANN401 - as it is
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return real(folder, **options)
+
+    monkeypatch.setattr(gathered, "read_log", interrupted)
+    code, found = asked(capsys, CLUSTERS / "power_loss")
+
+    assert code == Exit.VIOLATED
+    assert found["problems"] == ["Interrupted: 1 of 2 partitions were not looked at."]
+    assert [each["topic"] for each in found["partitions"]] == ["orders"]
