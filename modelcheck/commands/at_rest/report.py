@@ -74,7 +74,7 @@ def _table(each: Judged, width: int) -> Iterator[Line]:
 def _state(partition: Partition) -> str:
     state = partition.state
     if state is None:
-        return "not in the metadata that is here" if partition.replicas else ""
+        return "not in the metadata"
     parts = [f"replicas {listed(state.replicas)}", f"in sync {listed(state.isr)}"]
     parts += [f"eligible {listed(state.elr)}"] if state.elr else []
     parts += [f"last known leader {listed(state.last_known_elr)}"] if state.last_known_elr else []

@@ -165,6 +165,8 @@ def _whose(wanted: Outcome, partition: Partition) -> str:
 
 def _later(wanted: Outcome, partition: Partition) -> Iterator[str]:
     """What is on one broker only until others have it too."""
+    if partition.state is None or len(partition.state.replicas) < 2:
+        return
     others = [
         wanted.cuts.get(node, replica.log.end)
         for node, replica in partition.replicas.items()
