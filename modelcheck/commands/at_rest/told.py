@@ -35,6 +35,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
             f"{_share(len(waiting), of)}: nobody was in sync but {missing}, not here."
             f" What only {missing} had is lost for good, unless it starts again, first."
         )
+    some_open = any(each.is_open for each in all_judged)
     least = [_least(each) for each in all_judged]
     atstake = [each for each in all_judged if each.depends]
     most = sum(each.worst.lost for each in atstake if each.worst is not None)
@@ -45,9 +46,9 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         yield f"Lost whoever leads: {count(sum(least), 'record')} of {where}, {noted} known to be committed."
     elif most:
         where = _share(sum(1 for each in atstake if each.worst is not None and each.worst.lost), of)
-        held = "Nothing that is here need be lost" if waiting else "Nothing need be lost"
+        held = f"Nothing {'that is here ' if some_open else ''}need be lost"
         yield f"{held}, but it depends on who leads first: up to {count(most, 'record')} of {where}."
-    elif any(each.is_open for each in all_judged):
+    elif some_open:
         yield "Of what is here nothing is lost, whoever starts first; but not all is here."
     else:
         yield "Nothing is lost, whoever starts first."
@@ -141,7 +142,7 @@ def _about_missing(partition: Partition) -> Iterator[str]:
         here = max((replica.log.end for replica in partition.replicas.values()), default=0)
         yield (
             f"{brokers(leaders).capitalize()}, in sync, not here: what it may have from offset {here:,} on"
-            " comes back only with its log; if it starts first, it leads."
+            " comes back only with its log. Started first, it leads, with more or with less than these."
         )
     if others:
         yield f"{brokers(others).capitalize()}, not in sync, not here: it may have what nobody else has."

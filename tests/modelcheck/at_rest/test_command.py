@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -273,3 +274,30 @@ def test_what_was_read_before_an_interruption_is_told(
     assert code == Exit.VIOLATED
     assert found["problems"] == ["Interrupted: 1 of 2 partitions were not looked at."]
     assert [each["topic"] for each in found["partitions"]] == ["orders"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_spoilt_files_never_end_in_a_traceback(
+    seed: int, copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    random = Random(seed)  # noqa: S311 - no secret
+    here = copied(random.choice(["ends_differ", "last_lost", "leader_ahead", "power_loss"]))
+    files = sorted(path for path in here.rglob("*") if path.is_file() and path.name != "cluster.json")
+    for path in random.sample(files, 12):
+        data = bytearray(path.read_bytes())
+        match random.randrange(4):
+            case 0:
+                del data[random.randrange(len(data) + 1) :]
+            case 1:
+                data += random.randbytes(random.randrange(80))
+            case 2:
+                path.unlink()
+                continue
+            case _:
+                for _ in range(random.randrange(1, 6) if data else 0):
+                    data[random.randrange(len(data))] = random.randrange(256)
+        path.write_bytes(data)
+    code = main(["at-rest", str(here)])
+
+    assert code in {Exit.EXPECTED, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN}
+    assert "Traceback" not in capsys.readouterr().err
