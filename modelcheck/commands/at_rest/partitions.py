@@ -60,6 +60,14 @@ class Partition:
         return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in struck)
 
     @property
+    def struck(self) -> tuple[int, ...]:
+        """Who was eligible, and is not any more when it registers, since it was not shut down cleanly."""
+        state = self.state
+        if state is None or not self.eligible_count:
+            return ()
+        return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in self.electable)
+
+    @property
     def last_known_leader(self) -> int | None:
         """Who is elected, uncleanly, where eligible leader replicas count and none is left."""
         state = self.state

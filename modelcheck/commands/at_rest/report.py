@@ -41,7 +41,9 @@ def lines(
 
 def is_fine(each: Judged) -> bool:
     """Whether there is nothing to tell of a partition: all is here, and nobody who leads cuts anything."""
-    return not (each.depends or each.is_open or each.gone or (each.wanted is None or each.wanted.lost))
+    if each.depends or each.is_open or each.gone or each.wanted is None or each.partition.struck:
+        return False
+    return not each.wanted.lost
 
 
 def worst_first(found: Sequence[Judged]) -> tuple[Judged, ...]:

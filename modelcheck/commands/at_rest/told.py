@@ -103,6 +103,7 @@ def reasons(each: Judged) -> Iterator[str]:
             f"A broker had noted that all before offset {noted:,} is committed, and the longest copy ends at"
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
+    yield from _about_struck(partition)
     yield from _about_missing(partition)
     if wanted is None:
         yield "No copy of this partition is here."
@@ -132,6 +133,19 @@ def _about(replica: Replica, partition: Partition) -> Iterator[str]:
         )
     if replica.log.old_format:
         yield f"{name} has records of an old format, without leader epochs: it is cut by its high watermark."
+
+
+def _about_struck(partition: Partition) -> Iterator[str]:
+    """Who may not lead any more, and who leads in its place."""
+    if not partition.struck:
+        return
+    struck = brokers(partition.struck)
+    one = len(partition.struck) == 1
+    was, registers = ("was", "it registers") if one else ("were", "they register")
+    yield f"{struck.capitalize()} {was} not shut down cleanly: eligible no more when {registers}."
+    if partition.last_known_leader is not None:
+        leader = brokers([partition.last_known_leader]).capitalize()
+        yield f"{leader} leads as the last known leader, uncleanly, as soon as {struck} {'has' if one else 'have all'} registered."
 
 
 def _about_missing(partition: Partition) -> Iterator[str]:
