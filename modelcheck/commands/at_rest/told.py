@@ -141,11 +141,13 @@ def _about_struck(partition: Partition) -> Iterator[str]:
         return
     struck = brokers(partition.struck)
     one = len(partition.struck) == 1
-    was, registers = ("was", "it registers") if one else ("were", "they register")
+    was, registers, registered = (
+        ("was", "it registers", "has registered") if one else ("were", "they register", "have registered")
+    )
     yield f"{struck.capitalize()} {was} not shut down cleanly: eligible no more when {registers}."
     if partition.last_known_leader is not None:
         leader = brokers([partition.last_known_leader]).capitalize()
-        yield f"{leader} leads as the last known leader, uncleanly, as soon as {struck} {'has' if one else 'have all'} registered."
+        yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
 
 
 def _about_missing(partition: Partition) -> Iterator[str]:
