@@ -57,7 +57,7 @@ def test_the_cluster_did_what_is_predicted(
         if (truncated := TRUNCATING.search(line))
     }
 
-    assert real["leader"] == real["order"][0]
+    assert real["leader"] in real["order"][:2]
     assert said["end"] == len(real["values"])
     assert {node: to for node, to in said["cut_back"].items() if int(node) in real["order"]} == cut
     assert (said["how"] in {"by-hand", "last-known"}) == any(
