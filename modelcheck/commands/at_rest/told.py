@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from counterexamples.lines import count
-from modelcheck.commands.at_rest.aftermath import Outcome
+from modelcheck.commands.at_rest.aftermath import Outcome, Way, way
 from modelcheck.commands.at_rest.gathered import Gathered
 from modelcheck.commands.at_rest.partitions import Partition, Replica
 from modelcheck.commands.at_rest.starting import Judged
@@ -222,6 +222,11 @@ def basis(gathered: Gathered) -> Iterator[str]:
     missing = sorted({node for each in gathered.partitions for node in each.missing})
     if missing:
         yield f"Not here: {brokers(missing)}."
+    if any(way(each, node) is Way.BY_HAND for each in gathered.partitions for node in each.replicas):
+        yield (
+            "By hand is said where the metadata does not turn unclean elections on; if the controllers' own"
+            " configuration has unclean.leader.election.enable=true, it happens by itself."
+        )
     if len(gathered.brokers) > 1:
         yield (
             "Controllers that run without brokers for longer than broker.session.timeout.ms take every broker"
