@@ -33,7 +33,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         missing = brokers(sorted({node for each in waiting for node in each.partition.missing_leaders}))
         yield (
             f"{_share(len(waiting), of)}: nobody was in sync but {missing}, not here."
-            f" What only {missing} had is lost for good, unless it starts again, first."
+            f" What only {missing} had is lost for good, unless that log comes back and starts first."
         )
     some_open = any(each.is_open for each in all_judged)
     least = [_least(each) for each in all_judged]
