@@ -1,0 +1,1 @@
+"""What a stopped Kafka broker leaves on its disks, read without Kafka."""

@@ -1,0 +1,134 @@
+"""A broker's log directory: whose it is, how it was left, and what partitions are in it."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from uuid import UUID
+
+from broker_files.checkpoints import Place, read_offsets, read_properties, read_text
+from broker_files.damage import UnreadableError
+from broker_files.metadata_log import FOLDER
+from spec.frozen import frozen
+
+PARTITION = re.compile(r"(.+)-(\d+)")
+NOT_IN_USE = re.compile(r".+-(delete|future|stray)")  # what a broker renames a partition's folder to
+TOPIC_ID = re.compile(r"^topic_id:\s*(\S+)", re.MULTILINE)
+MARKS = (
+    "meta.properties",
+    "recovery-point-offset-checkpoint",
+    "replication-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+    FOLDER,
+)
+
+
+@frozen
+class LogDirectory:
+    """One log directory; `node` and `cluster` are None where it does not say."""
+
+    path: Path
+    node: int | None
+    cluster: str | None
+    id: str | None
+    clean: bool
+    partitions: Mapping[Place, Path]
+    high_watermarks: Mapping[Place, int]
+    recovery_points: Mapping[Place, int]
+    starts: Mapping[Place, int]
+    topic_ids: Mapping[Place, UUID]
+    set_aside: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def metadata(self) -> Path | None:
+        """The folder of the metadata log, if there is one."""
+        folder = self.path / FOLDER
+        return folder if folder.is_dir() else None
+
+
+def is_log_directory(path: Path) -> bool:
+    """Whether there is anything of a broker directly in a folder."""
+    return any((path / mark).exists() for mark in MARKS) or bool(_partitions(path)[0])
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether a process on this machine holds the directory's lock, as a running broker does."""
+    try:
+        with (path / ".lock").open("rb+") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(file, fcntl.LOCK_UN)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # a copy that cannot be locked is not in use
+    return False
+
+
+def read_directory(path: Path) -> LogDirectory:
+    """What stands in a log directory, without a look at any log. Raises `UnreadableError`.
+
+    A checkpoint that cannot be read is among the `problems`, and as if it were not there.
+    """
+    problems: list[str] = []
+
+    def offsets(name: str) -> Mapping[Place, int]:
+        try:
+            return read_offsets(path / name)
+        except UnreadableError as error:
+            problems.append(str(error))
+            return {}
+
+    meta = read_properties(path / "meta.properties")
+    node = meta.get("node.id", meta.get("broker.id"))
+    if node is not None and not node.isdecimal():
+        raise UnreadableError(path / "meta.properties", f"{node!r} is no number of a node")
+    partitions, aside = _partitions(path)
+    return LogDirectory(
+        path,
+        None if node is None else int(node),
+        meta.get("cluster.id"),
+        meta.get("directory.id"),
+        (path / ".kafka_cleanshutdown").exists(),
+        partitions,
+        offsets("replication-offset-checkpoint"),
+        offsets("recovery-point-offset-checkpoint"),
+        offsets("log-start-offset-checkpoint"),
+        {place: found for place, folder in partitions.items() if (found := _topic_id(folder))},
+        aside,
+        tuple(problems),
+    )
+
+
+def _partitions(path: Path) -> tuple[dict[Place, Path], tuple[str, ...]]:
+    """The folders of partitions, and the names of those that the broker has set aside."""
+    try:
+        folders = sorted(each for each in path.iterdir() if each.is_dir())
+    except OSError as error:
+        raise UnreadableError(path, (error.strerror or str(error)).lower()) from error
+    aside = tuple(each.name for each in folders if NOT_IN_USE.fullmatch(each.name))
+    found = {}
+    for each in folders:
+        name = PARTITION.fullmatch(each.name)
+        if name is not None and each.name != FOLDER and _is_partition(each):
+            found[Place(name[1], int(name[2]))] = each
+    return found, aside
+
+
+def _is_partition(folder: Path) -> bool:
+    names = ("leader-epoch-checkpoint", "partition.metadata")
+    return any((folder / name).exists() for name in names) or any(folder.glob("*.log"))
+
+
+def _topic_id(folder: Path) -> UUID | None:
+    """The topic's id, which Kafka writes in base 64; None where there is none that can be read."""
+    try:
+        found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
+        return None if found is None else UUID(bytes=base64.urlsafe_b64decode(f"{found[1]}=="))
+    except (UnreadableError, ValueError):
+        return None

@@ -1,0 +1,88 @@
+"""`modelcheck at-rest`: what do the directories of stopped brokers hold, and whom to start first?"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+from counterexamples.lines import line, plain
+from modelcheck.answers.progress import CLEAR
+from modelcheck.commands.at_rest.data import as_json
+from modelcheck.commands.at_rest.gathered import gather
+from modelcheck.commands.at_rest.report import lines, worst_first
+from modelcheck.commands.at_rest.starting import Judged, judged, starting_order
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.wording import memory_words
+from modelcheck.storage.output import Output
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck at-rest`."""
+    parser.add_argument(
+        "directories",
+        nargs="+",
+        metavar="DIR",
+        help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
+        "NODE=DIR where meta.properties is lost. Give all there are: what is not here is not known",
+    )
+    parser.add_argument("--all", action="store_true", help="a table for every partition that is not fine")
+    parser.add_argument(
+        "--copy", action="store_true", help="the directories are copies, though a process holds their lock"
+    )
+    parser.add_argument(
+        "--every-checksum",
+        action="store_true",
+        help="check every batch, and not only those that a broker checks when it starts",
+    )
+    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
+    progress = Reading(output)
+    try:
+        gathered = gather(args.directories, copies=args.copy, every=args.every_checksum, told=progress.tell)
+    finally:
+        progress.clear()
+    found = worst_first([judged(each) for each in gathered.partitions])
+    order = starting_order(gathered.brokers, found)
+    if args.json:
+        output.json(as_json(gathered, found, order))
+    else:
+        output.lines(lines(gathered, found, order, output.width, every=args.all))
+    return exit_code(found, sure=not gathered.problems)
+
+
+def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
+    """Violated where records are lost, or are with another order; unknown where something is not here."""
+    if any(each.depends or each.gone or (each.wanted is not None and each.wanted.lost) for each in found):
+        return Exit.VIOLATED
+    known = all(each.wanted is not None and not each.is_open for each in found)
+    return Exit.EXPECTED if sure and found and known else Exit.UNKNOWN
+
+
+class Reading:
+    """How far the reading is, as one line of a terminal that is written over and over."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._shows = output.err.isatty()
+        self._bytes = 0
+        self._last = time.monotonic()
+
+    def tell(self, what: str, size: int) -> None:
+        """So many bytes more were read, of this."""
+        self._bytes += size
+        now = time.monotonic()
+        if self._shows and now - self._last > 0.2:
+            self._last = now
+            text = plain([line(f"reading {what}, {memory_words(self._bytes)} so far")]).rstrip()
+            self._output.err.write(CLEAR + text[: self._output.width - 1])
+            self._output.err.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shows:
+            self._output.err.write(CLEAR)
+            self._output.err.flush()

@@ -1,0 +1,238 @@
+"""Writes the directories that the tests read: a real cluster on loopback, broken in known ways.
+
+    python -m tests.broker_files.make_fixtures --kafka-home DIR [SCENARIO ...]
+
+DIR holds a release of Kafka, or at least its `libs/`; a Java is on the path.  Each scenario
+starts a controller and three brokers, does what its function says, and stops them.  What is
+kept is cut to what a reader needs (no indexes), with `cluster.json` beside it: the version,
+the steps, and for some orders of starting the brokers again what the real cluster then did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.broker_files.real_cluster import BROKERS, CONTROLLER, TOPIC, Cluster, Kafka, set_up_logging, until
+
+HERE = Path(__file__).parent / "clusters"
+OTHER = "quiet"
+DROPPED = ("*.index", "*.timeindex", "*.txnindex", ".lock", "*.snapshot", "bootstrap.checkpoint", "*.tmp")
+TOLD = re.compile(r"Truncating|UNCLEAN|unclean|starts at leader epoch|Recovering unflushed")
+
+
+def begin(cluster: Cluster, *config: str) -> None:
+    """A cluster that runs, with two topics, twenty records in one and five in the other."""
+    cluster.format()
+    cluster.start(CONTROLLER, *BROKERS)
+    cluster.create(TOPIC, *config)
+    cluster.create(OTHER, "min.insync.replicas=2")
+    until(lambda: cluster.isr() == set(BROKERS))
+    cluster.produce(5, "all", OTHER)
+    cluster.produced = 0
+    cluster.produce(10, "all")
+    cluster.produce(10, "all")
+    time.sleep(2)
+
+
+# ---------------------------------------------------------------- scenarios
+
+
+@dataclass(frozen=True)
+class Again:
+    """Brokers started again in an order, the first ones until one leads; by hand: an unclean election."""
+
+    order: tuple[int, ...]
+    by_hand: bool = False
+    first: int = 1
+
+
+def ends_differ(cluster: Cluster) -> Sequence[Again]:
+    """All brokers are killed while one follower, still in the ISR, lags behind."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGSTOP, 3)
+    cluster.produce(10, "1")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, CONTROLLER, *BROKERS)
+    return [Again((3, 1, 2)), Again((1, 2, 3))]
+
+
+def leader_ahead(cluster: Cluster) -> Sequence[Again]:
+    """A leader dies with records that nobody fetched; another one goes on."""
+    begin(cluster, "min.insync.replicas=1")
+    cluster.signal(signal.SIGSTOP, 2, 3)
+    cluster.produce(10, "1")
+    cluster.signal(signal.SIGKILL, 1)
+    cluster.signal(signal.SIGCONT, 2, 3)
+    until(lambda: cluster.leader() in {2, 3})
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.signal(signal.SIGTERM, 2)
+    cluster.signal(signal.SIGTERM, CONTROLLER)
+    return [Again((2, 1, 3))]
+
+
+def last_lost(cluster: Cluster) -> Sequence[Again]:
+    """The ISR shrinks to one broker, and that broker's directory is lost."""
+    begin(cluster, "min.insync.replicas=1")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 2)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 1, CONTROLLER)
+    shutil.rmtree(cluster.folder(1))
+    cluster.steps.append("lose the directory of broker 1")
+    return [Again((2, 3), by_hand=True), Again((3, 2), by_hand=True)]
+
+
+def power_loss(cluster: Cluster) -> Sequence[Again]:
+    """The last broker in the ISR loses what it had not flushed; the others still have most of it."""
+    begin(cluster, "min.insync.replicas=1")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 2)
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 1, CONTROLLER)
+    folder = cluster.folder(1)
+    kept = recovery_point(folder)
+    (folder / f"{TOPIC}-0" / f"{0:020}.log").write_bytes(b"")
+    assert kept == 0, "the log was flushed, so cutting it to nothing is no power loss"
+    cluster.steps.append("cut broker 1's log to its recovery point, 0")
+    return [Again((1, 2, 3)), Again((2, 1, 3), by_hand=True)]
+
+
+def recovery_point(folder: Path) -> int:
+    """The recovery point of the topic as the file has it; a partition that it leaves out has none, 0."""
+    text = (folder / "recovery-point-offset-checkpoint").read_text()
+    found = re.search(rf"^{TOPIC} 0 (\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def eligible(cluster: Cluster) -> Sequence[Again]:
+    """With eligible leader replicas: everybody left the ISR, the last leader with the most records."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 2)
+    cluster.produce(5, "1")
+    time.sleep(2)
+    cluster.signal(signal.SIGTERM, 1)
+    cluster.signal(signal.SIGTERM, CONTROLLER)
+    return [Again((2, 1, 3)), Again((1, 2, 3)), Again((3, 1, 2), by_hand=True)]
+
+
+def eligible_killed(cluster: Cluster) -> Sequence[Again]:
+    """The same, but all are killed: who was not shut down cleanly is not eligible any more."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 2)
+    until(lambda: cluster.isr() == {1})
+    cluster.produce(5, "1")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 1)
+    time.sleep(15)
+    cluster.signal(signal.SIGTERM, CONTROLLER)
+    return [Again((2, 1, 3), first=2), Again((2, 1, 3), by_hand=True)]
+
+
+ALL = (ends_differ, leader_ahead, last_lost, power_loss, eligible, eligible_killed)
+SCENARIOS = {each.__name__: each for each in ALL}
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def keep(cluster: Cluster, to: Path) -> None:
+    """Copy the directories without what no reader needs."""
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    for node in (*BROKERS, CONTROLLER):
+        if cluster.folder(node).exists():
+            shutil.copytree(
+                cluster.folder(node), to / cluster.folder(node).name, ignore=shutil.ignore_patterns(*DROPPED)
+            )
+
+
+def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
+    """What the cluster does when its brokers start in this order."""
+    for node in (*BROKERS, CONTROLLER):
+        shutil.rmtree(cluster.folder(node), ignore_errors=True)
+        (cluster.root / f"{node}.log").unlink(missing_ok=True)
+        if (saved / cluster.folder(node).name).exists():
+            shutil.copytree(saved / cluster.folder(node).name, cluster.folder(node))
+    cluster.start(CONTROLLER, *how.order[: how.first])
+    if how.by_hand:
+        time.sleep(15)
+        given = ["--election-type", "unclean", "--topic", TOPIC, "--partition", "0"]
+        until(lambda: "Successfully" in cluster.tool("election", *given))
+    until(lambda: cluster.leader() in how.order[: how.first])
+    first = cluster.leader()
+    cluster.start(*how.order[how.first :])
+    until(lambda: cluster.isr() >= set(how.order))
+    values = cluster.values()
+    cluster.shut()
+    told = {
+        str(node): [
+            line.partition("] ")[2]
+            for line in log.read_text().splitlines()
+            if TOLD.search(line) and TOPIC in line
+        ]
+        for node in (*BROKERS, CONTROLLER)
+        if (log := cluster.root / f"{node}.log").exists()
+    }
+    told = {
+        node: [line.replace(str(cluster.root), "DIR") for line in lines]
+        for node, lines in told.items()
+        if lines
+    }
+    return {"order": list(how.order), "unclean": how.by_hand, "leader": first, "values": values, "log": told}
+
+
+def make(kafka: Kafka, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        set_up_logging(Path(folder))
+        cluster = Cluster(kafka, Path(folder))
+        try:
+            orders = SCENARIOS[name](cluster)
+            steps = list(cluster.steps)
+            cluster.shut()
+            whole = Path(folder) / "saved"
+            keep(cluster, HERE / name)
+            shutil.copytree(cluster.root, whole, ignore=shutil.ignore_patterns("*.log4j*", "saved", ".lock"))
+            told = [again(cluster, whole, each) for each in orders]
+        finally:
+            cluster.shut()
+            if os.environ.get("KEEP"):
+                shutil.copytree(folder, os.environ["KEEP"], dirs_exist_ok=True)
+    found = {"kafka": kafka.version, "about": SCENARIOS[name].__doc__, "steps": steps, "again": told}
+    (HERE / name / "cluster.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kafka-home", type=Path, required=True)
+    parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, []], metavar="SCENARIO")
+    args = parser.parse_args()
+    kafka = Kafka(args.kafka_home / "libs")
+    for name in args.scenarios or SCENARIOS:
+        make(kafka, name)
+
+
+if __name__ == "__main__":
+    main()

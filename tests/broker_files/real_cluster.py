@@ -1,0 +1,218 @@
+"""A real cluster on loopback: a controller and three brokers, started, killed, filled and asked by tools."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CONTROLLER = 10
+BROKERS = (1, 2, 3)
+TOPIC = "orders"
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+TOOLS = {
+    "storage": ("kafka.tools.StorageTool",),
+    "server": ("kafka.Kafka",),
+    "topics": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),
+    "producer": ("org.apache.kafka.tools.ConsoleProducer", "kafka.tools.ConsoleProducer"),
+    "consumer": ("org.apache.kafka.tools.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"),
+    "election": ("org.apache.kafka.tools.LeaderElectionCommand", "kafka.admin.LeaderElectionCommand"),
+    "offsets": ("org.apache.kafka.tools.GetOffsetShell", "kafka.tools.GetOffsetShell"),
+}
+
+
+@dataclass
+class Kafka:
+    """A release of Kafka: its classes."""
+
+    libs: Path
+
+    def __post_init__(self) -> None:
+        self.classes = {
+            name.removesuffix(".class").replace("/", ".")
+            for jar in self.libs.glob("kafka*.jar")
+            for name in zipfile.ZipFile(jar).namelist()
+        }
+
+    @property
+    def version(self) -> str:
+        found = re.search(r"kafka-clients-(.*)\.jar", next(self.libs.glob("kafka-clients-*.jar")).name)
+        assert found is not None
+        return found[1]
+
+    def command(self, tool: str, *args: str) -> list[str]:
+        """A tool with its arguments; the classes of tools moved between releases."""
+        name = next(name for name in TOOLS[tool] if name in self.classes)
+        java = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{self.libs}/*"]
+        return [*java, *_LOGGING, name, *args]
+
+
+_LOGGING: list[str] = []
+
+
+def set_up_logging(folder: Path) -> None:
+    """All loggers on the output, as the releases before and after 4.0 want it said."""
+    old, new = folder / "log4j.properties", folder / "log4j2.properties"
+    pattern = "[%d] %p %m (%c)%n"
+    old.write_text(
+        "log4j.rootLogger=INFO, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
+        "log4j.appender.out.layout=org.apache.log4j.PatternLayout\n"
+        f"log4j.appender.out.layout.ConversionPattern={pattern}\n"
+    )
+    new.write_text(
+        "appender.out.type=Console\nappender.out.name=out\nappender.out.layout.type=PatternLayout\n"
+        f"appender.out.layout.pattern={pattern}\nrootLogger.level=INFO\nrootLogger.appenderRef.out.ref=out\n"
+    )
+    _LOGGING[:] = [f"-Dlog4j.configuration=file:{old}", f"-Dlog4j2.configurationFile={new}"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Cluster:
+    """A controller and three brokers under a folder, and the steps that were taken with them."""
+
+    kafka: Kafka
+    root: Path
+    features: tuple[str, ...] = ()
+    ports: dict[int, int] = field(default_factory=lambda: {n: free_port() for n in (*BROKERS, CONTROLLER)})
+    running: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+    steps: list[str] = field(default_factory=list)
+    produced: int = 0
+
+    def folder(self, node: int) -> Path:
+        return self.root / ("controller" if node == CONTROLLER else f"broker{node}")
+
+    def bootstrap(self) -> str:
+        return ",".join(f"127.0.0.1:{self.ports[n]}" for n in self.running if n != CONTROLLER)
+
+    def configure(self, node: int) -> Path:
+        role = "controller" if node == CONTROLLER else "broker"
+        name = "CONTROLLER" if node == CONTROLLER else "PLAINTEXT"
+        lines = {
+            "process.roles": role,
+            "node.id": node,
+            "controller.quorum.voters": f"{CONTROLLER}@127.0.0.1:{self.ports[CONTROLLER]}",
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"{name}://127.0.0.1:{self.ports[node]}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "log.dirs": self.folder(node),
+            "replica.high.watermark.checkpoint.interval.ms": 500,
+            "replica.lag.time.max.ms": 60_000,
+            "metadata.max.idle.interval.ms": 5_000,
+            "log.cleaner.enable": "false",
+            "num.partitions": 1,
+        }
+        path = self.root / f"{node}.properties"
+        path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+        return path
+
+    def format(self) -> None:
+        for node in (*BROKERS, CONTROLLER):
+            given = ["format", "-t", CLUSTER_ID, "-c", str(self.configure(node))]
+            given += [part for feature in self.features for part in ("--feature", feature)]
+            subprocess.run(self.kafka.command("storage", *given), check=True, capture_output=True)
+
+    def start(self, *nodes: int) -> None:
+        for node in nodes:
+            command = self.kafka.command("server", str(self.configure(node)))
+            with (self.root / f"{node}.log").open("ab") as log:
+                self.running[node] = subprocess.Popen(command, stdout=log, stderr=log)
+        self.steps.append(f"start {self._names(nodes)}")
+
+    def signal(self, what: signal.Signals, *nodes: int) -> None:
+        for node in nodes:
+            self.running[node].send_signal(what)
+        if what in {signal.SIGKILL, signal.SIGTERM}:
+            for node in nodes:
+                self.running.pop(node).wait(timeout=60)
+        words = {"SIGSTOP": "pause", "SIGCONT": "continue", "SIGKILL": "kill -9", "SIGTERM": "stop"}
+        self.steps.append(f"{words[what.name]} {self._names(nodes)}")
+
+    def shut(self) -> None:
+        for process in self.running.values():
+            process.kill()
+            process.wait()
+        self.running.clear()
+
+    def _names(self, nodes: Iterable[int]) -> str:
+        return ", ".join("the controller" if n == CONTROLLER else f"broker {n}" for n in nodes)
+
+    def tool(self, tool: str, *args: str, stdin: str = "", to: str | None = None) -> str:
+        given = ["--bootstrap-server", to or self.bootstrap(), *args]
+        done = subprocess.run(
+            self.kafka.command(tool, *given),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return done.stdout + done.stderr
+
+    def create(self, topic: str, *config: str) -> None:
+        given = [part for each in config for part in ("--config", each)]
+        until(
+            lambda: (
+                "Created"
+                in self.tool("topics", "--create", "--topic", topic, "--replica-assignment", "1:2:3", *given)
+            )
+        )
+        self.steps.append(f"create {topic} on 1, 2, 3 {' '.join(config)}".strip())
+
+    def produce(self, count: int, acks: str, topic: str = TOPIC) -> None:
+        first = self.produced
+        self.produced += count
+        values = "".join(f"value {n}\n" for n in range(first, first + count))
+        self.tool("producer", "--topic", topic, "--producer-property", f"acks={acks}", stdin=values)
+        self.steps.append(f"produce {count} to {topic} with acks={acks}")
+
+    def describe(self) -> str:
+        found = re.search(
+            rf"Topic: {TOPIC}\tPartition: 0\t(.*)", self.tool("topics", "--describe", "--topic", TOPIC)
+        )
+        return found[1] if found else ""
+
+    def leader(self) -> int | None:
+        found = re.search(r"Leader: (\d+)", self.describe())
+        return int(found[1]) if found else None
+
+    def isr(self) -> set[int]:
+        found = re.search(r"Isr: ([\d,]+)", self.describe())
+        return set(map(int, found[1].split(","))) if found else set()
+
+    def end(self) -> int | None:
+        """The leader's high watermark, as consumers see it."""
+        found = re.search(rf"^{TOPIC}:0:(\d+)$", self.tool("offsets", "--topic", TOPIC), re.MULTILINE)
+        return int(found[1]) if found else None
+
+    def values(self) -> list[str]:
+        """All that a consumer gets, which is asked again while it gets less than there is."""
+        until(lambda: self.end() is not None)
+        end = self.end()
+        given = ["--topic", TOPIC, "--partition", "0", "--offset", "earliest", "--timeout-ms", "20000"]
+        given += ["--max-messages", str(end)] if end else []
+        for _ in range(4 if end else 0):
+            found = re.findall(r"^value \d+$", self.tool("consumer", *given), re.MULTILINE)
+            if len(found) == end:
+                return found
+        assert not end, f"{end} records, and a consumer does not get them"
+        return []
+
+
+def until(holds: Callable[[], bool], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise TimeoutError("the cluster did not get there")
+        time.sleep(0.5)

@@ -1,0 +1,177 @@
+"""The metadata log: what is written is read back; what records come to, with snapshots and transactions."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_files.checkpoints import Place
+from broker_files.fields import ShortError
+from broker_files.metadata_image import MetadataImage
+from broker_files.metadata_log import read_metadata
+from broker_files.metadata_records import (
+    MetadataRecord,
+    PartitionChanged,
+    PartitionCreated,
+    TopicCreated,
+    TransactionMark,
+    Unknown,
+    decode,
+)
+from tests.broker_files.written import batch, uvarint
+
+TOPIC = UUID(int=7)
+BROKERS = st.lists(st.integers(0, 9), max_size=4, unique=True).map(tuple)
+MAYBE = st.none() | BROKERS
+
+
+def text(value: str) -> bytes:
+    return uvarint(len(value.encode()) + 1) + value.encode()
+
+
+def numbers(values: Sequence[int]) -> bytes:
+    return uvarint(len(values) + 1) + struct.pack(f">{len(values)}i", *values)
+
+
+def tags(found: dict[int, bytes]) -> bytes:
+    parts = (uvarint(tag) + uvarint(len(data)) + data for tag, data in sorted(found.items()))
+    return uvarint(len(found)) + b"".join(parts)
+
+
+def framed(kind: int, version: int, body: bytes) -> bytes:
+    return uvarint(1) + uvarint(kind) + uvarint(version) + body
+
+
+def encoded(record: MetadataRecord) -> bytes:
+    match record:
+        case TopicCreated(name, topic):
+            return framed(2, 0, text(name) + topic.bytes + b"\0")
+        case PartitionCreated():
+            lists = numbers(record.replicas) + numbers(record.isr) + numbers(()) * 2
+            fixed = struct.pack(">iii", record.leader, record.leader_epoch, record.partition_epoch)
+            tagged = {0: b"\1"} if record.recovering else {}
+            tagged |= {1: numbers(record.elr), 2: numbers(record.last_known_elr)}
+            body = struct.pack(">i", record.partition) + record.topic.bytes + lists + fixed
+            return framed(3, 2, body + uvarint(1) + tags(tagged))
+        case PartitionChanged():
+            changed = {0: record.isr, 2: record.replicas, 6: record.elr, 7: record.last_known_elr}
+            found = {tag: numbers(each) for tag, each in changed.items() if each is not None}
+            found |= {1: struct.pack(">i", record.leader)} if record.leader != -2 else {}
+            found |= {5: bytes([record.recovering])} if record.recovering is not None else {}
+            return framed(5, 2, struct.pack(">i", record.partition) + record.topic.bytes + tags(found))
+        case TransactionMark(mark):
+            return framed({"begin": 23, "end": 24, "abort": 25}[mark], 0, b"\0")
+        case _:
+            raise NotImplementedError
+
+
+PARTITIONS = st.builds(
+    PartitionCreated,
+    partition=st.integers(0, 9),
+    topic=st.just(TOPIC),
+    replicas=BROKERS,
+    isr=BROKERS,
+    leader=st.integers(-1, 9),
+    leader_epoch=st.integers(0, 9),
+    partition_epoch=st.integers(0, 9),
+    recovering=st.booleans(),
+    elr=BROKERS,
+    last_known_elr=BROKERS,
+    directories=st.just(()),
+)
+CHANGES = st.builds(
+    PartitionChanged,
+    partition=st.integers(0, 9),
+    topic=st.just(TOPIC),
+    isr=MAYBE,
+    leader=st.integers(-2, 9),
+    replicas=MAYBE,
+    recovering=st.none() | st.booleans(),
+    elr=MAYBE,
+    last_known_elr=MAYBE,
+    directories=st.none(),
+)
+
+
+@settings(max_examples=50)
+@given(PARTITIONS | CHANGES)
+def test_what_is_written_is_read_back(record: MetadataRecord) -> None:
+    assert decode(encoded(record)) == record
+
+
+@settings(max_examples=50)
+@given(PARTITIONS | CHANGES, st.data())
+def test_a_record_that_is_cut_off_is_no_other_record(record: MetadataRecord, data: st.DataObject) -> None:
+    whole = encoded(record)
+    cut = data.draw(st.integers(0, len(whole) - 1))
+
+    with pytest.raises(ShortError):
+        decode(whole[:cut])
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_are_too_odd(junk: bytes) -> None:
+    with suppress(ShortError):
+        decode(b"\1" + junk)
+
+
+def test_kinds_and_versions_that_are_not_known_are_told() -> None:
+    assert decode(framed(3, 3, b"")) == Unknown(3, 3)
+    assert decode(framed(77, 0, b"")) == Unknown(77, 0)
+
+
+FIRST = PartitionCreated(0, TOPIC, (1, 2, 3), (1, 2, 3), 1, 5, 9)
+
+
+def state(image: MetadataImage) -> PartitionCreated:
+    return image.by_place()[Place("t", 0)]
+
+
+def image(*records: MetadataRecord) -> MetadataImage:
+    made = MetadataImage()
+    for each in (TopicCreated("t", TOPIC), FIRST, *records):
+        made.apply(each)
+    return made
+
+
+def test_the_leader_epoch_rises_where_a_leader_is_named_and_the_partition_epoch_always() -> None:
+    shrunk = state(image(PartitionChanged(0, TOPIC, isr=(1,))))
+    led = state(image(PartitionChanged(0, TOPIC, leader=1)))
+
+    assert (shrunk.isr, shrunk.leader_epoch, shrunk.partition_epoch) == ((1,), 5, 10)
+    assert (led.isr, led.leader_epoch, led.partition_epoch) == ((1, 2, 3), 6, 10)
+
+
+def test_a_transaction_counts_when_it_ends() -> None:
+    begin, change = TransactionMark("begin"), PartitionChanged(0, TOPIC, isr=(1,))
+
+    assert state(image(begin, change)).isr == (1, 2, 3)
+    assert state(image(begin, change, TransactionMark("end"))).isr == (1,)
+    assert state(image(begin, change, TransactionMark("abort"))).isr == (1, 2, 3)
+
+
+def test_what_comes_behind_a_snapshot_is_added_to_it(tmp_path: Path) -> None:
+    snapshot = [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)]
+    (tmp_path / f"{10:020}-{2:010}.checkpoint").write_bytes(batch(0, snapshot, 2))
+    old = batch(0, [encoded(PartitionChanged(0, TOPIC, isr=(9,)))] * 10, 2)
+    new = batch(10, [encoded(PartitionChanged(0, TOPIC, isr=(3,)))], 4)
+    (tmp_path / f"{0:020}.log").write_bytes(old + new)
+    found = read_metadata(tmp_path)
+
+    assert (found.end, found.epoch) == (11, 4)
+    assert (state(found.image).isr, state(found.image).partition_epoch) == ((3,), 10)
+
+
+def test_metadata_that_is_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    good = batch(0, [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)], 1)
+    (tmp_path / f"{0:020}.log").write_bytes(good + b"\0\0\0")
+    found = read_metadata(tmp_path)
+
+    assert (found.end, len(found.damaged), state(found.image)) == (2, 1, FIRST)

@@ -1,0 +1,111 @@
+"""Who is cut to what: against a plain comparison of logs, on random ones that followed the protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_files.checkpoints import EpochStart, Place
+from broker_files.metadata_records import PartitionCreated
+from broker_files.partition_log import PartitionLog
+from modelcheck.commands.at_rest.aftermath import Way, cut, outcomes
+from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.starting import judged, starting_order
+
+TOPIC = UUID(int=1)
+Log = list[int]  # the epoch of each record
+
+
+def replica(node: int, log: Log, high: int | None = None, *, clean: bool = True) -> Replica:
+    starts = [n for n, epoch in enumerate(log) if n == 0 or log[n - 1] != epoch]
+    epochs = tuple(EpochStart(log[n], n) for n in starts)
+    return Replica(node, PartitionLog(Path("x"), 0, len(log), epochs, 0, 0), high, clean)
+
+
+def partition(isr: tuple[int, ...], *replicas: Replica, nodes: tuple[int, ...] = (1, 2, 3)) -> Partition:
+    state = PartitionCreated(0, TOPIC, nodes, isr, -1, 9, 9)
+    return Partition(Place("t", 0), state, {each.node: each for each in replicas})
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Log]:
+    """Three logs as leaders and followers write them: each epoch has one leader, who alone appends in it."""
+    logs: list[Log] = [[], [], []]
+    for epoch in range(draw(st.integers(1, 5))):
+        leader = draw(st.integers(0, 2))
+        for _ in range(draw(st.integers(0, 4))):
+            logs[leader].append(epoch)
+        for follower in range(3):
+            if follower != leader and draw(st.booleans()):
+                shared = common(logs[follower], logs[leader])
+                copied = draw(st.integers(shared, len(logs[leader])))
+                logs[follower] = logs[leader][:copied]
+    return logs
+
+
+def common(one: Log, other: Log) -> int:
+    """How many records at the beginning of two logs are the same."""
+    n = 0
+    while n < min(len(one), len(other)) and one[n] == other[n]:
+        n += 1
+    return n
+
+
+@given(histories())
+def test_a_follower_keeps_what_it_shares_with_the_leader(logs: list[Log]) -> None:
+    leader, follower, _ = logs
+
+    assert cut(replica(2, follower), replica(1, leader).log) == common(leader, follower)
+
+
+@given(histories(), st.lists(st.integers(0, 12), min_size=3, max_size=3))
+def test_what_is_lost_is_what_no_leader_has(logs: list[Log], marks: list[int]) -> None:
+    all_ = [
+        replica(n + 1, log, min(mark, len(log)))
+        for n, (log, mark) in enumerate(zip(logs, marks, strict=True))
+    ]
+    told = {each.leader: each for each in outcomes(partition((1,), *all_))}
+    for n, leader in enumerate(logs):
+        here = set(enumerate(leader))
+        lost = {each for m, log in enumerate(logs) if m != n for each in enumerate(log)} - here
+        noted = {each for m, log in enumerate(logs) if m != n for each in list(enumerate(log))[: marks[m]]}
+
+        assert told[n + 1].lost == len(lost)
+        assert told[n + 1].committed == len(noted - here)
+
+
+def test_a_member_of_the_isr_with_an_empty_disk_is_not_to_start_first() -> None:
+    one = partition((1,), replica(1, [], 5), replica(2, [0] * 5, 5))
+    found = judged(one)
+
+    assert found.wanted is not None
+    assert (found.wanted.leader, found.wanted.way) == (2, Way.BY_HAND)
+    assert starting_order([1, 2], [found]) == (2, 1)
+
+
+def test_uncommitted_records_are_no_reason_for_an_unclean_election() -> None:
+    found = judged(partition((1,), replica(1, [0] * 5, 5), replica(2, [0] * 9, 5)))
+
+    assert found.wanted is not None
+    assert (found.wanted.leader, found.wanted.lost, found.wanted.doubtful) == (1, 4, 0)
+
+
+def test_an_order_serves_most_partitions() -> None:
+    first = judged(partition((1, 2), replica(1, [0] * 5), replica(2, [0] * 9)))
+    second = judged(partition((2, 3), replica(2, [0] * 3), replica(3, [0] * 9)))
+    order = starting_order([1, 2, 3], [first, second, second])
+
+    assert order.index(3) < order.index(2) < order.index(1)
+
+
+def test_many_brokers_get_an_order_too() -> None:
+    every = [judged(partition((n, n + 1), replica(n, [0] * n), replica(n + 1, [0] * 9))) for n in range(1, 9)]
+
+    assert sorted(starting_order(range(1, 10), every)) == list(range(1, 10))
+
+
+def test_records_that_no_copy_has_are_counted() -> None:
+    assert judged(partition((1, 2), replica(1, [0] * 5, 8), replica(2, [0] * 6, 6))).gone == 2

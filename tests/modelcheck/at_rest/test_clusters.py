@@ -1,0 +1,108 @@
+"""What is said of directories of real clusters is what those clusters did when they were started again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelcheck.cli import main
+
+ROOT = Path(__file__).parent.parent.parent.parent
+CLUSTERS = ROOT / "tests" / "broker_files" / "clusters"
+NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
+TRUNCATING = re.compile(r"Truncating to (?:offset )?(\d+)\b(?! has no effect)")
+
+
+def known(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((CLUSTERS / name / "cluster.json").read_text())
+    return found
+
+
+AGAIN = [(name, number) for name in NAMES for number in range(len(known(name)["again"]))]
+
+
+def asked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, dict[str, Any]]:
+    code = main(["at-rest", *args, "--json"])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return code, found
+
+
+def partition(found: dict[str, Any], topic: str = "orders") -> dict[str, Any]:
+    (one,) = (each for each in found["partitions"] if each["topic"] == topic)
+    assert isinstance(one, dict)
+    return one
+
+
+def test_there_are_clusters_to_compare_with() -> None:
+    assert len(NAMES) >= 4
+    assert len(AGAIN) >= 7
+
+
+@pytest.mark.parametrize(("name", "number"), AGAIN)
+def test_the_cluster_did_what_is_predicted(
+    name: str, number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = known(name)["again"][number]
+    _, found = asked(capsys, str(CLUSTERS / name))
+    (said,) = (each for each in partition(found)["outcomes"] if each["leader"] == real["leader"])
+    cut = {
+        node: int(truncated[1])
+        for node, lines in real["log"].items()
+        for line in lines
+        if (truncated := TRUNCATING.search(line))
+    }
+
+    assert real["leader"] in real["order"][:2]
+    assert said["end"] == len(real["values"])
+    assert {node: to for node, to in said["cut_back"].items() if int(node) in real["order"]} == cut
+    assert (said["how"] in {"by-hand", "last-known"}) == any(
+        "UNCLEAN" in line for lines in real["log"].values() for line in lines
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_to_start_is_the_best_of_those_that_were_tried(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, found = asked(capsys, str(CLUSTERS / name))
+    most = max(len(real["values"]) for real in known(name)["again"])
+    wanted = partition(found)["wanted"]
+    (said,) = (each for each in partition(found)["outcomes"] if each["leader"] == wanted)
+
+    assert said["end"] == most or said["committed"] == 0
+    assert found["start"].index(wanted) == 0 or not partition(found)["by_hand"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_report_reads_as_expected(
+    name: str,
+    golden: Callable[[str, str], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    main(["at-rest", str(CLUSTERS / name), "--all"])
+
+    golden(f"at_rest/{name}.txt", capsys.readouterr().out)
+
+
+def test_the_readme_shows_what_the_command_says(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_document: Callable[[Path, str, str], None],
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- at rest -->\n```sh\nmodelcheck (.*)\n```$", readme, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from at rest -->\n```\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    main(words.split())
+    out = capsys.readouterr().out
+    whole = out.partition("\n1 partition is fine")[0] + "\n"
+
+    in_document(ROOT / "README.md", shown, whole)
