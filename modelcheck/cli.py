@@ -25,6 +25,10 @@ COMMANDS = {
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
     "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
+    "frontier": (
+        "say how many faults each of many configurations survives",
+        "modelcheck.review.frontier.command",
+    ),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
     "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),

@@ -29,10 +29,17 @@ class Watch(Reporter, Protocol):
 
 @frozen
 class Effort:
-    """How many states the searches of a run may find, and the seconds they may take; None: any number."""
+    """How many states the searches of a run may find, and the seconds they may take; None: any number.
+
+    `each` is how many states one search may find, `threads` how many take part in it (None: all cores),
+    `memory` how many bytes may be in use.
+    """
 
     states: int | None = None
     seconds: float | None = None
+    each: int | None = None
+    threads: int | None = None
+    memory: int | None = None
 
 
 class Asking(Interruptible):
@@ -81,10 +88,12 @@ class Asking(Interruptible):
                 limits=limits,
                 reporter=self,
                 symmetry=True,
+                threads=self._effort.threads,
                 family=family,
             )
         except Unsupported:  # too wide for the fast one
-            return check(model, asked, limits=limits, reporter=self, symmetry=True)
+            threads = self._effort.threads
+            return check(model, asked, limits=limits, reporter=self, symmetry=True, threads=threads)
 
     def tell(self, event: Event) -> None:
         """Pass it on; nothing more is searched after Ctrl-C."""
@@ -103,9 +112,13 @@ class Asking(Interruptible):
             return None
         seconds = None if self._until is None else self._until - time.monotonic()
         if self._effort.states is None:
-            return Limits(None, seconds)
+            return Limits(self._effort.each, seconds, self._effort.memory)
         left = self._effort.states - (self.states - self.known)
-        return None if left <= 0 else Limits(min(left, max(1 + left // SHARE, 2 * short)), seconds)
+        return (
+            None
+            if left <= 0
+            else Limits(min(left, max(1 + left // SHARE, 2 * short)), seconds, self._effort.memory)
+        )
 
     def _is_late(self) -> bool:
         return self._until is not None and time.monotonic() >= self._until

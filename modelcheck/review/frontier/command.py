@@ -1,0 +1,107 @@
+"""`modelcheck frontier`: how many faults each of many configurations survives, in one table."""
+
+from __future__ import annotations
+
+import argparse
+
+import modelcheck.commands.amounts as amounts
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.sweep import axis
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.report import Answers
+from modelcheck.review.asking import Effort
+from modelcheck.review.frontier.asked import Asked, kinds_of, named
+from modelcheck.review.frontier.asking import answered
+from modelcheck.review.frontier.found import Frontier
+from modelcheck.review.frontier.grid import Grid
+from modelcheck.review.frontier.kafka import OVER, USUAL, Base, grid
+from modelcheck.review.frontier.table import first_words, lines
+from modelcheck.review.questions import GUARANTEES, KINDS, MOST_FAULTS, MOVE
+from modelcheck.review.read import read_files
+from modelcheck.storage.output import Output
+
+KAFKA = "kafka"  # in place of files: what Kafka does by default
+STATES = 10_000_000  # of one search
+USUAL_GUARANTEES = ("durable", "writable")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck frontier`."""
+    add = parser.add_argument
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="`kafka`, for the defaults of Kafka; or the files of a configuration, as `review` takes them",
+    )
+    add(
+        "--over",
+        action="append",
+        default=[],
+        metavar="KEY=V,…",
+        help="a key of Kafka, replication.factor or kafka (the release), and its values; "
+        f"without: {' '.join(USUAL)}",
+    )
+    add(
+        "--faults",
+        type=int,
+        choices=range(MOST_FAULTS + 1),
+        default=2,
+        metavar="N",
+        help=f"how many faults to try, 0 to {MOST_FAULTS} (default 2)",
+    )
+    add(
+        "--kinds",
+        metavar="KIND[:N],…",
+        help=f"only these kinds, at most N of one: {', '.join(kind.name for kind in KINDS)}, {MOVE}",
+    )
+    add(
+        "--guarantee",
+        action="append",
+        default=[],
+        metavar="NAME,…",
+        help=f"of {', '.join(g.name for g in GUARANTEES)} (default {', '.join(USUAL_GUARANTEES)})",
+    )
+    add("--kafka", metavar="VERSION", help="the release, where it is not varied")
+    add("--client", metavar="CLIENT", help="the producer's release or library, as for `review`")
+    add("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
+    add("--topic", metavar="NAME", help="the topic, where the files tell of several")
+    add(
+        "--max-states",
+        type=amounts.count,
+        default=STATES,
+        metavar="N",
+        help=f"states that one search may find (default {STATES:,})",
+    )
+    add("--max-time", type=amounts.seconds, metavar="T", help="time for all searches, such as 90, 5m or 2h")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Answer every cell; exit 3 when some are not known."""
+    asked = _grid(args)
+    output.lines(first_words(asked))
+    progress = ProgressLine(output.err, "", columns=output.width)
+
+    def tell(done: int, states: int, seconds: float) -> None:
+        progress.tell(Answers("cell", done, asked.cells, states, seconds))
+
+    try:
+        found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))
+    finally:
+        progress.clear()
+    output.lines(lines(found, output.width))
+    return Exit.EXPECTED if found.complete else Exit.UNKNOWN
+
+
+def _grid(args: argparse.Namespace) -> Grid:
+    names = [guarantee.name for guarantee in GUARANTEES]
+    wanted = named("--guarantee", args.guarantee or USUAL_GUARANTEES, names, "guarantee")
+    known = (
+        {kind.fault: kind.name for kind in KINDS} | {kind.name: kind.name for kind in KINDS} | {MOVE: MOVE}
+    )
+    kinds = None if args.kinds is None else kinds_of(args.kinds, known)
+    readings = () if args.files == [KAFKA] else read_files(args.files)
+    base = Base(readings, args.kafka, args.client, args.brokers, args.topic)
+    axes = [axis(text, OVER) for text in args.over or USUAL]
+    guarantees = [guarantee for guarantee in GUARANTEES if guarantee.name in wanted]
+    return grid(base, axes, guarantees, Asked(args.faults, kinds))
