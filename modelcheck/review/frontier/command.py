@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from modelcheck.answers.progress import ProgressLine
@@ -12,6 +13,7 @@ from modelcheck.contract.report import Answers
 from modelcheck.review.asking import Effort
 from modelcheck.review.frontier.asked import Asked, kinds_of, named
 from modelcheck.review.frontier.asking import answered
+from modelcheck.review.frontier.data import as_csv, as_json
 from modelcheck.review.frontier.found import Frontier
 from modelcheck.review.frontier.grid import Grid
 from modelcheck.review.frontier.kafka import OVER, USUAL, Base, grid
@@ -19,6 +21,7 @@ from modelcheck.review.frontier.table import first_words, lines
 from modelcheck.review.questions import GUARANTEES, KINDS, MOST_FAULTS, MOVE
 from modelcheck.review.read import read_files
 from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 
 KAFKA = "kafka"  # in place of files: what Kafka does by default
 STATES = 10_000_000  # of one search
@@ -74,12 +77,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"states that one search may find (default {STATES:,})",
     )
     add("--max-time", type=amounts.seconds, metavar="T", help="time for all searches, such as 90, 5m or 2h")
+    add("--json", action="store_true", help="everything as JSON, with the run at each edge")
+    add("--csv", metavar="PATH", help="write a line for each cell")
+    add_force(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every cell; exit 3 when some are not known."""
+    files = Files(output, args.files, force=args.force)
+    files.refuse(*map(Path, filter(None, (args.csv,))))
     asked = _grid(args)
-    output.lines(first_words(asked))
+    if not args.json:
+        output.lines(first_words(asked))
     progress = ProgressLine(output.err, "", columns=output.width)
 
     def tell(done: int, states: int, seconds: float) -> None:
@@ -89,8 +98,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
         found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))
     finally:
         progress.clear()
-    output.lines(lines(found, output.width))
-    return Exit.EXPECTED if found.complete else Exit.UNKNOWN
+    if args.json:
+        output.json(as_json(found))
+    else:
+        output.lines(lines(found, output.width))
+    if args.csv:
+        files.put(Path(args.csv), "csv", as_csv(found))
+    return files.exit(Exit.EXPECTED if found.complete else Exit.UNKNOWN)
 
 
 def _grid(args: argparse.Namespace) -> Grid:
