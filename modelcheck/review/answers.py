@@ -11,6 +11,7 @@ from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import (
     ANY,
+    MOVE,
     Guarantee,
     Posed,
     Question,
@@ -213,7 +214,10 @@ def with_parts(mixed: Answer, parts: Sequence[Answer]) -> Answer:
     every = [mixed, *parts]
     loss = min((part.loss for part in every if part.loss is not None), key=told_first, default=None)
     lost_with = min((part.lost_with for part in every if part.lost_with is not None), default=None)
-    one = min((1 if p.survived is None else min(1, p.survived) for p in parts if p.kind != ANY), default=-1)
+    one = min(
+        (1 if p.survived is None else min(1, p.survived) for p in parts if p.kind not in {ANY, MOVE}),
+        default=-1,
+    )
     survived = None if mixed.survived is None else max(mixed.survived, one)
     if lost_with is not None and survived is not None:
         survived = min(survived, lost_with - 1)

@@ -135,7 +135,8 @@ def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
     What has one cause comes first, then the faults that are thought of first.
     """
     kinds = [kind_of(fault) for fault, many in faults.items() for _ in range(many)]
-    places = sorted((_EXPECTED.index(kind.name) for kind in kinds), reverse=True)
+    order = {name: place for place, name in enumerate(_EXPECTED)}
+    places = sorted((order.get(kind.name, len(order)) for kind in kinds), reverse=True)
     return len({kind.cause for kind in kinds}), *places
 
 
@@ -163,8 +164,9 @@ class Question:
 
 
 def kind_of(fault: str) -> FaultKind:
-    """The kind that a fault of the model is; asking for another is a mistake of ours."""
-    return next(kind for kind in KINDS if kind.fault == fault)
+    """The kind that a fault of the model is; one of another model is a kind of its own."""
+    own = FaultKind(fault, fault, fault, fault, fault)
+    return next((kind for kind in KINDS if kind.fault == fault), own)
 
 
 def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
@@ -279,7 +281,7 @@ class Posed:
     question: Question
     model: ir.Model
     check: ir.Check
-    family: Family
+    family: Family | None
     growing: frozenset[str] = frozenset()
 
 

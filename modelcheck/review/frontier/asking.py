@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from modelcheck.api import Unsupported
 from modelcheck.asking.sweep import shared_out
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Event
@@ -84,7 +85,10 @@ class _Answering:
     def __call__(self, number: int) -> Told:
         asking = self._asking = self._asking or Asking(self._effort, _Silent())
         states, known = asking.states, asking.known
-        answers = tuple(told_of(asking, self._jobs[number]))
+        try:
+            answers = tuple(told_of(asking, self._jobs[number]))
+        except Unsupported as unsupported:
+            answers = tuple(_unknown(self._jobs[number], str(unsupported)))
         return Told(answers, asking.states - states, asking.known - known)
 
 
@@ -96,6 +100,12 @@ class _Silent:
 
     def tell(self, event: Event) -> None:
         """Nothing is told."""
+
+
+def _unknown(job: Job, why: str) -> Iterator[Answer]:
+    for posed in job.posed:
+        for guarantee in posed.question.guarantees:
+            yield Answer(guarantee, posed.question.kind, -1, None, complete=False, states=0, why=why)
 
 
 def told_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[Answer]:

@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
+import modelcheck.review.frontier.models as models
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import Answers
 from modelcheck.review.asking import Effort
-from modelcheck.review.frontier.asked import Asked, kinds_of, named
+from modelcheck.review.frontier.asked import Asked, kinds_of, named, wrong
 from modelcheck.review.frontier.asking import answered
 from modelcheck.review.frontier.data import as_csv, as_json
 from modelcheck.review.frontier.found import Frontier
@@ -22,7 +23,10 @@ from modelcheck.review.questions import GUARANTEES, KINDS, MOST_FAULTS, MOVE
 from modelcheck.review.read import read_files
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
+from spec.library import SUFFIX, is_meant
 
+CONFIGURATION = ("kafka", "client", "brokers", "topic", "guarantee")  # options of a configuration of Kafka
+MODEL = ("check", "of", "property")  # options of a model file
 KAFKA = "kafka"  # in place of files: what Kafka does by default
 STATES = 10_000_000  # of one search
 USUAL_GUARANTEES = ("durable", "writable")
@@ -35,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="`kafka`, for the defaults of Kafka; or the files of a configuration, as `review` takes them",
+        help="`kafka`, for the defaults of Kafka; the files of a configuration, as `review` takes them; "
+        "or a model file, or the name of another protocol",
     )
     add(
         "--over",
@@ -43,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=V,…",
         help="a key of Kafka, replication.factor or kafka (the release), and its values; "
-        f"without: {' '.join(USUAL)}",
+        f"without: {' '.join(USUAL)}; of a model a name of its scope or configuration",
     )
     add(
         "--faults",
@@ -65,10 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,…",
         help=f"of {', '.join(g.name for g in GUARANTEES)} (default {', '.join(USUAL_GUARANTEES)})",
     )
+    of_model = parser.add_argument_group("for a model file").add_argument
+    of_model("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
+    of_model("--of", metavar="NAME", help="on this protocol or variant of the file")
+    of_model(
+        "--property", action="append", default=[], metavar="NAME", help="only this property; may be repeated"
+    )
+    add = parser.add_argument_group("for a configuration of Kafka").add_argument
     add("--kafka", metavar="VERSION", help="the release, where it is not varied")
     add("--client", metavar="CLIENT", help="the producer's release or library, as for `review`")
     add("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
     add("--topic", metavar="NAME", help="the topic, where the files tell of several")
+    add = parser.add_argument_group("for both").add_argument
     add(
         "--max-states",
         type=amounts.count,
@@ -108,6 +121,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _grid(args: argparse.Namespace) -> Grid:
+    if _is_model(args.files):
+        _refuse(args, CONFIGURATION, "a configuration of Kafka")
+        chosen = models.Chosen(tuple(args.check), args.of, tuple(args.property))
+        axes = [axis(text, OVER) for text in args.over]
+        return models.grid(args.files[0], axes, chosen, args.faults, args.kinds)
+    _refuse(args, MODEL, "a model file")
     names = [guarantee.name for guarantee in GUARANTEES]
     wanted = named("--guarantee", args.guarantee or USUAL_GUARANTEES, names, "guarantee")
     known = (
@@ -119,3 +138,18 @@ def _grid(args: argparse.Namespace) -> Grid:
     axes = [axis(text, OVER) for text in args.over or USUAL]
     guarantees = [guarantee for guarantee in GUARANTEES if guarantee.name in wanted]
     return grid(base, axes, guarantees, Asked(args.faults, kinds))
+
+
+def _is_model(files: list[str]) -> bool:
+    """Whether a model file is named, or a protocol; `kafka` alone stands for the configuration."""
+    found = [name for name in files if name.endswith(SUFFIX) or (name != KAFKA and is_meant(name))]
+    if found and len(files) > 1:
+        wrong("FILE", " ".join(files), found[0], f"`{found[0]}` is a model, and goes alone")
+    return bool(found)
+
+
+def _refuse(args: argparse.Namespace, names: tuple[str, ...], of: str) -> None:
+    """Refuse options that are of something else."""
+    for name in names:
+        if getattr(args, name):
+            wrong(f"--{name}", str(getattr(args, name)), "", f"--{name} is for {of}")

@@ -165,6 +165,9 @@ def _total(ranges: Ranges) -> int:
 
 def words(better: Better, guarantees: Sequence[Guarantee]) -> str:
     """What a better configuration has over this one: "as durable as 3, and more available"."""
+    if not all(guarantee.adjective for guarantee in guarantees):
+        names = [guarantee.name for guarantee in better.guarantees]
+        return f"{better.number} survives as much, and more for {_listed(names)}"
     more = [guarantee.adjective for guarantee in better.guarantees]
     same = [guarantee.adjective for guarantee in guarantees if guarantee not in better.guarantees]
     if not same:

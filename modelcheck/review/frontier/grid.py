@@ -63,7 +63,8 @@ class Grid:
     """All configurations of a frontier, the last axis fastest.
 
     `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
-    each in a few words; of each there are at most `faults`.  `notes` are to be told beside the table.
+    each in a few words; of each there are at most `faults`.  `notes` are to be told beside the table,
+    `peers` says which configurations are compared.
     """
 
     title: str
@@ -73,6 +74,7 @@ class Grid:
     kinds: Mapping[str, str]
     faults: int
     notes: tuple[str, ...] = ()
+    peers: str = ""
 
     @property
     def asked(self) -> tuple[Row, ...]:

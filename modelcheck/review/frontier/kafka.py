@@ -55,6 +55,7 @@ _HEADS = {
     "unclean.leader.election.enable": "unclean",
     "eligible.leader.replicas.version": "ELR",
 }
+PEERS = "of the same release, with as many replicas or fewer,"
 _WORDS = {"true": "yes", "false": "no"}
 USUAL = (  # what is varied where nothing is said
     "replication.factor=1..3",
@@ -104,7 +105,9 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
     shown = {name: known[name] for name in (MOVE, *(kind.name for kind in KINDS)) if name in kinds}
     title = f"Kafka {releases.pop()}" if len(releases) == 1 else "Kafka"
     heads = tuple(_HEADS.get(axis.name, axis.name) for axis in axes)
-    return Grid(title, heads, tuple(rows.values()), tuple(guarantees), shown, asked.faults, tuple(notes))
+    return Grid(
+        title, heads, tuple(rows.values()), tuple(guarantees), shown, asked.faults, tuple(notes), PEERS
+    )
 
 
 def _row(

@@ -115,13 +115,13 @@ def _cell(each: Line, guarantee: Guarantee, kind: str, head: str) -> Piece:
 
 
 def _legend(found: Frontier, width: int) -> Iterator[Text]:
+    faults = count(found.grid.faults, "fault")
     used = {cell(answer)[0] for each in found.lines for _, _, answer in found.cells(each)}
     told = legend(used)
     if "-" in used:
         told.append("`-` there are no such faults")
     if found.lines:
-        same = "with as many replicas or fewer, up to so many faults, none of the same release survives more"
-        told.append(f"`{BEST}` {same}")
+        told.append(f"`{BEST}` none {found.grid.peers} survives more of up to {faults}")
     yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
 
 
@@ -146,10 +146,13 @@ def limits(found: Frontier) -> str:
     """What the answers are for, and how far they go."""
     known = f", {found.known:,} of them by an earlier run" if found.known else ""
     said = (
-        f"Up to {count(found.grid.faults, 'fault')}, each configuration within the scope of its review: "
+        f"Up to {count(found.grid.faults, 'fault')}, each configuration within its scope: "
         f"{found.states:,} states{known}, in {found.seconds:.0f} s."
     )
+    unsure = sorted({answer.why for each in found.lines for answer in each.answers.values() if answer.why})
+    if unsure:
+        said += f" Partly unknown: {'; '.join(unsure)}; --max-states and --max-time give more."
     if found.missing:
         missing = count(found.missing, "configuration")
-        said += f" Not answered: {missing} ({found.ended}); again goes on from here."
+        said += f" Not answered: {missing} ({found.ended}); the same command goes on from here."
     return said
