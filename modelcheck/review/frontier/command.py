@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 import modelcheck.review.frontier.models as models
+from counterexamples.pictures.png import NoRenderer, png
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
 from modelcheck.contract.exits import Exit
@@ -18,6 +20,7 @@ from modelcheck.review.frontier.data import as_csv, as_json
 from modelcheck.review.frontier.found import Frontier
 from modelcheck.review.frontier.grid import Grid
 from modelcheck.review.frontier.kafka import OVER, USUAL, Base, grid
+from modelcheck.review.frontier.picture import heat_map
 from modelcheck.review.frontier.table import first_words, lines
 from modelcheck.review.questions import GUARANTEES, KINDS, MOST_FAULTS, MOVE
 from modelcheck.review.read import read_files
@@ -92,13 +95,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--max-time", type=amounts.seconds, metavar="T", help="time for all searches, such as 90, 5m or 2h")
     add("--json", action="store_true", help="everything as JSON, with the run at each edge")
     add("--csv", metavar="PATH", help="write a line for each cell")
+    add("--draw", metavar="PATH", help="write a heat map: SVG, or PNG where the name ends in .png")
+    add("--html", metavar="PATH", help="write a page with the tables, and the run at each edge step by step")
     add_force(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every cell; exit 3 when some are not known."""
     files = Files(output, args.files, force=args.force)
-    files.refuse(*map(Path, filter(None, (args.csv,))))
+    files.refuse(*map(Path, filter(None, (args.csv, args.draw, args.html))))
     asked = _grid(args)
     if not args.json:
         output.lines(first_words(asked))
@@ -117,7 +122,46 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.lines(lines(found, output.width))
     if args.csv:
         files.put(Path(args.csv), "csv", as_csv(found))
+    if args.draw:
+        _draw(found, Path(args.draw), files)
+    if args.html:
+        from modelcheck.review.frontier.page import frontier_page  # noqa: PLC0415 - jinja2 only for pages
+
+        files.put(Path(args.html), "html", frontier_page(found, _command(args)))
     return files.exit(Exit.EXPECTED if found.complete else Exit.UNKNOWN)
+
+
+def _draw(found: Frontier, path: Path, files: Files) -> None:
+    picture = heat_map(found)
+    if path.suffix.lower() != ".png":
+        files.put(path, "svg", picture)
+        return
+    try:
+        files.put(path, "png", png(picture))
+    except (NoRenderer, OSError) as refusal:
+        files.fail(path, refusal)
+
+
+def _command(args: argparse.Namespace) -> str:
+    """The command that makes the page again."""
+    words = ["modelcheck", "frontier", *args.files]
+    for option, values in (
+        ("--over", args.over),
+        ("--faults", [args.faults]),
+        ("--kinds", [args.kinds]),
+        ("--guarantee", args.guarantee),
+        ("--check", args.check),
+        ("--of", [args.of]),
+        ("--property", args.property),
+        ("--kafka", [args.kafka]),
+        ("--client", [args.client]),
+        ("--brokers", [args.brokers]),
+        ("--topic", [args.topic]),
+        ("--max-states", [None if args.max_states == STATES else args.max_states]),
+        ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
+    ):
+        words += [part for value in values if value is not None for part in (option, str(value))]
+    return shlex.join(words)
 
 
 def _grid(args: argparse.Namespace) -> Grid:

@@ -74,10 +74,10 @@ def _by_kind(found: Frontier, guarantee: Guarantee, width: int) -> Iterator[Text
     heads = (Piece(f"{kind:<{max(len(kind), 3) + 2}}", Role.STRONG) for kind in found.kinds)
     yield line("  ", *heads, Piece("configurations", Role.DIM))
     for cells, numbers in alike.items():
-        yield from wrapped(line("  ", *cells), ranges(numbers), width)
+        yield from wrapped(line("  ", *cells), numbers_in_words(numbers), width)
 
 
-def ranges(numbers: Sequence[int]) -> str:
+def numbers_in_words(numbers: Sequence[int]) -> str:
     """Numbers in their order, with what is in a row as one: "1-3 7"."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -142,13 +142,13 @@ def _notes(found: Frontier, width: int) -> Iterator[Text]:
         yield line(f"  and {len(reasons) - MOST_LEFT_OUT} more reasons")
 
 
-def limits(found: Frontier) -> str:
-    """What the answers are for, and how far they go."""
-    known = f", {found.known:,} of them by an earlier run" if found.known else ""
-    said = (
-        f"Up to {count(found.grid.faults, 'fault')}, each configuration within its scope: "
-        f"{found.states:,} states{known}, in {found.seconds:.0f} s."
-    )
+def limits(found: Frontier, *, measured: bool = True) -> str:
+    """What the answers are for, and how far they go; without the seconds it took unless `measured`."""
+    said = f"Up to {count(found.grid.faults, 'fault')}, each configuration within its scope"
+    if measured:
+        known = f", {found.known:,} of them by an earlier run" if found.known else ""
+        said += f": {found.states:,} states{known}, in {found.seconds:.0f} s"
+    said += "."
     unsure = sorted({answer.why for each in found.lines for answer in each.answers.values() if answer.why})
     if unsure:
         said += f" Partly unknown: {'; '.join(unsure)}; --max-states and --max-time give more."
