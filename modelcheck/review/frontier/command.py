@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=V,…",
-        help="a key of Kafka, replication.factor or kafka (the release), and its values; "
-        f"without: {' '.join(USUAL)}; of a model a name of its scope or configuration",
+        help="a key of Kafka, replication.factor or kafka (the release), and its values, of which one may be "
+        f"`default`; without: {' '.join(USUAL)}; of a model a name of its scope or configuration",
     )
     add(
         "--faults",

@@ -175,5 +175,10 @@ def words(better: Better, guarantees: Sequence[Guarantee]) -> str:
     return f"{better.number} is as {_listed(same)}, and more {_listed(more)}"
 
 
+def in_short(better: Better) -> str:
+    """The same for a narrow column: "3: more available"."""
+    return f"{better.number}: more {_listed([each.adjective or each.name for each in better.guarantees])}"
+
+
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -55,7 +55,8 @@ _HEADS = {
     "unclean.leader.election.enable": "unclean",
     "eligible.leader.replicas.version": "ELR",
 }
-PEERS = "of the same release, with as many replicas or fewer,"
+PEERS = "of the same release with as many replicas or fewer"
+DEFAULT = "default"  # as a value: what the release or the client takes where nobody says
 _WORDS = {"true": "yes", "false": "no"}
 USUAL = (  # what is varied where nothing is said
     "replication.factor=1..3",
@@ -134,7 +135,7 @@ def _row(
     unread = _unread(settings, point)
     for name in unread:
         notes[f"{NOT_READ} Kafka {settings.version.value} has no {name}{_instead(settings, name)}"] = None
-    shown = tuple(NOT_READ if name in unread else _shown(name, value) for name, value in point.items())
+    shown = tuple(_counts(settings, name, value, unread) for name, value in point.items())
     subject = partition(settings)
     why = _impossible(settings, subject, point)
     if why:
@@ -180,8 +181,9 @@ def _insist_on_values(base: Base, axes: Sequence[Axis]) -> None:
     releases = releases or [_release(base, {})]
     for axis in axes:
         key = find(axis.name)
-        for value in axis.values if key is not None else ():
-            assert key is not None
+        for value in axis.values:
+            if key is None or value == DEFAULT:
+                continue
             problems = [_problem(key, value, release) for release in releases]
             if all(problem is not None for problem in problems) and problems[0] is not None:
                 text = f"{axis.name}={','.join(axis.values)}"
@@ -210,6 +212,13 @@ def _shown(name: str, value: str) -> str:
     return "all" if key is not None and key.type is Type.ACKS and value == "-1" else value
 
 
+def _counts(settings: Settings, name: str, value: str, unread: Sequence[str]) -> str:
+    """The value that counts, as it is shown."""
+    if name in unread:
+        return NOT_READ
+    return _shown(name, str(settings.value(name).value).lower() if value == DEFAULT else value)
+
+
 # ------------------------------------------------------------------ one configuration
 
 
@@ -225,6 +234,8 @@ def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[R
     client = stated_client(base.readings, base.client, release, Findings()).value
     given = []
     for name, key in keys.items():
+        if point[name] == DEFAULT:
+            continue
         is_producers = key.readers == (Reader.PRODUCER,)
         given.append(_given(key, point[name], client.release or release if is_producers else release))
     return (*kept, Reading(Source(OVER, ""), Kind.UNKNOWN, tuple(given)))
@@ -264,8 +275,12 @@ def _spelt(key: Key, value: str, release: Version) -> str:
 
 def _unread(settings: Settings, point: Mapping[str, str]) -> list[str]:
     """The keys among those given that the release does not read."""
-    names = [name for name in point if name != RELEASE]
-    return [name for name in names if settings.value(name).origin is None]
+    found = {name: settings.value(name) for name in point if name != RELEASE}
+    return [
+        name
+        for name, value in point.items()
+        if name != RELEASE and found[name].origin is None and (value != DEFAULT or found[name].value is None)
+    ]
 
 
 def _instead(settings: Settings, name: str) -> str:

@@ -10,12 +10,12 @@ from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
-from modelcheck.review.frontier.found import Frontier, Line, words
+from modelcheck.review.frontier.found import Frontier, Line, in_short
 from modelcheck.review.frontier.table import BEST, limits, numbers_in_words
 from modelcheck.review.questions import ANY, Guarantee
 from modelcheck.review.told import cell, legend, sentence
 
-MOST_RUNS = 24  # each is several printed pages
+MOST_RUNS = 16  # each is several printed pages, and a second or two of explaining
 
 
 def frontier_page(found: Frontier, command: str) -> str:
@@ -26,7 +26,7 @@ def frontier_page(found: Frontier, command: str) -> str:
     grid = found.grid
     items = [_item(line, answer, command, grid.faults) for line, answer in shown]
     best = len(found.lines) - len(found.better)
-    verdict = f"{count(best, 'configuration')} of {len(found.lines)} that no other {grid.peers} betters"
+    verdict = f"{best} of {count(len(found.lines), 'configuration')}: none other {grid.peers} survives more"
     more = f"{MOST_RUNS} of {len(edges)} runs are on this page" if len(edges) > MOST_RUNS else ""
     tables = [_overview(found, places)]
     tables += [_by_kind(found, guarantee, places) for guarantee in grid.guarantees if grid.kinds]
@@ -92,11 +92,14 @@ def _overview(found: Frontier, places: Mapping[object, int]) -> Table:
     rows = []
     for line in found.lines:
         better = found.better.get(line.number)
-        remark = Cell(BEST, Role.GOOD) if better is None else Cell(words(better, guarantees), Role.DIM)
+        remark = Cell(BEST, Role.GOOD) if better is None else Cell(in_short(better), Role.DIM)
         cells = (*map(Cell, line.row.values), *(_cell(line.answer(each), places) for each in guarantees))
         rows.append((str(line.number), (*cells, remark)))
     heads = (*found.grid.heads, *(guarantee.name for guarantee in guarantees), "compared")
-    note = f"{BEST}: none {found.grid.peers} survives more; what is underlined leads to a run"
+    note = (
+        f'{BEST}: none {found.grid.peers} survives more; "12: more durable" says that 12 is so, '
+        "and as good otherwise; what is underlined leads to a run"
+    )
     return Table("Faults that are survived, of any mixture", heads, tuple(rows), note)
 
 

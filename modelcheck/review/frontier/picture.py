@@ -63,7 +63,7 @@ class _Map:
         told = [each.replace("`", "") for each in legend(used)]
         if "-" in used:
             told.append("- there are no such faults")
-        told.append(f"{BEST} none {grid.peers} survives more; else one that does")
+        told.append(f"last column: {BEST} where none {grid.peers} survives more, else one that does")
         if len(found.lines) > len(self._shown):
             told.append(f"{count(len(found.lines) - len(self._shown), 'configuration')} more are not drawn")
         small_print, y = small("; ".join(told), EDGE, y + 20, self._width - 2 * EDGE)
