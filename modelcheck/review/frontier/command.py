@@ -107,7 +107,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     asked = _grid(args)
     if not args.json:
         output.lines(first_words(asked))
-    progress = ProgressLine(output.err, "", columns=output.width)
+    progress = ProgressLine(output.err, "frontier", columns=output.width)
 
     def tell(done: int, states: int, seconds: float) -> None:
         progress.tell(Answers("cell", done, asked.cells, states, seconds))
@@ -127,7 +127,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.html:
         from modelcheck.review.frontier.page import frontier_page  # noqa: PLC0415 - jinja2 only for pages
 
-        files.put(Path(args.html), "html", frontier_page(found, _command(args)))
+        progress.begin("the runs of the page are explained")
+        page = frontier_page(found, _command(args))
+        progress.clear()
+        files.put(Path(args.html), "html", page)
     return files.exit(Exit.EXPECTED if found.complete else Exit.UNKNOWN)
 
 

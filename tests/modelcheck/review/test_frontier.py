@@ -354,3 +354,15 @@ def test_every_kind_of_a_review_can_be_named() -> None:
     names = [kind.name for kind in KINDS] + [kind.fault for kind in KINDS] + [MOVE]
 
     assert len(set(names)) == len(names) - len([kind for kind in KINDS if kind.name == kind.fault])
+
+
+def test_the_page_of_the_package_shows_what_a_frontier_says(
+    run: Run, monkeypatch: pytest.MonkeyPatch, in_document: Callable[[Path, str, str], None]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    page = Path(__file__).parents[3] / "modelcheck/README.md"
+    text = page.read_text(encoding="utf-8")
+    command, shown = re.findall(r"^\$ modelcheck (frontier .*)\n((?:.*\n)*?)```$", text, re.MULTILINE)[0]
+    _, out, _ = run(*command.split()[1:])
+
+    in_document(page, shown, out.partition("\n\nUp to ")[0] + "\n")
