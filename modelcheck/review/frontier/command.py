@@ -106,7 +106,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files.refuse(*map(Path, filter(None, (args.csv, args.draw, args.html))))
     asked = _grid(args)
     if not args.json:
-        output.lines(first_words(asked))
+        output.lines(first_words(asked, output.width))
     progress = ProgressLine(output.err, "frontier", columns=output.width)
 
     def tell(done: int, states: int, seconds: float) -> None:

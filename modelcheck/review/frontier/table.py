@@ -16,7 +16,7 @@ BEST = "★"
 MOST_LEFT_OUT = 12  # lines on configurations that are none; more are counted
 
 
-def first_words(grid: Grid) -> Iterator[Text]:
+def first_words(grid: Grid, width: int) -> Iterator[Text]:
     """What will be asked, before it is: how many configurations, cells and searches."""
     kinds = f" of {count(len(grid.kinds), 'kind')} and of any mixture" if grid.kinds else ""
     said = (
@@ -28,7 +28,7 @@ def first_words(grid: Grid) -> Iterator[Text]:
     if alike < jobs:
         said += f", {alike * 100 // jobs} % of them different questions"
     same = "".join(f", {head} {value}" for head, value in _same(grid))
-    yield line(Piece(f"{grid.title}{same}", Role.STRONG), f": {said}")
+    yield from wrapped((), f"{grid.title}{same}: {said}", width, Role.STRONG)
 
 
 def _same(grid: Grid) -> Iterator[tuple[str, str]]:
