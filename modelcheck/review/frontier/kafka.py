@@ -89,39 +89,43 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
         wrong(OVER, text, twice.name, f"`{twice.name}` is given twice", "give all its values at once")
     many = math.prod(len(axis.values) for axis in axes)
     if many > MOST_POINTS:
-        names = " ".join(axis.name for axis in axes)
-        wrong(OVER, names, "", f"{many:,} configurations are too many, more than {MOST_POINTS:,}")
+        text = " ".join(axis.name for axis in axes)
+        wrong(OVER, text, "", f"{many:,} configurations are too many, more than {MOST_POINTS:,}")
     _insist_on_values(base, axes)
-    rows: dict[tuple[str, ...], Row] = {}
-    notes: dict[str, None] = {}
-    kinds: dict[str, str] = {}
-    releases = set()
-    for values in product(*(axis.values for axis in axes)):
-        point = dict(zip((axis.name for axis in axes), values, strict=True))
-        found = _row(base, point, guarantees, asked, kinds, notes)
-        releases.add(found[1])
-        rows.setdefault(found[0].values, found[0])
-    _insist_on_one(tuple(rows.values()))
-    known = {kind.name: kind.title for kind in KINDS} | {MOVE: "leadership is moved, and nothing is wrong"}
-    shown = {name: known[name] for name in (MOVE, *(kind.name for kind in KINDS)) if name in kinds}
-    title = f"Kafka {releases.pop()}" if len(releases) == 1 else "Kafka"
-    heads = tuple(_HEADS.get(axis.name, axis.name) for axis in axes)
+    names = [axis.name for axis in axes]
+    made = [
+        _made(base, dict(zip(names, values, strict=True)), guarantees, asked)
+        for values in product(*(axis.values for axis in axes))
+    ]
+    rows = {each.row.values: each.row for each in reversed(made)}  # of several with the same values the first
+    in_order = tuple(rows[values] for values in dict.fromkeys(each.row.values for each in made))
+    _insist_on_one(in_order)
+    there = {posed.question.kind for row in in_order for job in row.jobs for posed in job.alone}
+    known = {MOVE: "leadership is moved, and nothing is wrong"} | {kind.name: kind.title for kind in KINDS}
+    releases = {each.release for each in made}
     return Grid(
-        title, heads, tuple(rows.values()), tuple(guarantees), shown, asked.faults, tuple(notes), PEERS
+        f"Kafka {releases.pop()}" if len(releases) == 1 else "Kafka",
+        tuple(_HEADS.get(name, name) for name in names),
+        in_order,
+        tuple(guarantees),
+        {name: title for name, title in known.items() if name in there},
+        asked.faults,
+        tuple(dict.fromkeys(note for each in made for note in each.notes)),
+        PEERS,
     )
 
 
-def _row(
-    base: Base,
-    point: Mapping[str, str],
-    guarantees: Sequence[Guarantee],
-    asked: Asked,
-    kinds: dict[str, str],
-    notes: dict[str, None],
-) -> tuple[Row, str]:
-    """The row of a configuration, and its release; what it has to say goes into the notes."""
+@frozen
+class _Made:
+    """The row of a configuration, its release, and what is to be said beside the table."""
+
+    row: Row
+    release: str
+    notes: tuple[str, ...] = ()
+
+
+def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee], asked: Asked) -> _Made:
     release = _release(base, point)
-    shown = tuple(_shown(name, value) for name, value in point.items())
     try:
         settings = resolve(
             _readings(base, point, release),
@@ -131,20 +135,18 @@ def _row(
             topic=base.topic,
         )
     except SpecError as error:
-        return Row(shown, left_out=error.diagnostics[0].message), str(release)
+        shown = tuple(_shown(name, value) for name, value in point.items())
+        return _Made(Row(shown, left_out=error.diagnostics[0].message), str(release))
     unread = _unread(settings, point)
-    for name in unread:
-        notes[f"{NOT_READ} Kafka {settings.version.value} has no {name}{_instead(settings, name)}"] = None
     shown = tuple(_counts(settings, name, value, unread) for name, value in point.items())
+    notes = tuple(f"{NOT_READ} Kafka {release} has no {name}{_instead(settings, name)}" for name in unread)
     subject = partition(settings)
     why = _impossible(settings, subject, point)
     if why:
-        return Row(shown, left_out=why), str(release)
+        return _Made(Row(shown, left_out=why), str(release), notes)
     jobs = tuple(_jobs(_alike(subject), guarantees, asked))
-    kinds.update(dict.fromkeys((p.question.kind for job in jobs for p in job.alone), ""))
     own = {name: subject.scope(0, 0).config[name] for name in ("controller", "min_isr")}
-    among = (str(settings.version.value),)
-    return Row(shown, jobs, (subject.replicas,), among, own), str(release)
+    return _Made(Row(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes)
 
 
 # ------------------------------------------------------------------ what is typed

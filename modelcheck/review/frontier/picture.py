@@ -13,6 +13,7 @@ from modelcheck.review.told import cell, legend
 
 MOST_ROWS = 400  # more are no picture any more
 EDGE, TALL, GAP = 18, 22, 16
+NARROWEST = 640.0
 # From what is broken by nothing to what survives all that was tried; red and blue, which nearly
 # everybody tells apart, and the number stands in each cell.
 HEAT = ("#b2182b", "#ef8a62", "#fddbc7", "#d1e5f0", "#67a9cf", "#2166ac")
@@ -47,7 +48,7 @@ class _Map:
         self._sizes = [max(46.0, width_of(kind, 11) + 8) for kind in found.kinds]
         self._left = EDGE + sum(self._facts)
         block = sum(self._sizes) + GAP
-        self._width = self._left + block * len(found.grid.guarantees) + 40 + EDGE
+        self._width = max(NARROWEST, self._left + block * len(found.grid.guarantees) + 40 + EDGE)
 
     def text(self) -> str:
         """The whole file."""
