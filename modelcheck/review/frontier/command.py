@@ -107,6 +107,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     asked = _grid(args)
     if not args.json:
         output.lines(first_words(asked, output.width))
+        output.out.flush()  # it is said before the work begins
     progress = ProgressLine(output.err, "frontier", columns=output.width)
 
     def tell(done: int, states: int, seconds: float) -> None:
