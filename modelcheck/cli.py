@@ -25,6 +25,10 @@ COMMANDS = {
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
     "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
+    "frontier": (
+        "say how many faults each of many configurations survives",
+        "modelcheck.review.frontier.command",
+    ),
     "at-rest": (
         "say what the directories of stopped Kafka brokers hold, and whom to start first",
         "modelcheck.commands.at_rest.command",

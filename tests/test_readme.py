@@ -82,6 +82,26 @@ def test_the_readme_shows_what_the_main_job_says(
     assert code == Exit.EXPECTED
 
 
+@pytest.mark.slow
+def test_the_readme_shows_what_the_frontier_says(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    in_document: InDocument,
+    golden: Callable[[str, str], None],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+    (words,) = re.findall(r"^<!-- frontier -->\n```sh\nmodelcheck (.*)\n```$", README, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from the frontier -->\n```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    code = main([*shlex.split(words), "--draw", str(tmp_path / "kafka.svg")])
+    out = capsys.readouterr().out
+
+    in_document(ROOT / "README.md", shown, out[out.index("Faults that") : out.index("\ndurable: ")])
+    golden("frontier/kafka.svg", (tmp_path / "kafka.svg").read_text(encoding="utf-8"))
+    assert code == Exit.EXPECTED
+
+
 def test_the_table_of_layers_is_what_the_engine_counts() -> None:
     rows = re.findall(r"^\| (\d) crash\w* \| ([\d,]+) \| ([\d,]+) \|$", README, re.MULTILINE)
     checks = {c.name: (m, c) for m in load(ROOT / "spec/protocols/kisr.rsm") for c in m.checks}

@@ -198,15 +198,17 @@ def _has_unaware(stands: Iterable[Standing]) -> bool:
     return any("unaware" in badge(standing) for standing in stands)
 
 
-def document(width: float, height: float, title: str, about: str, body: Sequence[str]) -> str:
-    """A whole file, with its style and what a screen reader tells of it."""
+def document(
+    width: float, height: float, title: str, about: str, body: Sequence[str], *, style: str = ""
+) -> str:
+    """A whole file, with its style, perhaps one of its own, and what a screen reader tells of it."""
     name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
     shapes = "\n".join(body).replace("url(#point)", f"url(#p{name})")
     return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \
 aria-labelledby="t{name} d{name}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">
 <title id="t{name}">{said(title)}</title>
 <desc id="d{name}">{said(about)}</desc>
-<style>{STYLE}</style>
+<style>{STYLE}{style and chr(10)}{style}</style>
 <defs><marker id="p{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" \
 markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
 <path d="M0 0L10 5L0 10z" class="point"/></marker></defs>

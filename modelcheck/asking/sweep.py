@@ -76,22 +76,24 @@ class Crew(Protocol):
         ...
 
 
-def axis(text: str) -> Axis:
+def axis(text: str, option: str = "--vary") -> Axis:
     """`NAME=V,V,…`, where `2..5` stands for 2,3,4,5. Raises SpecError when it is not of that form."""
     name, sign, values = (side.strip() for side in text.partition("="))
-    found = tuple(each for part in values.split(",") for each in _range(part.strip()))
+    found = tuple(each for part in values.split(",") for each in _range(part.strip(), option))
     if not sign or not name or not all(found) or len(set(found)) < len(found):
-        _wrong(text, f"`{text}` is not of the form NAME=VALUE,VALUE,… with each value once")
+        _wrong(text, f"`{text}` is not of the form NAME=VALUE,VALUE,… with each value once", option)
     return Axis(name, found)
 
 
-def _range(part: str) -> Sequence[str]:
+def _range(part: str, option: str) -> Sequence[str]:
     first, dots, last = part.partition("..")
     if not dots or not first.isdecimal() or not last.isdecimal():
         return (part,)
     found = range(int(first), int(last) + 1)
     if not 0 < len(found) <= MOST_POINTS:
-        _wrong(part, f"`{part}` is not from a number to one that is no less, of at most {MOST_POINTS:,}")
+        _wrong(
+            part, f"`{part}` is not from a number to one that is no less, of at most {MOST_POINTS:,}", option
+        )
     return [str(number) for number in found]
 
 
@@ -199,5 +201,5 @@ class Processes:
             yield from workers.each(len(points))
 
 
-def _wrong(text: str, message: str) -> None:
-    raise SpecError([Diagnostic("R0903", Source("--vary", text), Span(0, len(text)), message)])
+def _wrong(text: str, message: str, option: str = "--vary") -> None:
+    raise SpecError([Diagnostic("R0903", Source(option, text), Span(0, len(text)), message)])

@@ -11,9 +11,10 @@ from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import (
     ANY,
+    MOVE,
     Guarantee,
+    Posed,
     Question,
-    as_check,
     counting_family,
     group_of,
     groups,
@@ -23,6 +24,7 @@ from modelcheck.review.questions import (
     mixtures,
     of_mixture,
     plain_family,
+    posed,
     surprise,
     under_any,
     under_kinds,
@@ -70,7 +72,9 @@ class Answer:
         return False if self.lost_with is not None and self.lost_with <= faults else None
 
 
-def _answer(question: Question, guarantee: Guarantee, found: Found) -> Answer:
+def _answer(
+    question: Question, guarantee: Guarantee, found: Found, growing: frozenset[str] = frozenset()
+) -> Answer:
     verdicts = [found.verdicts[name] for name in guarantee.properties]
     kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
@@ -85,7 +89,7 @@ def _answer(question: Question, guarantee: Guarantee, found: Found) -> Answer:
         return Answer(
             guarantee, kind, least, None, complete=False, states=found.states, why=why, broken=broken
         )
-    bounded = "Epoch" in found.cut  # then `any number` would be of elections that were not looked at
+    bounded = bool(growing & found.cut)  # then `any number` would be of what was not looked at
     held = [question.faults if bounded else v.extent.faults for v in verdicts if isinstance(v, Holds)]
     survived = min((most for most in held if most is not None), default=None)
     return Answer(guarantee, kind, survived, None, complete=True, states=found.states)
@@ -124,7 +128,7 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
         ]
         mild = _expected(asking, partition, any_, rows)
         found += rows
-        found += [_mixture(answer, [*_of(answer, rows), *_of(answer, mild)]) for answer in any_]
+        found += [with_parts(answer, [*_of(answer, rows), *_of(answer, mild)]) for answer in any_]
     return tuple(found)
 
 
@@ -133,14 +137,20 @@ def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answe
     group = group_of(question.guarantees[0])
     most = max(question.budget.counted.values(), default=0)
     family = counting_family(partition, group, most) if most else plain_family(partition, group)
-    found = asking.found(str(question), *as_check(partition, question), family)
+    return decided(asking, posed(partition, question, family))
+
+
+def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
+    """The answers of one search, for each of its guarantees."""
+    question = asked.question
+    found = asking.found(str(question), asked.model, asked.check, asked.family)
     if found is None:
         why = asking.why_not
         return tuple(
             Answer(each, question.kind, -1, None, complete=False, states=0, why=why)
             for each in question.guarantees
         )
-    return tuple(_answer(question, guarantee, found) for guarantee in question.guarantees)
+    return tuple(_answer(question, each, found, asked.growing) for each in question.guarantees)
 
 
 def _expected(
@@ -195,7 +205,7 @@ def _of(answer: Answer, others: Iterable[Answer]) -> list[Answer]:
     return [other for other in others if other.guarantee == answer.guarantee]
 
 
-def _mixture(mixed: Answer, parts: Sequence[Answer]) -> Answer:
+def with_parts(mixed: Answer, parts: Sequence[Answer]) -> Answer:
     """What is known of any mixture: by the search of all, and by those of some faults alone.
 
     What some faults break, any break.  One fault is of one kind: what survives one of
@@ -204,7 +214,10 @@ def _mixture(mixed: Answer, parts: Sequence[Answer]) -> Answer:
     every = [mixed, *parts]
     loss = min((part.loss for part in every if part.loss is not None), key=told_first, default=None)
     lost_with = min((part.lost_with for part in every if part.lost_with is not None), default=None)
-    one = min((1 if p.survived is None else min(1, p.survived) for p in parts if p.kind != ANY), default=-1)
+    one = min(
+        (1 if p.survived is None else min(1, p.survived) for p in parts if p.kind not in {ANY, MOVE}),
+        default=-1,
+    )
     survived = None if mixed.survived is None else max(mixed.survived, one)
     if lost_with is not None and survived is not None:
         survived = min(survived, lost_with - 1)

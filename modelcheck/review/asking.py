@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import Protocol
 
 from modelcheck.answers.timings import Timings
 from modelcheck.api import Unsupported, check
-from modelcheck.contract.engine import Family, Limits
+from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
@@ -29,10 +30,17 @@ class Watch(Reporter, Protocol):
 
 @frozen
 class Effort:
-    """How many states the searches of a run may find, and the seconds they may take; None: any number."""
+    """How many states the searches of a run may find, and the seconds they may take; None: any number.
+
+    `each` is how many states one search may find, `threads` how many take part in it (None: all cores),
+    `memory` how many bytes may be in use.
+    """
 
     states: int | None = None
     seconds: float | None = None
+    each: int | None = None
+    threads: int | None = None
+    memory: int | None = None
 
 
 class Asking(Interruptible):
@@ -57,8 +65,11 @@ class Asking(Interruptible):
         """Stop what compiles beside it."""
         self._engine.close()
 
-    def found(self, what: str, model: Model, asked: Check, family: Family) -> Found | None:
-        """What comes out, up to symmetry, perhaps cut short; None when nothing is left to spend."""
+    def found(self, what: str, model: Model, asked: Check, family: Family | None) -> Found | None:
+        """What comes out, perhaps cut short; None when nothing is left to spend.
+
+        Raises Unsupported where no engine can do it, which is so of no review.
+        """
         if (known := self._answers.get(model, asked)) is not None:
             self.states, self.known = self.states + known.states, self.known + known.states
             return known
@@ -72,19 +83,34 @@ class Asking(Interruptible):
         self.states += outcome.findings.stats.states
         return found(outcome)
 
-    def _checked(self, model: Model, asked: Check, family: Family, limits: Limits) -> Outcome:
-        try:
-            return check(
-                model,
-                asked,
-                engine=self._engine,
-                limits=limits,
-                reporter=self,
-                symmetry=True,
-                family=family,
-            )
-        except Unsupported:  # too wide for the fast one
-            return check(model, asked, limits=limits, reporter=self, symmetry=True)
+    def _checked(self, model: Model, asked: Check, family: Family | None, limits: Limits) -> Outcome:
+        """By the fast engine if it can, and up to symmetry if that can be."""
+        fast = self._engine
+        for engine, symmetry in ((fast, True), (fast, False), (None, True)):
+            with suppress(Unsupported):
+                return self._searched(model, asked, family, limits, engine, symmetry=symmetry)
+        return self._searched(model, asked, family, limits, None, symmetry=False)
+
+    def _searched(
+        self,
+        model: Model,
+        asked: Check,
+        family: Family | None,
+        limits: Limits,
+        engine: Engine | None,
+        *,
+        symmetry: bool,
+    ) -> Outcome:
+        return check(
+            model,
+            asked,
+            engine=engine,
+            limits=limits,
+            reporter=self,
+            symmetry=symmetry,
+            threads=self._effort.threads,
+            family=family,
+        )
 
     def tell(self, event: Event) -> None:
         """Pass it on; nothing more is searched after Ctrl-C."""
@@ -103,9 +129,13 @@ class Asking(Interruptible):
             return None
         seconds = None if self._until is None else self._until - time.monotonic()
         if self._effort.states is None:
-            return Limits(None, seconds)
+            return Limits(self._effort.each, seconds, self._effort.memory)
         left = self._effort.states - (self.states - self.known)
-        return None if left <= 0 else Limits(min(left, max(1 + left // SHARE, 2 * short)), seconds)
+        return (
+            None
+            if left <= 0
+            else Limits(min(left, max(1 + left // SHARE, 2 * short)), seconds, self._effort.memory)
+        )
 
     def _is_late(self) -> bool:
         return self._until is not None and time.monotonic() >= self._until

@@ -28,7 +28,7 @@ def as_json(review: Review) -> dict[str, object]:
         "guarantees": {
             guarantee.name: {
                 "says": _says(review.answer(guarantee.name)),
-                "by_kind": {kind: _answer(review.answer(guarantee.name, kind)) for kind in review.rows},
+                "by_kind": {kind: answer_json(review.answer(guarantee.name, kind)) for kind in review.rows},
             }
             for guarantee in GUARANTEES
         },
@@ -45,7 +45,8 @@ def _says(answer: Answer | None) -> str | None:
     return None if answer is None else sentence(answer)
 
 
-def _answer(answer: Answer | None) -> dict[str, object] | None:
+def answer_json(answer: Answer | None) -> dict[str, object] | None:
+    """An answer in plain values; None for what cannot happen."""
     if answer is None:
         return None
     certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None

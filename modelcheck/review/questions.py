@@ -22,7 +22,7 @@ class Guarantee:
     `holds` goes before "any 2 faults"; `fails` is what happens instead, and
     `they_fail` the same where the sentence has begun with `holds`.  `records` is
     how many records it takes to break it; `unattended` asks it of the variant
-    in which nobody repairs anything.
+    in which nobody repairs anything; `adjective` goes behind "more".
     """
 
     name: str
@@ -32,6 +32,7 @@ class Guarantee:
     properties: tuple[str, ...]
     records: int
     unattended: bool = False
+    adjective: str = ""
 
 
 GUARANTEES = (
@@ -42,6 +43,7 @@ GUARANTEES = (
         "they can be lost",
         ("acknowledged_survive", "acknowledged_kept"),
         records=1,
+        adjective="durable",
     ),
     Guarantee(
         "committed",
@@ -50,6 +52,7 @@ GUARANTEES = (
         "they can be lost",
         ("committed_on_leader", "committed_kept"),
         records=1,
+        adjective="true to what is committed",
     ),
     Guarantee(
         "read",
@@ -58,6 +61,7 @@ GUARANTEES = (
         "they can be given others",
         ("consumers_see_committed",),
         records=1,
+        adjective="true to consumers",
     ),
     Guarantee(
         "writable",
@@ -67,6 +71,7 @@ GUARANTEES = (
         ("writable",),
         records=0,
         unattended=True,
+        adjective="available",
     ),
     Guarantee(
         "consistent",
@@ -75,6 +80,7 @@ GUARANTEES = (
         "they can differ",
         ("no_divergence",),
         records=2,
+        adjective="consistent",
     ),
 )
 
@@ -93,7 +99,7 @@ class FaultKind:
     cause: str
 
 
-_KINDS = (  # the mildest first
+KINDS = (  # the mildest first
     FaultKind("request", "lose_request", "a request of the producer is lost", "a lost request", "network"),
     FaultKind("isolation", "isolate", "a broker is cut off from the others", "isolation", "network"),
     FaultKind("session", "session_loss", "a broker runs on without its session", "session loss", "network"),
@@ -129,7 +135,8 @@ def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
     What has one cause comes first, then the faults that are thought of first.
     """
     kinds = [kind_of(fault) for fault, many in faults.items() for _ in range(many)]
-    places = sorted((_EXPECTED.index(kind.name) for kind in kinds), reverse=True)
+    order = {name: place for place, name in enumerate(_EXPECTED)}
+    places = sorted((order.get(kind.name, len(order)) for kind in kinds), reverse=True)
     return len({kind.cause for kind in kinds}), *places
 
 
@@ -157,8 +164,9 @@ class Question:
 
 
 def kind_of(fault: str) -> FaultKind:
-    """The kind that a fault of the model is; asking for another is a mistake of ours."""
-    return next(kind for kind in _KINDS if kind.fault == fault)
+    """The kind that a fault of the model is; one of another model is a kind of its own."""
+    own = FaultKind(fault, fault, fault, fault, fault)
+    return next((kind for kind in KINDS if kind.fault == fault), own)
 
 
 def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
@@ -172,7 +180,7 @@ def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
         gone |= {"isolation", "cutoff"}  # there is nobody to be cut off from
     if partition.ephemeral:
         gone |= {"crash", "bounce", "power"}  # a replaced pod starts with an empty disk
-    return tuple(kind for kind in _KINDS if kind.name not in gone)
+    return tuple(kind for kind in KINDS if kind.name not in gone)
 
 
 def groups() -> tuple[tuple[Guarantee, ...], ...]:
@@ -234,9 +242,14 @@ def plain_family(partition: Partition, group: tuple[Guarantee, ...]) -> Family:
 
 def counting_family(partition: Partition, group: tuple[Guarantee, ...], most: int) -> Family:
     """Those that bound each kind of fault, by so many at most, and may change the configuration."""
-    counted = {kind.fault: most for kind in _KINDS}
+    return varying_family(partition, group, {kind.fault: most for kind in KINDS} if most else {})
+
+
+def varying_family(partition: Partition, group: tuple[Guarantee, ...], counted: Mapping[str, int]) -> Family:
+    """Those that may change the configuration, and bound some kinds of faults."""
     configs = frozenset(entry.name for entry in partition.model.configs) - UNASKED.keys()
-    return Family(_properties(partition, group), frozenset(counted), configs, counted if most else {})
+    faults = frozenset(kind.fault for kind in KINDS)
+    return Family(_properties(partition, group), faults, configs, counted)
 
 
 def _properties(partition: Partition, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
@@ -256,6 +269,25 @@ def as_check(partition: Partition, question: Question) -> tuple[ir.Model, ir.Che
     only = tuple(name for guarantee in question.guarantees for name in guarantee.properties)
     model = model_of(partition, question.guarantees)
     return model, ir.Check(str(question), scope, question.budget, only, (), None, span=Span(0, 0))
+
+
+@frozen
+class Posed:
+    """A question as one search: a check of a model, and what may be asked with the same kernel.
+
+    `growing` are bounds of the scope that are as large as the faults of the question need, and no larger.
+    """
+
+    question: Question
+    model: ir.Model
+    check: ir.Check
+    family: Family | None
+    growing: frozenset[str] = frozenset()
+
+
+def posed(partition: Partition, question: Question, family: Family) -> Posed:
+    """A question of a review as a search: each fault may cost an election, so there are no more."""
+    return Posed(question, *as_check(partition, question), family, frozenset({"Epoch"}))
 
 
 @frozen
@@ -281,7 +313,7 @@ def requirement(text: str) -> Requirement:
     if len(parts) not in {2, 3} or parts[1] not in map(str, range(MOST_FAULTS + 1)):
         message = f"a requirement says how many faults, 0 to {MOST_FAULTS}, must be survived"
         _refuse(text, message, f"write `{parts[0]}:1`")
-    kinds = [*(known.name for known in _KINDS), ANY]
+    kinds = [*(known.name for known in KINDS), ANY]
     kind = parts[2] if len(parts) == 3 else ANY
     if kind not in kinds:
         _refuse(

@@ -1,7 +1,7 @@
 """The mark of our files: by it what modelcheck has written is known from what somebody else has.
 
 It is a comment in the last line, with a digest of all that stands above; so a file that somebody
-changed is theirs.  JSON has no comments, and says in its first lines what it is.
+changed is theirs.  JSON and CSV have no comments, and say in their first lines what they are.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _HEAD = 1 << 14  # bytes in which JSON says what it is
 _JSON = re.compile(
     rb'\{\s*"format": "modelcheck |\{\s*"#meta": \{\s*"format": "ITF",.*?\n {4}"modelcheck": \{', re.DOTALL
 )
+_CSV = re.compile(rb"configuration,[^\n]*,guarantee,faults of,survives,lost with,[^\n]*\n")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
 
@@ -59,7 +60,7 @@ def is_ours(data: bytes) -> bool:
         return _digest(data[: last.start()]) == last[1].decode()
     if data.startswith(_PNG):
         return data.endswith(_png_mark() + _END)
-    return _JSON.match(data[:_HEAD]) is not None
+    return any(head.match(data[:_HEAD]) is not None for head in (_JSON, _CSV))
 
 
 def _digest(data: bytes) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from modelcheck.api import check
 from modelcheck.contract.result import End, Outcome, Result, Unshown, Violated
-from modelcheck.review.answers import Answer, _answer, _mixture
+from modelcheck.review.answers import Answer, _answer, with_parts
 from modelcheck.review.kept import found
 from modelcheck.review.questions import ANY, GUARANTEES, Question, harm, surprise
 from modelcheck.review.story import story
@@ -39,7 +39,7 @@ def stopped(least: int) -> Outcome:
 
 def answer(least: int) -> Answer:
     question = Question((WRITABLE,), ANY, Budget(2))
-    return _mixture(_answer(question, WRITABLE, found(stopped(least))), [])
+    return with_parts(_answer(question, WRITABLE, found(stopped(least))), [])
 
 
 def test_what_is_known_to_break_a_guarantee_breaks_it_without_a_run() -> None:
