@@ -19,6 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
+from modelcheck.asking.textbook.claims import Bearing, Case, Judgement, claims
 from modelcheck.commands.known_bugs import address, bugs
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
@@ -52,6 +53,16 @@ Each is a check that is violated; the runs are those with the fewest faults.
 *Since* and *fixed* are releases of Kafka, empty where the source does not say.
 In its *control*, with the fix and at the same scope or a larger one, all holds.
 [kafka_bugs.toml](kafka_bugs.toml) holds what is told of each; the numbers are those of its check below.
+"""
+
+
+SAID = """\
+### What is said of majority votes and in-sync replicas
+
+Each sentence is in our words; its name leads to where it is said.
+It is judged by the checks below: those in which it is true, and those in which it is not.
+`modelcheck claims C2` tells of each case what it is and how far it was searched, with the runs; \
+[claims.toml](claims.toml) holds the sentences and their cases.
 """
 
 
@@ -135,7 +146,7 @@ def page(tables: Tables) -> str:
     for each in told:
         wrong = sum(bool(question.violations) for question in each.questions)
         heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
-    parts = [ABOUT, _lines(heads), KNOWN, _lines(_known(tables))]
+    parts = [ABOUT, _lines(heads), KNOWN, _lines(_known(tables)), SAID, _lines(_said(tables))]
     for each in told:
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
@@ -155,6 +166,34 @@ def _known(tables: Tables) -> Iterator[str]:
         where = f"[{bug.model}](#{bug.model}) `{bug.check}`"
         control = bug.control and f"`{bug.control}`"
         yield f"| {' | '.join((name, bug.what, bug.since, bug.fixed, where, *numbers, *whole, control))} |"
+
+
+def _said(tables: Tables) -> Iterator[str]:
+    """The lines of the table of claims: whether each is true, by what its checks come to."""
+    yield "| claim | it says | verdict | true in | not in |"
+    yield "| --- | --- | --- | --- | --- |"
+    for claim in claims():
+        bearings = [bearing(tables, case) for case in claim.cases]
+        judged = claim.judged(bearings)
+        verdict = f"true if {claim.condition}" if judged is Judgement.CONDITIONAL else judged.value
+        cells = [f"[{claim.name}]({claim.source})", claim.sentence, verdict]
+        for side in (Bearing.FOR, Bearing.AGAINST):
+            found = [case for case, says in zip(claim.cases, bearings, strict=True) if says is side]
+            cells.append(
+                ", ".join(dict.fromkeys(f"[{case.model}](#{case.model}) `{case.check}`" for case in found))
+            )
+        yield f"| {' | '.join(cells)} |"
+
+
+def bearing(tables: Tables, case: Case) -> Bearing:
+    """What the rows of a check say of a claim; a property without a row is among those that hold."""
+    found = of_check(tables.get(case.model, ()), case.check)
+    own = next((row for row in found if row.claim == f"`{case.property}`"), None)
+    shown = own or next((row for row in found if row.verdict.startswith("hold")), None)
+    words = "" if shown is None else shown.verdict
+    if words.startswith(("hold", "reached")):
+        return case.borne_out(holds=True)
+    return case.borne_out(holds=False) if words in {"violated", "never reached"} else Bearing.OPEN
 
 
 def _line(row: Row) -> str:

@@ -173,6 +173,20 @@ def test_counterexamples_are_drawn(run: Run, tmp_path: Path) -> None:
     ]
 
 
+def test_the_page_asks_first_and_folds_the_answers(run: Run, tmp_path: Path) -> None:
+    code, _, _ = run("claims", "C4", "C13", "--html", "claims.html")
+    page = (tmp_path / "claims.html").read_text(encoding="utf-8")
+    _, fourth, thirteenth = page.split('<article class="card question"')
+
+    assert code == Exit.EXPECTED
+    assert page.count("<details>") == 3  # an answer each, and one run of them
+    assert fourth.index("wait for the answers of equally many") < fourth.index("<details>")
+    assert fourth.index("<details>") < fourth.index("True if the ISR has no more than f + 1 members")
+    assert "<svg" not in fourth
+    assert thirteenth.count("<svg") == 2
+    assert "<script" not in page
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -49,9 +49,13 @@ class Case:
             case None | Unknown():
                 return Bearing.OPEN
             case Holds():
-                return Bearing.FOR if self.must == "hold" else Bearing.AGAINST
+                return self.borne_out(holds=True)
             case Violated():
-                return Bearing.AGAINST if self.must == "hold" else Bearing.FOR
+                return self.borne_out(holds=False)
+
+    def borne_out(self, *, holds: bool) -> Bearing:
+        """What it says of the sentence that the property holds, or does not."""
+        return Bearing.FOR if holds is (self.must == "hold") else Bearing.AGAINST
 
 
 @frozen

@@ -13,12 +13,14 @@ from modelcheck.asking.textbook.told import ROLES, extent, found_words, surprise
 from modelcheck.diagnosis.explain import explain
 
 TITLE = "Majority votes and in-sync replicas: is it true?"
-ABOUT = (
+ASKED = (
     "Sentences from manuals, papers and talks. Is each of them true, always or under some condition? "
-    "Think of a run that refutes it before you open the answer.",
+    "Think of a run that refutes it before you open the answer."
+)
+ANSWERED = (
     "Every answer was computed: by a search of all runs of a model, as far as its scope and its budget of "
     "faults go. What holds, holds within these bounds; what is refuted has a run that shows it, with the "
-    "fewest faults and then the fewest steps.",
+    "fewest faults and then the fewest steps."
 )
 OF = {Bearing.FOR: Role.GOOD, Bearing.AGAINST: Role.BAD, Bearing.OPEN: Role.UNSURE}
 
@@ -28,7 +30,7 @@ def claims_page(found: Sequence[Decided]) -> str:
 
     Costs the explanation of each counterexample, up to some thousand states, and its pictures.
     """
-    return questions_page([_question(each) for each in found], title=TITLE, about=ABOUT)
+    return questions_page([_question(each) for each in found], title=TITLE, about=(ASKED, ANSWERED))
 
 
 def _question(found: Decided) -> Question:
