@@ -12,7 +12,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
 from modelcheck.asking.textbook.claims import Claim, Judgement, claims
 from modelcheck.asking.textbook.search import Decided, decided
-from modelcheck.asking.textbook.told import as_json, counterexamples, summary, told
+from modelcheck.asking.textbook.told import as_json, stories, summary, told
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
@@ -27,14 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "modelcheck claims [NAME ...] [OPTION ...]"
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help="only these, with their counterexamples: C2; all without")
-    add("-v", "--trace", action="store_true", help="tell the counterexamples of all of them")
+    add("names", nargs="*", metavar="NAME", help="only these, and the runs that show it: C2; all without")
+    add("-v", "--trace", action="store_true", help="tell the runs of all of them")
     add("--html", type=Path, metavar="FILE", help="write a page for a course: questions, and folded answers")
     add("--json", action="store_true", help="everything as JSON")
     add("--max-states", type=amounts.count, metavar="N", help="give up each search beyond so many states")
     add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
-    add_draw_options(parser, "write each counterexample in these formats (svg, mermaid, itf, …)")
+    add_draw_options(parser, "write each run in these formats (svg, mermaid, itf, …)")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         from modelcheck.asking.textbook.page import claims_page  # noqa: PLC0415 - jinja2 only for pages
 
         files.put(args.html, "html", claims_page(found))
-    runs = [trace for each in found for _, trace in each.counterexamples]
+    runs = [trace for each in found for _, trace in each.runs]
     draw_asked(args, runs, files, output, is_explained=False)
     return files.exit(*map(_exit, found))
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 def _tell(args: argparse.Namespace, output: Output, found: Decided) -> None:
     output.lines(told(found, output.width))
     if args.trace or args.names:
-        output.lines(counterexamples(found, output.width))
+        output.lines(stories(found, output.width))
 
 
 def _exit(found: Decided) -> Exit:

@@ -134,6 +134,14 @@ def test_a_claim_that_is_named_has_the_stories_of_its_counterexamples(run: Run) 
     assert "C13, refuted: acks=1\nwrites_need_minimum is violated in 1 step, with 1 fault (isolate)" in told
 
 
+def test_a_sentence_that_nothing_refutes_has_the_runs_that_bear_it_out(run: Run) -> None:
+    code, told, _ = run("claims", "C12")
+
+    assert code == Exit.EXPECTED
+    assert "C12, borne out: who takes any replica loses what was acknowledged" in told
+    assert "refuted" not in told
+
+
 def test_a_claim_that_comes_out_otherwise_is_loud(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     right = CLAIMS["C8"]
     wrong = replace(right, cases=tuple(replace(case, expected=FOR) for case in right.cases))

@@ -9,7 +9,7 @@ from counterexamples.lines import Role
 from modelcheck.answers.html_report import LOOKED_AT
 from modelcheck.asking.textbook.claims import Bearing
 from modelcheck.asking.textbook.search import Decided, Shown
-from modelcheck.asking.textbook.told import ROLES, extent, found_words, surprise_words, verdict
+from modelcheck.asking.textbook.told import ROLES, caption, extent, found_words, surprise_words, verdict
 from modelcheck.diagnosis.explain import explain
 
 TITLE = "Majority votes and in-sync replicas: is it true?"
@@ -22,13 +22,14 @@ ANSWERED = (
     "faults go. What holds, holds within these bounds; what is refuted has a run that shows it, with the "
     "fewest faults and then the fewest steps."
 )
+PAIR = 2  # runs that are shown side by side
 OF = {Bearing.FOR: Role.GOOD, Bearing.AGAINST: Role.BAD, Bearing.OPEN: Role.UNSURE}
 
 
 def claims_page(found: Sequence[Decided]) -> str:
     """The page; the same findings give the same bytes.
 
-    Costs the explanation of each counterexample, up to some thousand states, and its pictures.
+    Costs the explanation of each run, up to some thousand states, and its pictures.
     """
     return questions_page([_question(each) for each in found], title=TITLE, about=(ASKED, ANSWERED))
 
@@ -45,6 +46,7 @@ def _question(found: Decided) -> Question:
         tuple(_ground(each) for each in found.shown),
         tuple(_scenes(found)),
         tuple(f"Not as expected: {words}." for words in surprise_words(found)),
+        beside=len(found.runs) == PAIR,
     )
 
 
@@ -55,8 +57,7 @@ def _ground(shown: Shown) -> Ground:
 
 
 def _scenes(found: Decided) -> Iterator[Scene]:
-    """The counterexamples."""
-    for shown, trace in found.counterexamples:
-        case = shown.case
+    for shown, trace in found.runs:
+        case, words = shown.case, caption(shown)
         again = f"modelcheck check {case.model} --check {case.check} --property {case.property} -v"
-        yield Scene(f"Refuted: {case.when}", trace, explain(trace, LOOKED_AT), again)
+        yield Scene(f"{words[0].upper()}{words[1:]}", trace, explain(trace, LOOKED_AT), again)

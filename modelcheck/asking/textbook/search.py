@@ -76,10 +76,14 @@ class Decided:
         return self.judgement in {self.claim.foretold, Judgement.OPEN}
 
     @property
-    def counterexamples(self) -> tuple[tuple[Shown, Trace], ...]:
-        """The cases that refute the sentence by a run, and the run."""
-        refuting = [each for each in self.shown if each.bearing is Bearing.AGAINST]
-        return tuple((each, each.run) for each in refuting if each.run is not None)
+    def runs(self) -> tuple[tuple[Shown, Trace], ...]:
+        """The cases that refute the sentence by a run; where none does, those that bear it out by one."""
+        shown = [(each, each.run) for each in self.shown]
+        for bearing in (Bearing.AGAINST, Bearing.FOR):
+            found = [(each, run) for each, run in shown if each.bearing is bearing and run is not None]
+            if found:
+                return tuple(found)
+        return ()
 
 
 def decided(

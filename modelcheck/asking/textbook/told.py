@@ -92,13 +92,18 @@ def surprise_words(found: Decided) -> Iterator[str]:
         yield f"the sentence is {found.judgement.value}, and was {found.claim.foretold.value}"
 
 
-def counterexamples(found: Decided, width: int) -> Iterator[Line]:
-    """The story of each run that refutes the sentence."""
-    for each, trace in found.counterexamples:
+def stories(found: Decided, width: int) -> Iterator[Line]:
+    """The story of each run that refutes the sentence, or that bears it out where none does."""
+    for each, trace in found.runs:
         yield ()
-        yield from wrapped(line(Piece(f"{found.claim.name}, refuted: ", Role.STRONG)), each.case.when, width)
+        yield from wrapped((), f"{found.claim.name}, {caption(each)}", width, Role.STRONG)
         yield from story(trace, width=width)
         yield from why(trace, width, in_full=False)
+
+
+def caption(shown: Shown) -> str:
+    """What the run of a case is there for."""
+    return f"{'refuted' if shown.bearing is Bearing.AGAINST else 'borne out'}: {shown.case.when}"
 
 
 def summary(found: Sequence[Decided]) -> str:
