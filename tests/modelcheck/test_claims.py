@@ -131,7 +131,8 @@ def test_a_claim_that_is_named_has_the_stories_of_its_counterexamples(run: Run) 
     code, told, _ = run("claims", "C13")
 
     assert code == Exit.EXPECTED
-    assert "C13, refuted: acks=1\nwrites_need_minimum is violated in 1 step, with 1 fault (isolate)" in told
+    assert "C13, refuted: acks=1: a record is taken by a leader that is alone in the ISR\n" in told
+    assert "taken_with_minimum is violated in 2 steps, with 1 fault (isolate)\n" in told
 
 
 def test_a_sentence_that_nothing_refutes_has_the_runs_that_bear_it_out(run: Run) -> None:
@@ -167,8 +168,8 @@ def test_json_has_each_case_and_its_run(run: Run) -> None:
 
     assert code == Exit.EXPECTED
     assert found["verdict"] == "true under a condition"
-    assert [case["found"] for case in found["cases"]] == ["bears it out", "refutes it"]
-    assert found["cases"][1]["outcome"]["properties"][0]["verdict"] == "violated"
+    assert [case["found"] for case in found["cases"]] == ["bears it out", "bears it out", "refutes it"]
+    assert found["cases"][2]["outcome"]["properties"][0]["verdict"] == "violated"
 
 
 def test_counterexamples_are_drawn(run: Run, tmp_path: Path) -> None:
@@ -176,8 +177,8 @@ def test_counterexamples_are_drawn(run: Run, tmp_path: Path) -> None:
 
     assert code == Exit.EXPECTED
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
-        "minimum.minimum_one.writes_need_minimum.itf.json",
-        "minimum.minimum_one.writes_need_minimum.svg",
+        "minimum.minimum_one.taken_with_minimum.itf.json",
+        "minimum.minimum_one.taken_with_minimum.svg",
     ]
 
 
