@@ -20,7 +20,7 @@ ASKED = (
 ANSWERED = (
     "Every answer was computed: by a search of all runs of a model, as far as its scope and its budget of "
     "faults go. What holds, holds within these bounds; what is refuted has a run that shows it, with the "
-    "fewest faults and then the fewest steps."
+    "fewest faults and then the fewest steps, unless what should happen never does."
 )
 PAIR = 2  # runs that are shown side by side
 OF = {Bearing.FOR: Role.GOOD, Bearing.AGAINST: Role.BAD, Bearing.OPEN: Role.UNSURE}
