@@ -43,6 +43,7 @@ COMMANDS = {
         "list the protocols that come with it, and what they expect",
         "modelcheck.commands.protocols",
     ),
+    "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.claims"),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from hashlib import sha256
-from importlib import resources
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from counterexamples.ending import ending
 from counterexamples.explanation import Explanation
 from counterexamples.html.frames import Frame, frames, shown
-from counterexamples.lines import Line, Role, clean
+from counterexamples.html.templates import asset, environment, hashed, shapes, styles
+from counterexamples.lines import Line, Role
 from counterexamples.pictures.depict import picture
-from counterexamples.pictures.drawing import STYLE, said
 from counterexamples.pictures.picture import Picture
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
@@ -24,7 +19,6 @@ from spec.frozen import frozen
 from spec.semantics import Machine
 
 WIDTH = 84  # columns of what stands in the model's own words
-SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
 
 
 @frozen
@@ -149,10 +143,9 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folde
     Costs the picture of each run and, for each step that is shown, taking it once.
     """
     runs = [_run(item, number) for number, item in enumerate(items, 1) if item.trace is not None]
-    dark = STYLE.replace("@media (", "@media screen and (")  # paper is white
-    style = f"{_text('page.css')}\n{dark}"
-    script = _text("page.js")
-    template = _environment().get_template("page.jinja")
+    style = styles("page.css")
+    script = asset("page.js")
+    template = environment().get_template("page.jinja")
     anchors = {run.number - 1: f"run-{run.number}" for run in runs}
     return template.render(
         title=title,
@@ -163,38 +156,9 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folde
         folded=folded,
         style=style,
         script=script,
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        policy=f"default-src 'none'; style-src '{hashed(style)}'; script-src '{hashed(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
     )
-
-
-def _environment() -> Environment:
-    """The templates; whatever they show is escaped, and nothing in it moves or hides text."""
-    environment = Environment(
-        autoescape=True,
-        loader=PackageLoader("counterexamples.html", ""),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-        finalize=_finalized,
-    )
-    environment.globals["signs"] = SIGNS
-    environment.globals["Role"] = Role
-    return environment
-
-
-def _finalized(value: object) -> object:
-    return clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
-
-
-def _text(name: str) -> str:
-    return (resources.files("counterexamples.html") / name).read_text(encoding="utf-8").strip()
-
-
-def _hash(text: str) -> str:
-    """What a content security policy knows a script or style by."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 # ------------------------------------------------------------------------- a run
@@ -217,25 +181,14 @@ def _run(item: Item, number: int) -> Run:
         number,
         tuple(frames(trace, drawn)),
         drawn,
-        _shapes(svg(plain), number, f"{drawn.title}: sequence diagram", drawn.caption),
-        _shapes(storyboard(plain), number, f"{drawn.title}: storyboard", drawn.caption),
+        shapes(svg(plain), number, f"{drawn.title}: sequence diagram", drawn.caption),
+        shapes(storyboard(plain), number, f"{drawn.title}: storyboard", drawn.caption),
         not isinstance(trace.ending, Example | Stops),
         summary,
         tuple(ending(Machine(trace.model, trace.scope), trace, WIDTH)),
         tuple(_bounds(trace, item.budget)),
         tuple(_settings(trace, explained)),
     )
-
-
-def _shapes(drawn: str, number: int, title: str, about: str) -> str:
-    """A picture without its style, which the page has once, and with what a screen reader tells of it."""
-    bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
-    for kind, text in (("title", said(title)), ("desc", said(about))):
-        before, opened, rest = bare.partition(f"<{kind} ")
-        name, _, rest = rest.partition(">")
-        bare = f"{before}{opened}{name}>{text}</{kind}>{rest.partition(f'</{kind}>')[2]}"
-    known = bare.partition('<title id="t')[2].partition('"')[0]
-    return bare.replace(known, f"{known}-{number}")  # two runs may look the same
 
 
 def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -19,6 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
+from modelcheck.asking.textbook.claims import Bearing, Case, Judgement, claims
 from modelcheck.commands.known_bugs import Bug, address, bugs
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
@@ -58,6 +59,16 @@ OTHERS = """\
 
 Mistakes of other systems, or what their protocols would do without one of their rules.
 Where a source has a run of another length, the file of the protocol says beside the check what it counts.
+"""
+
+
+SAID = """\
+### What is said of majority votes and in-sync replicas
+
+Each sentence is in our words; its name leads to where it is said.
+It is judged by the checks below: those in which it is true, and those in which it is not.
+`modelcheck claims C2` tells of each case what it is and how far it was searched, with the runs; \
+[claims.toml](claims.toml) holds the sentences and their cases.
 """
 
 
@@ -144,7 +155,7 @@ def page(tables: Tables) -> str:
     kafka = [bug for bug in bugs() if bug.system == "Kafka"]
     others = [bug for bug in bugs() if bug.system != "Kafka"]
     parts = [ABOUT, _lines(heads), KNOWN, _lines(_of_kafka(kafka, tables))]
-    parts += [OTHERS, _lines(_of_others(others, tables))]
+    parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
     for each in told:
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
@@ -178,6 +189,34 @@ def _found(bug: Bug, tables: Tables) -> tuple[str, ...]:
     numbers = ("", "") if shown is None else (shown.faults, shown.steps)
     whole = (found[0].states, found[0].seconds) if found else ("", "")
     return f"[{bug.model}](#{bug.model}) `{bug.check}`", *numbers, *whole, bug.control and f"`{bug.control}`"
+
+
+def _said(tables: Tables) -> Iterator[str]:
+    """The lines of the table of claims: whether each is true, by what its checks come to."""
+    yield "| claim | it says | verdict | true in | not in |"
+    yield "| --- | --- | --- | --- | --- |"
+    for claim in claims():
+        bearings = [bearing(tables, case) for case in claim.cases]
+        judged = claim.judged(bearings)
+        verdict = f"true if {claim.condition}" if judged is Judgement.CONDITIONAL else judged.value
+        cells = [f"[{claim.name}]({claim.source})", claim.sentence, verdict]
+        for side in (Bearing.FOR, Bearing.AGAINST):
+            found = [case for case, says in zip(claim.cases, bearings, strict=True) if says is side]
+            cells.append(
+                ", ".join(dict.fromkeys(f"[{case.model}](#{case.model}) `{case.check}`" for case in found))
+            )
+        yield f"| {' | '.join(cells)} |"
+
+
+def bearing(tables: Tables, case: Case) -> Bearing:
+    """What the rows of a check say of a claim; a property without a row is among those that hold."""
+    found = of_check(tables.get(case.model, ()), case.check)
+    own = next((row for row in found if row.claim == f"`{case.property}`"), None)
+    shown = own or next((row for row in found if row.verdict.startswith("hold")), None)
+    words = "" if shown is None else shown.verdict
+    if words.startswith(("hold", "reached")):
+        return case.borne_out(holds=True)
+    return case.borne_out(holds=False) if words in {"violated", "never reached"} else Bearing.OPEN
 
 
 def _line(row: Row) -> str:

@@ -53,6 +53,7 @@ DRAWN = {
         {"log": "log", "high_watermark": "hw"},
         {"leader": "leader", "epoch": "epoch", "acknowledged": "acked"},
     ),
+    "kafka_failover": ({"up": "up"}, {}),
     "kafka_follower_reads": ({"high_watermark": "hw"}, {"leader": "leader", "membership": "isr"}),
     "kafka_isr": (
         BROKER,

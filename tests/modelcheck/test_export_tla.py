@@ -32,14 +32,14 @@ COUNTED = """
     kafka_effective_isr.brokers_file_heeded kafka_registration.same_id_refused
     kafka_log_directories.kafka10778_fixed kafka_checkpoint.kafka1647_fixed
     kafka_follower_reads.kafka14372_mended kafka_raft_truncation.no_disk_lost
-    kafka_zk_version.kafka14154_fixed
+    kafka_zk_version.kafka14154_fixed kafka_failover.batched kafka.below_one quorum.slow_one_of_three
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
     kafka_isr.kip841 kafka_requests.kip570 zab.zookeeper2845
     kafka_epochs.kafka7415 kafka_epochs.mixed_formats kafka_transactions.hanging kafka_acks.refused_strict
     kafka_effective_isr.brokers_file_ignored kafka_log_directories.kafka16234 kafka_checkpoint.kafka7414
-    kafka_raft_truncation.kafka12460_unknown
+    kafka_raft_truncation.kafka12460_unknown kafka_failover.overtaken_cheaper
 """.split()
 
 

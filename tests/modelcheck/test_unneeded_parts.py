@@ -20,7 +20,7 @@ QUICK = {  # about 3 s of CPU or less
     *("figure8", "primary_backup", "two_phase_commit", "kafka_acks", "kafka_follower_reads"),
     *("kafka_raft_truncation", "kafka_registration", "kafka_requests", "kafka_zk_version"),
 }
-SLOW = {"kafka_log_directories", "kafka_transactions", "pacifica", "paxos"}  # 10 s at most
+SLOW = {"kafka_failover", "kafka_log_directories", "kafka_transactions", "pacifica", "paxos"}  # 10 s at most
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
 ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
 

@@ -1,0 +1,105 @@
+"""Questions whose answers are folded away, as one self-contained page for a course; it has no JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from counterexamples.explanation import Explanation
+from counterexamples.html.templates import environment, hashed, shapes, styles
+from counterexamples.lines import Role
+from counterexamples.pictures.depict import picture
+from counterexamples.pictures.picture import Picture
+from counterexamples.pictures.storyboard import storyboard
+from counterexamples.pictures.svg import svg
+from counterexamples.trace import Trace
+from spec.frozen import frozen
+
+
+@frozen
+class Ground:
+    """What an answer rests on: the circumstances, what they say, and how that was found."""
+
+    text: str
+    role: Role
+    found: str
+    extent: str = ""
+
+
+@frozen
+class Scene:
+    """A run that shows something, with a title; the explanation gives the sentences above it."""
+
+    title: str
+    trace: Trace
+    explanation: Explanation | None = None
+    command: str = ""
+
+
+@frozen
+class Question:
+    """Something to think about, and, folded away, its answer: in words, by grounds, by runs.
+
+    Runs that are `beside` each other are to be compared.
+    """
+
+    name: str
+    text: str
+    about: str
+    source: str
+    answer: str
+    role: Role
+    grounds: tuple[Ground, ...] = ()
+    scenes: tuple[Scene, ...] = ()
+    remarks: tuple[str, ...] = ()
+    beside: bool = False
+
+
+@frozen
+class Drawn:
+    """A scene as the template sees it."""
+
+    scene: Scene
+    picture: Picture
+    summary: tuple[str, ...]
+    storyboard: str
+    diagram: str
+
+
+def questions_page(questions: Sequence[Question], *, title: str, about: Sequence[str]) -> str:
+    """The page, as the text of an HTML file; the same questions give the same bytes.
+
+    Costs two pictures of each run.
+    """
+    style = styles("page.css", "questions.css")
+    numbers = iter(range(1, 10_000))
+    drawn = {
+        question.name: [_drawn(scene, next(numbers)) for scene in question.scenes] for question in questions
+    }
+    return (
+        environment()
+        .get_template("questions.jinja")
+        .render(
+            title=title,
+            about=about,
+            questions=questions,
+            drawn=drawn,
+            style=style,
+            policy=f"default-src 'none'; style-src '{hashed(style)}'; "
+            "img-src data:; base-uri 'none'; form-action 'none'",
+        )
+    )
+
+
+def _drawn(scene: Scene, number: int) -> Drawn:
+    full = picture(scene.trace, explanation=scene.explanation)
+    plain = replace(full, title="", caption="", bounds="", needs="")  # the page says these in its own words
+    explained = scene.explanation
+    summary = explained.summary if explained is not None else (full.caption,) if full.caption else ()
+    return Drawn(
+        scene,
+        full,
+        summary,
+        shapes(storyboard(plain), number, f"{full.title}: storyboard", full.caption),
+        shapes(svg(plain), number, f"{full.title}: sequence diagram", full.caption),
+    )

@@ -1,0 +1,61 @@
+"""What the pages share: templates that escape all they show, styles, and pictures that stand in a page."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from counterexamples.lines import Role, clean
+from counterexamples.pictures.drawing import STYLE, said
+
+SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
+
+
+def environment() -> Environment:
+    """The templates; whatever they show is escaped, and nothing in it moves or hides text."""
+    environment = Environment(
+        autoescape=True,
+        loader=PackageLoader("counterexamples.html", ""),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        finalize=_finalized,
+    )
+    environment.globals["signs"] = SIGNS
+    environment.globals["Role"] = Role
+    return environment
+
+
+def _finalized(value: object) -> object:
+    return clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def asset(name: str) -> str:
+    """The text of a file beside the templates."""
+    return (resources.files("counterexamples.html") / name).read_text(encoding="utf-8").strip()
+
+
+def hashed(text: str) -> str:
+    """What a content security policy knows a script or style by."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def styles(*names: str) -> str:
+    """These style sheets, and that of the pictures; on paper they are white."""
+    dark = STYLE.replace("@media (", "@media screen and (")
+    return "\n".join([*map(asset, names), dark])
+
+
+def shapes(drawn: str, number: int, title: str, about: str) -> str:
+    """A picture without its style, which the page has once, and with what a screen reader tells of it."""
+    bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
+    for kind, text in (("title", said(title)), ("desc", said(about))):
+        before, opened, rest = bare.partition(f"<{kind} ")
+        name, _, rest = rest.partition(">")
+        bare = f"{before}{opened}{name}>{text}</{kind}>{rest.partition(f'</{kind}>')[2]}"
+    known = bare.partition('<title id="t')[2].partition('"')[0]
+    return bare.replace(known, f"{known}-{number}")  # two runs may look the same

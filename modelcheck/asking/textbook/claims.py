@@ -1,0 +1,114 @@
+"""Sentences about replication and the checks that decide them: `spec/protocols/claims.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from enum import Enum
+from importlib import resources
+
+from modelcheck.contract.result import Holds, Unknown, Violated
+from modelcheck.contract.result import Verdict as Found
+from spec.frozen import frozen
+
+
+class Bearing(Enum):
+    """What a case says of its sentence."""
+
+    FOR = "bears it out"
+    AGAINST = "refutes it"
+    OPEN = "not decided"
+
+
+class Judgement(Enum):
+    """What all cases together say of a sentence."""
+
+    TRUE = "true"
+    CONDITIONAL = "true under a condition"
+    FALSE = "false"
+    OPEN = "not decided"
+
+
+@frozen
+class Case:
+    """A sentence under some circumstances: the property of a check, and whether it `must` hold or fail.
+
+    What is expected is that the sentence is borne out, or refuted.
+    """
+
+    when: str
+    model: str
+    check: str
+    property: str
+    must: str
+    expected: Bearing
+
+    def bearing(self, found: Found | None) -> Bearing:
+        """What the verdict on the property says of the sentence; None where there is no verdict."""
+        match found:
+            case None | Unknown():
+                return Bearing.OPEN
+            case Holds():
+                return self.borne_out(holds=True)
+            case Violated():
+                return self.borne_out(holds=False)
+
+    def borne_out(self, *, holds: bool) -> Bearing:
+        """What it says of the sentence that the property holds, or does not."""
+        return Bearing.FOR if holds is (self.must == "hold") else Bearing.AGAINST
+
+
+@frozen
+class Claim:
+    """A sentence, what it is about, who says so, and its cases.
+
+    It is said to be true under the `condition`, which the cases meet that are expected to bear it
+    out; without a condition (empty), to be true everywhere or false.
+    """
+
+    name: str
+    about: str
+    sentence: str
+    source: str
+    condition: str
+    cases: tuple[Case, ...]
+
+    def judged(self, bearings: Sequence[Bearing]) -> Judgement:
+        """Whether it is true, by what its cases say, in their order."""
+        if Bearing.OPEN in bearings:
+            return Judgement.OPEN
+        if Bearing.AGAINST not in bearings:
+            return Judgement.TRUE
+        met = [found for case, found in zip(self.cases, bearings, strict=True) if _meets(case)]
+        is_met = self.condition and met and Bearing.AGAINST not in met
+        return Judgement.CONDITIONAL if is_met else Judgement.FALSE
+
+    @property
+    def foretold(self) -> Judgement:
+        """What it is expected to be."""
+        return self.judged([case.expected for case in self.cases])
+
+
+def _meets(case: Case) -> bool:
+    """Whether the condition is met in a case."""
+    return case.expected is Bearing.FOR
+
+
+def claims() -> tuple[Claim, ...]:
+    """All of them, in the order of the file. Raises KeyError for an entry that lacks something."""
+    text = (resources.files("spec") / "protocols" / "claims.toml").read_text(encoding="utf-8")
+    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+
+
+def _claim(entry: dict[str, object]) -> Claim:
+    cases = entry.pop("case")
+    assert isinstance(cases, list)
+    return Claim(**{"condition": "", **entry}, cases=tuple(map(_case, cases)))  # type: ignore[arg-type]
+
+
+def _case(entry: dict[str, object]) -> Case:
+    expected = Bearing.AGAINST if entry.pop("against", False) else Bearing.FOR
+    case = Case(**{"must": "hold", **entry}, expected=expected)  # type: ignore[arg-type]
+    if case.must not in {"hold", "fail"}:
+        raise ValueError(f"`{case.must}`: a property must hold or fail")
+    return case

@@ -1,0 +1,63 @@
+"""Claims as a page for a course: each sentence as a question, and its answer behind a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.html.questions import Ground, Question, Scene, questions_page
+from counterexamples.lines import Role
+from modelcheck.answers.html_report import LOOKED_AT
+from modelcheck.asking.textbook.claims import Bearing
+from modelcheck.asking.textbook.search import Decided, Shown
+from modelcheck.asking.textbook.told import ROLES, caption, extent, found_words, surprise_words, verdict
+from modelcheck.diagnosis.explain import explain
+
+TITLE = "Majority votes and in-sync replicas: is it true?"
+ASKED = (
+    "Sentences from manuals, papers and talks. Is each of them true, always or under some condition? "
+    "Think of a run that refutes it before you open the answer."
+)
+ANSWERED = (
+    "Every answer was computed: by a search of all runs of a model, as far as its scope and its budget of "
+    "faults go. What holds, holds within these bounds; what is refuted has a run that shows it, with the "
+    "fewest faults and then the fewest steps, unless what should happen never does."
+)
+PAIR = 2  # runs that are shown side by side
+OF = {Bearing.FOR: Role.GOOD, Bearing.AGAINST: Role.BAD, Bearing.OPEN: Role.UNSURE}
+
+
+def claims_page(found: Sequence[Decided]) -> str:
+    """The page; the same findings give the same bytes.
+
+    Costs the explanation of each run, up to some thousand states, and its pictures.
+    """
+    return questions_page([_question(each) for each in found], title=TITLE, about=(ASKED, ANSWERED))
+
+
+def _question(found: Decided) -> Question:
+    claim, answer = found.claim, verdict(found)
+    return Question(
+        claim.name,
+        claim.sentence,
+        f"said of {claim.about}",
+        claim.source,
+        f"{answer[0].upper()}{answer[1:]}.",
+        ROLES[found.judgement],
+        tuple(_ground(each) for each in found.shown),
+        tuple(_scenes(found)),
+        tuple(f"Not as expected: {words}." for words in surprise_words(found)),
+        beside=len(found.runs) == PAIR,
+    )
+
+
+def _ground(shown: Shown) -> Ground:
+    case = shown.case
+    found = f"{case.model}, check {case.check}: {found_words(shown)}"
+    return Ground(case.when, OF[shown.bearing], found, " · ".join(extent(shown)))
+
+
+def _scenes(found: Decided) -> Iterator[Scene]:
+    for shown, trace in found.runs:
+        case, words = shown.case, caption(shown)
+        again = f"modelcheck check {case.model} --check {case.check} --property {case.property} -v"
+        yield Scene(f"{words[0].upper()}{words[1:]}", trace, explain(trace, LOOKED_AT), again)

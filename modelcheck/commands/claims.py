@@ -1,0 +1,96 @@
+"""`modelcheck claims [NAME …]`: which sentences on quorums and in-sync replicas are true, by searches."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import modelcheck.commands.amounts as amounts
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.sweep import Orders
+from modelcheck.asking.textbook.claims import Claim, Judgement, claims
+from modelcheck.asking.textbook.search import Decided, decided
+from modelcheck.asking.textbook.told import as_json, stories, summary, told
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.source import Source, Span
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.usage = "modelcheck claims [NAME ...] [OPTION ...]"
+    parser.set_defaults(refuse=parser.error)
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="only these, and the runs that show it: C2; all without")
+    add("-v", "--trace", action="store_true", help="tell the runs of all of them")
+    add("--html", type=Path, metavar="FILE", help="write a page for a course: questions, and folded answers")
+    add("--json", action="store_true", help="everything as JSON")
+    add("--max-states", type=amounts.count, metavar="N", help="give up each search beyond so many states")
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
+    add_draw_options(parser, "write each run in these formats (svg, mermaid, itf, …)")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Decide the claims; 0 where all are as the data say, 1 where one is not, 3 where one is open."""
+    refuse_out_alone(args)
+    files = Files(output, [], force=args.force)
+    if args.html is not None:
+        files.refuse(args.html)
+    asked = _picked(claims(), args.names)
+    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    orders = Orders(Limits(args.max_states, args.max_time, args.max_memory))
+    progress.begin("reading the protocols")
+    found = []
+    try:
+        for each in decided(asked, orders, reporter=progress):
+            found.append(each)
+            progress.clear()
+            if not args.json:
+                _tell(args, output, each)
+    finally:
+        progress.clear()
+    if args.json:
+        output.json([as_json(each) for each in found])
+    else:
+        output.write(f"\n{summary(found)}\n")
+    if args.html is not None:
+        from modelcheck.asking.textbook.page import claims_page  # noqa: PLC0415 - jinja2 only for pages
+
+        files.put(args.html, "html", claims_page(found))
+    runs = [trace for each in found for _, trace in each.runs]
+    draw_asked(args, runs, files, output, is_explained=False)
+    return files.exit(*map(_exit, found))
+
+
+def _tell(args: argparse.Namespace, output: Output, found: Decided) -> None:
+    output.lines(told(found, output.width))
+    if args.trace or args.names:
+        output.lines(stories(found, output.width))
+
+
+def _exit(found: Decided) -> Exit:
+    if found.surprises or not found.is_foretold:
+        return Exit.VIOLATED
+    return Exit.UNKNOWN if found.judgement is Judgement.OPEN else Exit.EXPECTED
+
+
+def _picked(known: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
+    """The claims of these names, whether in capitals or not; all without names."""
+    by_name = {claim.name.lower(): claim for claim in known}
+    for name in names:
+        if name.lower() not in by_name:
+            listed = [claim.name for claim in known]
+            help_ = suggest(name, listed) or f"there are {', '.join(listed)}"
+            what = f"no claim is called `{name}`"
+            raise SpecError(
+                [Diagnostic("R0902", Source("claims", name), Span(0, len(name)), what, help=help_)]
+            )
+    wanted = {name.lower() for name in names}
+    return [claim for key, claim in by_name.items() if not wanted or key in wanted]
