@@ -152,7 +152,7 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folde
     dark = STYLE.replace("@media (", "@media screen and (")  # paper is white
     style = f"{_text('page.css')}\n{dark}"
     script = _text("page.js")
-    template = _environment().get_template("page.jinja")
+    template = environment().get_template("page.jinja")
     anchors = {run.number - 1: f"run-{run.number}" for run in runs}
     return template.render(
         title=title,
@@ -163,25 +163,25 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folde
         folded=folded,
         style=style,
         script=script,
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        policy=f"default-src 'none'; style-src '{content_hash(style)}'; script-src '{content_hash(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
     )
 
 
-def _environment() -> Environment:
-    """The templates; whatever they show is escaped, and nothing in it moves or hides text."""
-    environment = Environment(
+def environment(package: str = "counterexamples.html") -> Environment:
+    """The templates of a package; whatever they show is escaped, and nothing in it moves or hides text."""
+    made = Environment(
         autoescape=True,
-        loader=PackageLoader("counterexamples.html", ""),
+        loader=PackageLoader(package, ""),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
         finalize=_finalized,
     )
-    environment.globals["signs"] = SIGNS
-    environment.globals["Role"] = Role
-    return environment
+    made.globals["signs"] = SIGNS
+    made.globals["Role"] = Role
+    return made
 
 
 def _finalized(value: object) -> object:
@@ -192,7 +192,7 @@ def _text(name: str) -> str:
     return (resources.files("counterexamples.html") / name).read_text(encoding="utf-8").strip()
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
     """What a content security policy knows a script or style by."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 

@@ -119,6 +119,7 @@ def _variable(variable: ir.Variable, types: Types) -> Json:
         "type": types.number(variable.type),
         "owner": owner,
         "ghost": variable.ghost,
+        "network": variable.network is not None,
     }
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from counterexamples.play.described import Types, described
+from counterexamples.play.page import play_page
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.wasm.kernel import web_kernel
 from spec.ir import Check, Model
 from spec.semantics import Machine
 
 Json = Any
+
+
+def played(model: Model, check: Check) -> str:
+    """The page, as the text of an HTML file. Costs what good machine code for the check does. Raises TooWide."""
+    return play_page(*playable(model, check))
 
 
 def playable(model: Model, check: Check) -> tuple[bytes, Json]:

@@ -122,7 +122,7 @@ def web_kernel(task: Task, types: Types) -> WebKernel:
         "actions": [action.name for action in ordered],
         "shapes": [_shape(shape, types) for shape in shapes.known],
         "variables": [_field(field) for field in laid.variables],
-        "counters": [_field(field) for field in laid.counters],
+        "counters": [_field(field) | {"most": task.budget.counted[field.name]} for field in laid.counters],
     }
     return WebKernel(made, laid, used)
 
