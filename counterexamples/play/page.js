@@ -50,6 +50,7 @@
   const address = (node) => path(node).map((each) => each.ordinal).join(".");
   const sentence = (step) => values.says(step, told.actions[step.action].says);
   const hasLeft = (node) => budget === null || node.faults < budget;
+  const left = () => (budget === null ? Infinity : Math.max(0, budget - at.faults));
 
   // Whether a property is broken in a state, or by the step to it.
   function isBroken(property, node) {
@@ -160,6 +161,8 @@
         property.says ? element("span", { class: "says" }, `: ${property.says}`) : "");
     };
     byId("properties").replaceChildren(...asked.map(line));
+    byId("broken").hidden = at.broken.length === 0;
+    byId("broken").textContent = `✗ broken: ${at.broken.join(", ")}`;
     const others = told.properties.filter((each) => !each.asked);
     byId("others").hidden = others.length === 0;
     byId("others").querySelector("ul").replaceChildren(...others.map(line));
@@ -189,12 +192,13 @@
     if (fresh.length) marks.push(element("span", { class: "words bad" }, `✗ breaks ${fresh.join(", ")}`));
     if (Values.equal(next.state, at.state)) marks.push(element("span", { class: "was" }, "changes nothing"));
     if (at.children.has(step.ordinal)) marks.push(element("span", { class: "was" }, "tried"));
-    const name = values.name(step);
+    const name = values.name(step), said = sentence(step);
+    const isPlain = name.length <= 40 || records(at).some((each) => each !== step && each.outcome === "taken" && sentence(each) === said);
     return element("button",
       { type: "button", class: `step ${kind}`, "aria-disabled": isOver ? "true" : null, "data-number": number,
         "data-step": name, onclick: () => isOver || take(step.ordinal, true) },
       element("span", { class: "number" }, String(number)),
-      element("span", {}, sentence(step), " ", element("code", {}, name), ...marks.flatMap((each) => [" ", each])));
+      element("span", {}, said, " ", isPlain && said !== name ? element("code", {}, name) : "", ...marks.flatMap((each) => [" ", each])));
   }
 
   // What cannot happen, by action and by the guard or limit that refuses it.
@@ -223,7 +227,8 @@
   function reason(group) {
     const [{ action, outcome, why }] = group;
     const who = group.map((each) => values.name(each).slice(action.length).replace(/^ \| /, "")).filter(Boolean);
-    const some = who.length > 8 ? `${who.slice(0, 8).join(" ")} and ${who.length - 8} more` : who.join(" ");
+    const shown = who.filter((_, i) => who.slice(0, i + 1).join(" ").length <= 120);
+    const some = [...shown, ...(who.length > shown.length ? [`and ${who.length - shown.length} more`] : [])].join(" ");
     const about = some ? [" ", element("span", { class: "was" }, `for ${some}`)] : [];
     if (outcome === "cut") return [`would leave the scope of ${why}`, ...about];
     if (outcome === "spent") {
@@ -231,9 +236,9 @@
       return [`no more: the check allows ${most}`];
     }
     const [name, text] = told.actions[action].guards[why];
-    const first = group[0].said ? [element("br"), element("span", { class: "was" }, `e.g. ${sentence(group[0])}`)] : [];
+    const example = group[0].said ? [element("br"), element("span", { class: "was" }, `e.g. ${sentence(group[0])}`)] : [];
     const test = element("code", {}, text);
-    return [...(name ? ["refused by ", element("b", {}, name), ": "] : ["refused, for it needs "]), test, ...about, ...first];
+    return [...(name ? ["refused by ", element("b", {}, name), ": "] : ["refused, for it needs "]), test, ...about, ...example];
   }
 
   // The run, and where else it was tried to go on.
@@ -271,8 +276,8 @@
 
   function showBudget() {
     const kinds = told.kernel.counters.map((each) => `${each.name} ${at.spent[each.name]} of ${each.most}`);
-    const all = budget === null ? `${at.faults} so far` : `${at.faults} of ${budget}`;
-    byId("spent").textContent = [all, ...kinds].join(" · ");
+    byId("spent").textContent = [at.faults, ...kinds].join(" · ");
+    byId("more").placeholder = left() === Infinity ? "any" : String(left());
   }
 
   // ------------------------------------------------------------------ searching
@@ -282,15 +287,15 @@
   if (wrongs.length) ways.append(element("option", { value: "" }, "a loss: any property of the check broken"));
   for (const property of told.properties) {
     if (RARE.has(property.kind)) continue;
-    const what = { reachable: "reached", recoverable: "true again" }[property.kind] || "broken";
-    ways.append(element("option", { value: property.name }, `${property.name} ${what}`));
+    const end = { reachable: "reached", recoverable: "true again" }[property.kind] || "broken";
+    ways.append(element("option", { value: property.name, "data-end": end }, `${property.name} ${end}`));
   }
   if (!ways.options.length) byId("search").hidden = true;
 
   function options() {
     const typed = byId("more").value.trim();
     const own = told.properties.find((each) => each.name === ways.value);
-    const faults = typed === "" ? Infinity : Math.max(0, Number(typed));
+    const faults = typed === "" ? left() : Math.max(0, Number(typed));
     if (own?.kind === "recoverable") return { faults, goal: own.name };
     return { faults, wanted: own ? [own.name] : wrongs.map((each) => each.name) };
   }
@@ -340,9 +345,10 @@
     }
     const steps = node.depth - from.depth, costs = node.faults - from.faults;
     if (budget !== null && node.faults > budget) setBudget(node.faults);
-    const what = found.error ? "The model makes an error" : `${found.property}`;
-    const text = steps ? `${what}: ${count(steps, "step")} from there, ${count(costs, "fault")} (${looked}). No way has fewer faults, nor as many and fewer steps.`
-      : `${what}: it is so in this state already.`;
+    const end = ways.options[ways.selectedIndex].dataset.end || "broken";
+    const what = found.error ? "The model makes an error" : `${found.property} is ${end}`;
+    const least = `No way has fewer faults, or as many faults and fewer steps (${looked}).`;
+    const text = steps ? `${what} after ${count(steps, "step")}, ${count(costs, "fault")}. ${least}` : `${what} in this state already.`;
     stop(text);
     go(node, text);
   }
@@ -443,7 +449,7 @@
   });
 
   setBudget(told.faults);
-  byId("more").value = told.faults === null ? "" : String(told.faults);
+  if (matchMedia("(max-width: 59.99rem)").matches) byId("whole").open = false;
   const [start, isWhole] = location.hash ? follow(location.hash.slice(1)) : [roots[0], true];
   document.body.classList.add("ready");
   go(start);

@@ -1,4 +1,4 @@
-"""One self-contained page that runs a model: its kernel, what it knows of it, and the scripts that drive it."""
+"""One self-contained page that runs a model: its kernel, its words, and the scripts that drive it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from counterexamples.html.page import content_hash, environment
+from counterexamples.lines import clean
 from counterexamples.pictures.drawing import STYLE
 
 Json = Any
@@ -32,7 +33,7 @@ def play_page(code: bytes, told: Json) -> str:
         model=f"{told['model']} · {told['itf']['source']}",
         scope=told["scope"],
         config=told["config"],
-        told=json.dumps(told, separators=(",", ":")).replace("<", "\\u003c"),
+        told=json.dumps(_clean(told), separators=(",", ":")).replace("<", "\\u003c"),
         kernel=b64encode(gzip.compress(code, 9, mtime=0)).decode(),
         engine=engine,
         script=script,
@@ -41,6 +42,19 @@ def play_page(code: bytes, told: Json) -> str:
         f"script-src '{content_hash(engine)}' '{content_hash(script)}' 'wasm-unsafe-eval'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
     )
+
+
+def _clean(told: Json) -> Json:
+    """The same, with nothing in its texts that moves or hides others."""
+    match told:
+        case str():
+            return clean(told)
+        case dict():
+            return {key: _clean(value) for key, value in told.items()}
+        case list() | tuple():
+            return [_clean(each) for each in told]
+        case _:
+            return told
 
 
 def _text(name: str, package: str = "counterexamples.play") -> str:

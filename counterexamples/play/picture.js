@@ -236,10 +236,22 @@ const Picture = (() => {
       }
       variables.forEach((variable, i) => {
         if (variable.network) {
-          made.push(element("p", {}, element("b", {}, `Under way (${variable.name}): `), show(variable.type, state[i])));
+          const all = messages(variable.type, state[i]);
+          made.push(element("p", {}, element("b", {}, `Under way (${variable.name}): `), all.length ? "" : "nothing"));
+          if (all.length) made.push(element("ul", { class: "messages" }, ...all.map((text) => element("li", {}, text))));
         }
       });
       return made;
+    }
+
+    // The messages of a network, each after the channel that it is in, if there are several.
+    function messages(number, value) {
+      const type = types[number];
+      if (type.is !== "map") {
+        return type.is === "bag" ? value.map(([each, many]) => show(type.of, each) + (many > 1 ? ` × ${many}` : ""))
+          : value.map((each) => show(type.of, each));
+      }
+      return type.keys.flatMap((key, i) => messages(type.of, value[i]).map((text) => `${show(type.key, key)}: ${text}`));
     }
 
     // --------------------------------------------------------------------- tables

@@ -15,7 +15,7 @@ Json = Any
 
 
 def played(model: Model, check: Check) -> str:
-    """The page, as the text of an HTML file. Costs what good machine code for the check does. Raises TooWide."""
+    """The page, as the text of an HTML file. Costs what good code for the check does. Raises TooWide."""
     return play_page(*playable(model, check))
 
 

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,10 +16,11 @@ from counterexamples.itf.encode import encoder
 from modelcheck.answers.played import playable
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.contract.result import Violated
 from modelcheck.explicit.codegen.layout import Layout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
 from spec.ir import Check, Kind, Model, PropertyKind
-from spec.load import load
+from spec.load import load, loads
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import show
 
@@ -38,10 +39,37 @@ Json = Any
 SAMPLE = 60  # states of which everything is compared
 
 
+BROKEN_BY_A_STEP = """
+protocol leaps
+state { n: 0..9 = 0 }
+action walk { require few: n < 2
+  n := n + 1 }
+action leap { require far: n == 2
+  n := n + 5 }
+step slow: n <= old(n) + 1
+check all { expect slow violated in 3 steps }
+"""
+
+
 @cache
 def question(file: str, name: str | None, scope: tuple[str, ...]) -> tuple[Model, Check]:
     model, own = next((m, c) for m in load(ROOT / file) for c in m.checks if name in {None, c.name})
     return model, apply(model, own, Overrides(scope))
+
+
+class Asked(NamedTuple):
+    """A question that is the same only as itself: to compare models takes long."""
+
+    model: Model
+    check: Check
+
+    def __hash__(self) -> int:
+        return hash((id(self.model), self.check.name))
+
+
+@cache
+def playable_once(asked: Asked) -> tuple[bytes, Json]:
+    return playable(*asked)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +81,7 @@ def node() -> str:
 
 
 def answers(node: str, folder: Path, model: Model, asked: Check, **ask: Json) -> Json:
-    code, told = playable(model, asked)
+    code, told = playable_once(Asked(model, asked))
     (folder / "code.wasm").write_bytes(code)
     (folder / "scripts.js").write_text("\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS))
     (folder / "data.json").write_text(json.dumps({"told": told, "ask": ask}))
@@ -71,7 +99,7 @@ def test_a_page_finds_as_many_states_in_every_layer(
     asked = replace(own, only=(), expect=())
 
     stats = check(model, asked).findings.stats
-    found = answers(node, tmp_path, model, asked, levels=True, faults=asked.budget.total)
+    found = answers(node, tmp_path, model, own, levels=True, faults=asked.budget.total)
 
     layers: dict[int, int] = {}
     for faults, _, new in found["levels"]:
@@ -155,3 +183,28 @@ def meant(machine: Machine, asked: Check, state: State) -> Json:
         truth,
         not machine.can_go_on(state) if free else None,
     )
+
+
+def test_the_shortest_way_to_a_loss_is_that_of_the_engine(node: str, tmp_path: Path) -> None:
+    model, asked = question("spec/protocols/kafka.rsm", "jepsen", ())
+    verdict = check(model, asked).verdict("acknowledged_survive")
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+
+    answer = answers(node, tmp_path, model, asked, wanted=["acknowledged_survive"])["found"]
+
+    assert len(answer["found"]["path"]) == len(verdict.trace.steps)
+    assert answer["faults"] == verdict.trace.faults
+
+
+def test_a_step_that_breaks_a_property_is_found_as_soon(node: str, tmp_path: Path) -> None:
+    model = loads(BROKEN_BY_A_STEP)[0]
+    asked = model.checks[0]
+    verdict = check(model, asked).verdict("slow")
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+
+    answer = answers(node, tmp_path, model, asked, wanted=["slow"])["found"]
+
+    assert answer["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
+    assert len(verdict.trace.steps) == 3  # of which the last is the one that breaks it
