@@ -28,61 +28,15 @@
 
   // ------------------------------------------------------------------ the runs
 
-  // A tree of all that was tried: each state with the step that led to it, and the steps taken from there.
-  const roots = told.starts.map((words, ordinal) =>
-    made(null, ordinal, BigUint64Array.from(words, (word) => BigInt(`0x${word}`)), null));
+  const runs = Runs.of(told, kernel, wrongs);
+  const { roots, records, root, path, address, child } = runs;
+  const traces = Traces.of(told, kernel, values, runs);
   let at = roots[0];
   let budget = told.faults; // of all faults together; null: any number
 
-  function made(parent, ordinal, words, step) {
-    const { state, spent } = kernel.values(words);
-    const kind = step && told.actions[step.action].kind;
-    const node = { parent, ordinal, words, step, state, spent, kind, children: new Map(), last: null };
-    node.depth = parent ? parent.depth + 1 : 0;
-    node.faults = parent ? parent.faults + (kind === "fault") : 0;
-    node.broken = wrongs.filter((each) => isBroken(each, node)).map((each) => each.name);
-    return node;
-  }
-
-  const records = (node) => (node.records ||= kernel.tell(node.words));
-  const root = (node) => (node.parent ? root(node.parent) : node);
-  const path = (node) => (node.parent ? [...path(node.parent), node] : [node]);
-  const address = (node) => path(node).map((each) => each.ordinal).join(".");
   const sentence = (step) => values.says(step, told.actions[step.action].says);
   const hasLeft = (node) => budget === null || node.faults < budget;
   const left = () => (budget === null ? Infinity : Math.max(0, budget - at.faults));
-
-  // Whether a property is broken in a state, or by the step to it.
-  function isBroken(property, node) {
-    switch (property.kind) {
-      case "invariant": case "lemma": return kernel.isTrue(property.name, node.words) === false;
-      case "step": case "assert": return Boolean(node.step && node.step.broken.includes(property.name));
-      case "deadlock free": return kernel.isDead(node.words);
-      default: return false;
-    }
-  }
-
-  function child(node, ordinal) {
-    if (!node.children.has(ordinal)) {
-      const step = records(node).find((each) => each.ordinal === ordinal);
-      if (!step) return null;
-      node.children.set(ordinal, made(node, ordinal, step.state, step));
-    }
-    return node.children.get(ordinal);
-  }
-
-  // The state at an address; where that ends in no step, the last that there is.
-  function follow(text) {
-    const ordinals = text.split(".").map(Number);
-    let node = roots[ordinals[0]];
-    if (!node) return [roots[0], false];
-    for (const ordinal of ordinals.slice(1)) {
-      const next = child(node, ordinal);
-      if (!next) return [node, false];
-      node = next;
-    }
-    return [node, true];
-  }
 
   function go(node, saying = "") {
     at = node;
@@ -185,7 +139,7 @@
 
   function button(step, number, kind) {
     const isOver = kind === "fault" && !hasLeft(at);
-    const next = at.children.get(step.ordinal) || made(at, step.ordinal, step.state, step);
+    const next = at.children.get(step.ordinal) || runs.made(at, step.ordinal, step.state, step);
     const fresh = next.broken.filter((name) => !at.broken.includes(name) || step.broken.includes(name));
     const marks = [];
     if (isOver) marks.push(element("span", { class: "was" }, "no fault is left"));
@@ -358,55 +312,6 @@
     byId("budget").value = most === null ? "" : String(most);
   }
 
-  // --------------------------------------------------------------------- traces
-
-  function save() {
-    const all = path(at);
-    const given = (list) => Object.fromEntries(list.map((each) => [each.name, values.itf(each.type, each.value)]));
-    const states = all.map((node, index) => ({
-      "#meta": {
-        index,
-        ...(node.step ? {
-          action: node.step.action,
-          params: given(node.step.params),
-          choices: node.step.choices.map((each) => ({ name: each.name, value: values.itf(each.type, each.value) })),
-        } : {}),
-        faults: node.faults,
-      },
-      ...Object.fromEntries(told.variables.map((variable, i) => [variable.name, values.itf(variable.type, node.state[i])])),
-    }));
-    const meta = { ...told.itf, modelcheck: { ...told.itf.modelcheck, faults: at.faults } };
-    return JSON.stringify({ "#meta": meta, vars: told.variables.map((each) => each.name), states }, null, 1);
-  }
-
-  // Take the steps of a trace, as far as they are the model's.
-  function replay(text) {
-    const names = told.variables.map((each) => each.name);
-    const trace = JSON.parse(text);
-    if (!Array.isArray(trace.states) || !trace.states.length) throw new Error("it has no `states`");
-    const missing = names.filter((name) => !(name in trace.states[0]));
-    if (missing.length) throw new Error(`its states have no ${missing.join(", ")}`);
-    const key = (state) => names.map((name) => Values.plain(state[name])).join();
-    const own = (state) => told.variables.map((each, i) => Values.plain(values.itf(each.type, state[i]))).join();
-    let node = roots.find((each) => own(each.state) === key(trace.states[0]));
-    if (!node) throw new Error("its first state is none in which this model starts");
-    for (const [index, state] of trace.states.slice(1).entries()) {
-      const wanted = key(state), meta = state["#meta"] || {};
-      const fits = records(node).filter((each) => each.outcome === "taken" && own(kernel.values(each.state).state) === wanted);
-      const isNamed = (each) => each.action === meta.action && Values.plain(meta.params ?? {}) ===
-        Values.plain(Object.fromEntries(each.params.map((one) => [one.name, values.itf(one.type, one.value)])));
-      const step = fits.find(isNamed) || fits[0];
-      if (!step) {
-        go(node);
-        throw new Error(`state ${index + 1} is not one step of this model from state ${index}, which is shown`);
-      }
-      node = child(node, step.ordinal);
-    }
-    if (budget !== null && node.faults > budget) setBudget(node.faults);
-    go(node);
-    return node;
-  }
-
   // ---------------------------------------------------------------------- using
 
   byId("undo").addEventListener("click", undo);
@@ -418,7 +323,7 @@
     show("");
   });
   byId("save").addEventListener("click", () => {
-    const link = URL.createObjectURL(new Blob([save()], { type: "application/json" }));
+    const link = URL.createObjectURL(new Blob([traces.save(at)], { type: "application/json" }));
     const anchor = element("a", { href: link, download: `${told.model}.${told.check}.itf.json` });
     anchor.click();
     setTimeout(() => URL.revokeObjectURL(link), 10_000);
@@ -428,12 +333,15 @@
     const [file] = target.files;
     target.value = "";
     if (!file) return;
-    try { say(`${file.name}: ${count(replay(await file.text()).depth, "step")}.`); } catch (error) {
-      say(`${file.name}: ${error instanceof SyntaxError ? "it is no JSON" : error.message}.`);
+    const { node, problem } = traces.replay(await file.text());
+    if (node) {
+      if (budget !== null && node.faults > budget) setBudget(node.faults);
+      go(node);
     }
+    say(`${file.name}: ${problem || count(node.depth, "step")}.`);
   });
   addEventListener("hashchange", () => {
-    const [node, isWhole] = follow(location.hash.slice(1));
+    const [node, isWhole] = runs.follow(location.hash.slice(1));
     go(node);
     say(isWhole ? "" : "The address is of a run that this model does not have; this is as far as it goes.");
   });
@@ -450,7 +358,7 @@
 
   setBudget(told.faults);
   if (matchMedia("(max-width: 59.99rem)").matches) byId("whole").open = false;
-  const [start, isWhole] = location.hash ? follow(location.hash.slice(1)) : [roots[0], true];
+  const [start, isWhole] = location.hash ? runs.follow(location.hash.slice(1)) : [roots[0], true];
   document.body.classList.add("ready");
   go(start);
   if (!isWhole) say("The address is of a run that this model does not have; this is as far as it goes.");

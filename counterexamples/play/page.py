@@ -13,8 +13,8 @@ from counterexamples.lines import clean
 from counterexamples.pictures.drawing import STYLE
 
 Json = Any
-ENGINE = ("values.js", "engine.js", "worker.js")  # what a search in a worker needs too
-SHOWN = ("picture.js", "page.js")
+ENGINE = ("values.js", "engine.js", "search.js", "worker.js")  # what a search in a worker needs too
+SHOWN = ("picture.js", "runs.js", "traces.js", "page.js")
 
 
 def play_page(code: bytes, told: Json) -> str:

@@ -130,6 +130,7 @@ const Values = (() => {
 
   // What ITF says, so that two texts are equal where they say the same: plain numbers, members and keys in order.
   function plain(json) {
+    if (json === undefined) return "";
     if (typeof json === "number") return `n${json}`;
     if (json === null || typeof json !== "object") return JSON.stringify(json);
     if (Array.isArray(json)) return `[${json.map(plain).join()}]`;

@@ -3,7 +3,7 @@ if (typeof document === "undefined" && typeof self !== "undefined" && self.postM
   self.onmessage = async ({ data: { code, used, start, options } }) => {
     try {
       const kernel = await Engine.load(code, used);
-      const searching = Engine.search(kernel, [start], options);
+      const searching = Search.search(kernel, [start], options);
       let told = 0;
       for (;;) {
         const { done, value } = searching.next();

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from pathlib import Path
 
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.overrides import one_check
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.commands.unmet import refuse_unstartable
@@ -37,11 +39,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files.refuse(args.html)
     model, check = one_check(load(args.file), args.check, args.of, given_by(args), "a page to play with")
     refuse_unstartable(model, check)
+    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    progress.begin(f"{model.name} · {check.name}: compiling it for a page")
     try:
         page = played(model, check)
     except TooWide as wide:
+        progress.clear()
         output.tell(f"modelcheck: {model.name} · {check.name} cannot be played: {wide}")
         output.tell("  A page runs the explicit engine: try a smaller scope with --scope.")
         return Exit.UNKNOWN
+    finally:
+        progress.clear()
     files.put(args.html, "html", page)
     return files.exit()

@@ -4,7 +4,7 @@
 const fs = require("fs");
 const vm = require("vm");
 const [scripts, code, data] = process.argv.slice(2).map((path) => fs.readFileSync(path));
-vm.runInThisContext(`${scripts}\n;globalThis.Engine = Engine; globalThis.Values = Values;`);
+vm.runInThisContext(`${scripts}\n;Object.assign(globalThis, { Engine, Search, Values });`);
 const { told, ask } = JSON.parse(data);
 const words = (state) => BigUint64Array.from(state, (word) => BigInt(`0x${word}`));
 const hex = (state) => Array.from(state, (word) => word.toString(16));
@@ -30,10 +30,10 @@ Engine.load(code, told.kernel).then((kernel) => {
   if (ask.levels) {
     answer.levels = [];
     const seconds = process.hrtime.bigint();
-    answer.states = Engine.run(Engine.search(kernel, starts, { faults, levels: answer.levels })).states;
+    answer.states = Search.run(Search.search(kernel, starts, { faults, levels: answer.levels })).states;
     answer.seconds = Number(process.hrtime.bigint() - seconds) / 1e9;
   }
-  if (ask.wanted) answer.found = Engine.run(Engine.search(kernel, starts, { faults, wanted: ask.wanted }));
+  if (ask.wanted) answer.found = Search.run(Search.search(kernel, starts, { faults, wanted: ask.wanted }));
   if (ask.states) answer.about = ask.states.map((state) => about(kernel, values, words(state)));
   console.log(JSON.stringify(answer));
 });

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
@@ -23,11 +24,12 @@ from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import load, loads
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import show
+from tests.model_texts import model_text
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 PROTOCOLS = ROOT / "spec" / "protocols"
-SCRIPTS = [ROOT / "counterexamples" / "play" / name for name in ("values.js", "engine.js")]
+SCRIPTS = [ROOT / "counterexamples" / "play" / name for name in ("values.js", "engine.js", "search.js")]
 AGREED = ("choice_in_rounds", "set_in_a_network", "bags_in_small_tables", "wide_members")
 MODELS: list[tuple[str, str | None, tuple[str, ...]]] = [
     ("spec/protocols/kafka.rsm", "jepsen", ()),
@@ -124,6 +126,19 @@ def test_a_page_tells_of_a_state_what_the_language_means(
 
     for state, found in zip(sample, told, strict=True):
         assert what(found, laid) == meant(machine, asked, state)
+
+
+@pytest.mark.parametrize("seed", [2, 10, 12])
+def test_a_page_tells_of_random_models_what_the_language_means(seed: int, node: str, tmp_path: Path) -> None:
+    (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
+    asked = model.checks[0]
+    machine = Machine(model, asked.scope)
+    laid, sample = layout(model, asked.scope, dict(asked.budget.counted)), some_states(machine)
+
+    ask = [[f"{word:x}" for word in laid.pack(state)] for state in sample]
+    told = answers(node, tmp_path, model, asked, states=ask)["about"]
+
+    assert [what(found, laid) for found in told] == [meant(machine, asked, state) for state in sample]
 
 
 def some_states(machine: Machine) -> list[State]:
