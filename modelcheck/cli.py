@@ -36,6 +36,7 @@ COMMANDS = {
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
     "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),
+    "play": ("write a page in which a check's model is played, step by step", "modelcheck.commands.play"),
     "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.shrink"),
     "certify": ("check a proof in a file again, by other means", "modelcheck.commands.certify"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),

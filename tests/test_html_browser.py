@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,37 +17,22 @@ from playwright.sync_api import (
     Page,
     Request,
     expect,
-    sync_playwright,
 )
 
 from counterexamples.html.page import Card, Item, Verdict, page
 from counterexamples.lines import Role
 from counterexamples.trace import Trace
+from tests.browsers import installed
 from tests.stories import story
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 NASTY = "</script><script>document.title='hacked'</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for all tests of a worker."""
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip("no Chromium or Chrome is installed")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
+    with installed() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -14,29 +14,29 @@ from counterexamples.pictures.drawing import STYLE, said
 SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
 
 
-def environment() -> Environment:
-    """The templates; whatever they show is escaped, and nothing in it moves or hides text."""
-    environment = Environment(
+def environment(package: str = "counterexamples.html") -> Environment:
+    """The templates of a package; whatever they show is escaped, and nothing in it moves or hides text."""
+    made = Environment(
         autoescape=True,
-        loader=PackageLoader("counterexamples.html", ""),
+        loader=PackageLoader(package, ""),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
         finalize=_finalized,
     )
-    environment.globals["signs"] = SIGNS
-    environment.globals["Role"] = Role
-    return environment
+    made.globals["signs"] = SIGNS
+    made.globals["Role"] = Role
+    return made
 
 
 def _finalized(value: object) -> object:
     return clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def asset(name: str) -> str:
-    """The text of a file beside the templates."""
-    return (resources.files("counterexamples.html") / name).read_text(encoding="utf-8").strip()
+def asset(name: str, package: str = "counterexamples.html") -> str:
+    """The text of a file beside the templates of a package."""
+    return (resources.files(package) / name).read_text(encoding="utf-8").strip()
 
 
 def hashed(text: str) -> str:

@@ -16,6 +16,7 @@ from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model, pick_parts, pick_property
 from modelcheck.asking.overrides import Overrides, apply, free_check, one_check
 from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.commands.unmet import refuse_unstartable
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
@@ -29,9 +30,7 @@ from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Budget, Check, Model
 from spec.load import load
-from spec.semantics import Machine
 from spec.source import Span
-from spec.values import ModelError
 
 MOST = 20_000  # states that are explored: some ten seconds
 LARGE = 300  # states that Graphviz still draws so that one can read it
@@ -129,7 +128,7 @@ def _question(args: argparse.Namespace) -> tuple[Model, Check, Trace | None]:
     model, check = one_check(load(args.file), args.check, args.of, given, "a graph")
     if args.property is not None:
         check = replace(check, only=(pick_property(model, args.property).name,), expect=())
-    _start(model, check)
+    refuse_unstartable(model, check)
     return model, check, None
 
 
@@ -147,26 +146,6 @@ def _around(args: argparse.Namespace, given: Overrides) -> tuple[Model, Check, T
     only = None if trace.property is None else (trace.property,)
     check = Check(trace.check or "a run", trace.scope, budget, only, (), None, span=Span(0, 0))
     return model, apply(model, check, Overrides(faults=given.faults)), trace
-
-
-def _start(model: Model, check: Check) -> None:
-    """Raise SpecError where the model cannot start within the check."""
-    machine = Machine(model, check.scope)
-    if assumes := machine.assumption_failures():
-        raise SpecError(
-            Diagnostic(
-                "R0907",
-                model.source,
-                each.span,
-                f"{check.name}: the assumption `{each.name}` does not hold with this scope and configuration",
-            )
-            for each in assumes
-        )
-    try:
-        machine.initial()
-    except ModelError as error:
-        message = f"the model cannot start: {error.message}"
-        raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
 
 
 def _shown(model: Model, check: Check) -> Trace | None:

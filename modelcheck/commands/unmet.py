@@ -1,4 +1,4 @@
-"""Assumptions that do not hold, as mistakes in the input."""
+"""A model that cannot start, or whose assumptions do not hold, as mistakes in the input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from modelcheck.api import Unmet
 from modelcheck.contract.wording import config_words, scope_words
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Config, Model
+from spec.semantics import Machine
 from spec.types import Nat, Sort
+from spec.values import ModelError
 
 
 def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
@@ -24,6 +26,26 @@ def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
         )
         for assume in unmet.assumes
     )
+
+
+def refuse_unstartable(model: Model, check: Check) -> None:
+    """Raise SpecError where the model cannot start within the check."""
+    machine = Machine(model, check.scope)
+    if assumes := machine.assumption_failures():
+        raise SpecError(
+            Diagnostic(
+                "R0907",
+                model.source,
+                each.span,
+                f"{check.name}: the assumption `{each.name}` does not hold with this scope and configuration",
+            )
+            for each in assumes
+        )
+    try:
+        machine.initial()
+    except ModelError as error:
+        message = f"the model cannot start: {error.message}"
+        raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
 
 
 def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:

@@ -35,7 +35,7 @@ class Kept:
     most: int
 
 
-KERNELS = Kept(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full)?", 200)
+KERNELS = Kept(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full|-web)?", 200)
 ANSWERS = Kept(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
 OURS = {0, os.geteuid()}  # whose files are trusted: the user's, and those of who may do anything anyhow
 _NEW = r"new-\w{8}"

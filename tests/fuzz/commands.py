@@ -30,6 +30,7 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "show": "--of@ --check@ --scope= --config= --as? --html --out: --steps# --explain --force",
     "diff": "--steps# --of@ --check@ --scope= --config=",
     "graph": f"{ASKED} --distance# --max-states# --merge@ --fields@ --as? --out:",
+    "play": "--of@ --check@ --scope= --config= --faults# --html: --force",
     "shrink": "--of@ --check@ --scope= --config= --property@ --same-scope --out:",
     "certify": "--seconds#",
     "export": f"{ASKED} --to? --out:",

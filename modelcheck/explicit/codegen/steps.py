@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 import modelcheck.explicit.codegen.quantifiers as quantifiers
 import spec.ir as ir
@@ -33,6 +33,8 @@ class Steps:
     With `probe`, it only finds out whether there is any step at all, whatever the budget.
     """
 
+    called: ClassVar[str] = "step"
+
     def __init__(
         self,
         action: ir.Action,
@@ -49,7 +51,7 @@ class Steps:
         self.probe = probe
         self.most = 1  # how many steps there can be
         place = context.actions.index(action)
-        self.name = f"{'probe' if probe else 'step'}.{place}"
+        self.name = f"{'probe' if probe else self.called}.{place}"
         params = [("ptr noalias nocapture", "ctx"), ("ptr noalias nocapture readonly", "before")]
         self.fn = fn = Function(self.name, params, "i1", "nounwind")
         self.error, self.done = fn.new("error"), fn.new("done")
@@ -75,12 +77,16 @@ class Steps:
 
     def _pay(self) -> None:
         """Nothing happens when there may be no faults of the kind, or no more of them."""
+        self.fn.leave_if(self._is_spent(), self.done)
+
+    def _is_spent(self) -> V:
+        """Whether there were as many faults of the kind as there may be."""
         fn, most = self.fn, self.expressions.parameters.most(self.fn, self.action)
         names = [field.name for field in self.layout.counters]
         spent = i64(0)
         if self.action.name in names:
             spent = self.before.get(self.before.counter(names.index(self.action.name))).v
-        fn.leave_if(fn.at_most(most, spent), self.done)
+        return fn.at_most(most, spent)
 
     # --------------------------------------------------------------- parameters
 
@@ -364,18 +370,21 @@ class Steps:
             return
         self._count(self.context.taken + self.context.actions.index(self.action))
         self._spend()
-        for number, (prop, cell) in enumerate(zip(self.context.of_steps, self.broken, strict=True)):
-            with fn.when(self.expressions.parameters.asks(fn, prop)):
-                fails = fn.load(cell)
-                if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
-                    fails = self._fails(prop.expr, args)
-                with fn.when(fails):
-                    self._find(self.context.broken + 2 * number + self.action.is_fault)
+        for number, prop in enumerate(self.context.of_steps):
+            with fn.when(self.expressions.parameters.asks(fn, prop)), fn.when(self._breaks(number, args)):
+                self._find(self.context.broken + 2 * number + self.action.is_fault)
         words = [fn.read(self.after.words, n) for n in range(self.layout.words)]
         flag = i64(int(self.action.is_fault) << 63)
         given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]
         shown = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in given)
         fn.emit(f"call void @emit(ptr %ctx, {flag}, {shown})")
+
+    def _breaks(self, number: int, args: tuple[Live, ...]) -> V:
+        """Whether this step breaks a property of steps."""
+        prop = self.context.of_steps[number]
+        if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
+            return self._fails(prop.expr, args)
+        return self.fn.load(self.broken[number])
 
     def _fails(self, expr: ir.Expr, args: tuple[Live, ...]) -> V:
         """Whether a property of steps is false of this one; an error of asking is found instead."""

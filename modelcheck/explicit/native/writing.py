@@ -44,9 +44,16 @@ def code(written: Written, tier: Tier) -> bytes:
 
 
 def write(
-    task: Task, layout: Layout, context: Context, parameters: Parameters, *, blocks: bool = False
+    task: Task,
+    layout: Layout,
+    context: Context,
+    parameters: Parameters,
+    *,
+    blocks: bool = False,
+    beside: Iterable[Function] = (),
+    public: Collection[str] = PUBLIC,
 ) -> Written:
-    """The kernel in LLVM's language. Raises TooWide."""
+    """The kernel in LLVM's language, with other functions beside its own. Raises TooWide."""
     expressions = Expressions(task.model, task.scope, parameters)
     steps = [
         Steps(action, expressions, layout, context)
@@ -76,8 +83,9 @@ def write(
         *(ways.of_recovery(named.free, most) if blocks and goal else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
         *parameters.functions(),
+        *beside,
     ]
-    return Written(text_of(functions, PUBLIC, parameters.declared()), most)
+    return Written(text_of(functions, public, parameters.declared()), most)
 
 
 def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:

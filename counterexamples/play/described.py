@@ -1,0 +1,192 @@
+"""A model within a scope as data for a page: its types, its parts that are drawn, its own words."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+import spec.ir as ir
+import spec.types as t
+from counterexamples.itf.encode import encode
+from counterexamples.itf.write import FORMAT, digest
+from counterexamples.pictures.cast import EPOCHS
+from counterexamples.pictures.roles import Part, roles
+from spec.values import members, show
+
+Json = Any
+
+
+class Types:
+    """The types that a page meets, each once, by number."""
+
+    def __init__(self, scope: ir.Scope) -> None:
+        self._scope = scope
+        self._numbers: dict[t.Type, int] = {}
+        self.data: list[Json] = []
+
+    def number(self, of: t.Type) -> int:
+        """The number of a type."""
+        if of not in self._numbers:
+            made = self._made(of)
+            self._numbers[of] = len(self.data)
+            self.data.append(made)
+        return self._numbers[of]
+
+    def _made(self, of: t.Type) -> Json:  # noqa: C901 - a dispatch over a union
+        match of:
+            case t.Bool():
+                return {"is": "bool"}
+            case t.Int() | t.Range() | t.Nat() | t.Unknown():
+                return {"is": "int"}
+            case t.Enum(_, names):
+                return {"is": "enum", "names": names}
+            case t.Sort(name):
+                return {"is": "sort", "name": name, "names": self._scope.sorts[name]}
+            case t.Option(inner):
+                return {"is": "option", "of": self.number(inner)}
+            case t.Record(name, fields):
+                return {"is": "record", "name": name, "fields": self._fields(fields)}
+            case t.Case(_, name, fields):
+                return {"is": "case", "name": name, "fields": self._fields(fields)}
+            case t.Union(_, cases):
+                return {"is": "union", "cases": [self.number(case) for case in cases]}
+            case t.Tuple(items):
+                return {"is": "tuple", "items": [self.number(item) for item in items]}
+            case t.Seq(inner):
+                return {"is": "seq", "of": self.number(inner)}
+            case t.Set(inner):
+                return {"is": "set", "of": self.number(inner)}
+            case t.Bag(inner):
+                return {"is": "bag", "of": self.number(inner)}
+            case t.Map(key, inner):
+                keys = members(key, self._scope)
+                return {"is": "map", "key": self.number(key), "keys": keys, "of": self.number(inner)}
+            case _:
+                assert_never(of)
+
+    def _fields(self, fields: tuple[t.Field, ...]) -> Json:
+        return [[field.name, self.number(field.type)] for field in fields]
+
+
+def described(model: ir.Model, check: ir.Check, types: Types) -> Json:
+    """A check's model in its own words, and what of its states is drawn."""
+    scope, budget = check.scope, check.budget
+    return {
+        "model": model.name,
+        "check": check.name,
+        "says": check.says,
+        "scope": [
+            *(f"{name} = {len(names)} ({', '.join(names)})" for name, names in scope.sorts.items()),
+            *(f"{name} = {limit}" for name, limit in (*scope.nats.items(), *scope.networks.items())),
+        ],
+        "config": [
+            f"{entry.name} = {show(entry.type, scope.config[entry.name], scope)}" for entry in model.configs
+        ],
+        "faults": budget.total,
+        "actions": {action.name: _action(model, action) for action in model.actions},
+        "properties": [_property(model, check, prop) for prop in model.properties],
+        "variables": [_variable(variable, types) for variable in model.variables],
+        "cast": _cast(model, scope, types),
+        "itf": _meta(model, check),
+    }
+
+
+def _text(model: ir.Model, node: ir.Node) -> str:
+    return " ".join(model.source.text[node.span.start : node.span.end].split())
+
+
+def _action(model: ir.Model, action: ir.Action) -> Json:
+    guards = {
+        index: [part.name, _text(model, part.test)]
+        for index, part in enumerate(action.head)
+        if isinstance(part, ir.Guard)
+    }
+    sentence = None if action.says is None else [p if isinstance(p, str) else None for p in action.says]
+    return {"kind": action.kind.value, "says": sentence, "guards": guards}
+
+
+def _property(model: ir.Model, check: ir.Check, prop: ir.Property) -> Json:
+    plain = prop.says is not None and all(isinstance(part, str) for part in prop.says)
+    says = "".join(map(str, prop.says or ())) if plain else None
+    text = None if prop.expr is None else _text(model, prop.expr)
+    is_asked = check.only is None or prop.name in check.only
+    return {"name": prop.name, "kind": prop.kind.value, "says": says, "text": text, "asked": is_asked}
+
+
+def _variable(variable: ir.Variable, types: Types) -> Json:
+    owner = variable.owner
+    return {
+        "name": variable.name,
+        "type": types.number(variable.type),
+        "owner": owner,
+        "ghost": variable.ghost,
+        "network": variable.network is not None,
+    }
+
+
+# ------------------------------------------------------------- what is drawn of a state
+
+
+def _cast(model: ir.Model, scope: ir.Scope, types: Types) -> Json:
+    """The parts of a state that play a role in pictures, as `Cast` finds them."""
+    found = roles(model)
+    played = {part.variable for part in found.fields.values()}
+    switches = [
+        index
+        for index, variable in enumerate(model.variables)
+        if variable.owner is not None
+        and variable.type == t.Map(t.Sort(variable.owner), t.BOOL)
+        and not (variable.ghost or index in played or (index, "") in found.hidden)
+    ]
+    return {
+        "sorts": [
+            {
+                "name": sort,
+                "members": scope.sorts[sort],
+                "fields": {
+                    role: _part(p, types) for (owner, role), p in found.fields.items() if owner == sort
+                },
+                "switches": [
+                    [index, model.variables[index].name.removeprefix(f"{sort}.")]
+                    for index in switches
+                    if model.variables[index].owner == sort
+                ],
+            }
+            for sort in found.sorts
+        ],
+        "whole": {role: _part(part, types) for role, part in found.whole.items()},
+        "label": found.label,
+        "epochs": EPOCHS,
+        "hidden": [[index, name] for index, name in sorted(found.hidden)],
+    }
+
+
+def _part(part: Part, types: Types) -> Json:
+    return {"name": part.name, "variable": part.variable, "path": part.path, "type": types.number(part.type)}
+
+
+# ------------------------------------------------------------------------------- traces
+
+
+def _meta(model: ir.Model, check: ir.Check) -> Json:
+    """What a trace says of itself, but for how it ends."""
+    scope = check.scope
+    entries = {entry.name: entry.type for entry in model.configs}
+    return {
+        "format": "ITF",
+        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+        "source": model.source.name,
+        "modelcheck": {
+            "format": FORMAT,
+            "model": model.name,
+            "text": digest(model.source),
+            "check": check.name,
+            "scope": {
+                "sorts": {name: list(names) for name, names in scope.sorts.items()},
+                "nats": dict(scope.nats),
+                "networks": dict(scope.networks),
+            },
+            "config": {name: encode(entries[name], value, scope) for name, value in scope.config.items()},
+            "property": None,
+            "ending": {"kind": "stops"},
+        },
+    }

@@ -1,0 +1,55 @@
+"""One self-contained page that runs a model: its kernel, its words, and the scripts that drive it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64encode
+from typing import Any
+
+from counterexamples.html.templates import asset, environment, hashed, styles
+from counterexamples.lines import clean
+
+Json = Any
+PACKAGE = "counterexamples.play"
+ENGINE = ("values.js", "engine.js", "search.js", "worker.js")  # what a search in a worker needs too
+SHOWN = ("picture.js", "runs.js", "traces.js", "page.js")
+
+
+def play_page(code: bytes, told: Json) -> str:
+    """The page, as the text of an HTML file; the same model gives the same bytes.
+
+    `code` is the kernel as WebAssembly, `told` what `described` and the kernel say of it.  The page's
+    content security policy lets it run its own scripts, WebAssembly, and workers that it makes itself.
+    """
+    engine, script = ("\n".join(asset(name, PACKAGE) for name in names) for names in (ENGINE, SHOWN))
+    style = f"{styles('page.css')}\n{asset('play.css', PACKAGE)}"
+    template = environment(PACKAGE).get_template("play.jinja")
+    return template.render(
+        title=f"{told['model']} · {told['check']}",
+        says=told["says"],
+        model=f"{told['model']} · {told['itf']['source']}",
+        scope=told["scope"],
+        config=told["config"],
+        told=json.dumps(_clean(told), separators=(",", ":")).replace("<", "\\u003c"),
+        kernel=b64encode(gzip.compress(code, 9, mtime=0)).decode(),
+        engine=engine,
+        script=script,
+        style=style,
+        policy=f"default-src 'none'; style-src '{hashed(style)}'; worker-src blob:; "
+        f"script-src '{hashed(engine)}' '{hashed(script)}' 'wasm-unsafe-eval'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+    )
+
+
+def _clean(told: Json) -> Json:
+    """The same, with nothing in its texts that moves or hides others."""
+    match told:
+        case str():
+            return clean(told)
+        case dict():
+            return {key: _clean(value) for key, value in told.items()}
+        case list() | tuple():
+            return [_clean(each) for each in told]
+        case _:
+            return told

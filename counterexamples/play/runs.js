@@ -1,0 +1,64 @@
+"use strict";
+// All that was tried, as a tree: each state with the step that led to it, and the steps that were taken from there.
+const Runs = (() => {
+  // `wrongs` are the properties whose breaking is marked.
+  function of(told, kernel, wrongs) {
+    const roots = told.starts.map((words, ordinal) =>
+      made(null, ordinal, BigUint64Array.from(words, (word) => BigInt(`0x${word}`)), null));
+
+    function made(parent, ordinal, words, step) {
+      const { state, spent } = kernel.values(words);
+      const kind = step && told.actions[step.action].kind;
+      const node = { parent, ordinal, words, step, state, spent, kind, children: new Map(), last: null };
+      node.depth = parent ? parent.depth + 1 : 0;
+      node.faults = parent ? parent.faults + (kind === "fault") : 0;
+      node.broken = wrongs.filter((each) => isBroken(each, node)).map((each) => each.name);
+      return node;
+    }
+
+    const records = (node) => (node.records ||= kernel.tell(node.words));
+    const path = (node) => {
+      const found = [node];
+      while (found[found.length - 1].parent) found.push(found[found.length - 1].parent);
+      return found.reverse();
+    };
+    const root = (node) => path(node)[0];
+    const address = (node) => path(node).map((each) => each.ordinal).join(".");
+
+    // Whether a property is broken in a state, or by the step to it.
+    function isBroken(property, node) {
+      switch (property.kind) {
+        case "invariant": case "lemma": return kernel.isTrue(property.name, node.words) === false;
+        case "step": case "assert": return Boolean(node.step && node.step.broken.includes(property.name));
+        case "deadlock free": return kernel.isDead(node.words);
+        default: return false;
+      }
+    }
+
+    function child(node, ordinal) {
+      if (!node.children.has(ordinal)) {
+        const step = records(node).find((each) => each.ordinal === ordinal);
+        if (!step) return null;
+        node.children.set(ordinal, made(node, ordinal, step.state, step));
+      }
+      return node.children.get(ordinal);
+    }
+
+    // The state at an address; where that ends in no step, the last that there is.
+    function follow(text) {
+      const ordinals = text.split(".").map(Number);
+      let node = roots[ordinals[0]];
+      if (!node) return [roots[0], false];
+      for (const ordinal of ordinals.slice(1)) {
+        const next = child(node, ordinal);
+        if (!next) return [node, false];
+        node = next;
+      }
+      return [node, true];
+    }
+
+    return { roots, made, records, root, path, address, child, follow };
+  }
+
+  return { of };
+})();

@@ -1,0 +1,198 @@
+"""A check's kernel for a page: the code as WebAssembly, and as data all that is needed to use it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, assert_never
+
+from counterexamples.play.described import Types
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.context import CURSOR, Context, context
+from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.layout import Field, Layout, Words, layout
+from modelcheck.explicit.codegen.packing import (
+    Array,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Product,
+    Slots,
+    Tagged,
+    Truth,
+)
+from modelcheck.explicit.codegen.packing import Sequence as Entries
+from modelcheck.explicit.codegen.parameters import Parameters
+from modelcheck.explicit.codegen.runtime import (
+    COUNT,
+    FAILED,
+    FIRSTS,
+    FRONTIER,
+    LOCAL,
+    NEW,
+    ORDINALS,
+    PARENTS,
+    PENDING,
+    SLOTS,
+    TABLE,
+    TRAPPED,
+    WAITING,
+)
+from modelcheck.explicit.native.compiling import environment, for_the_web
+from modelcheck.explicit.native.writing import write
+from modelcheck.explicit.wasm.asked import asked
+from modelcheck.explicit.wasm.module import Module, module
+from modelcheck.explicit.wasm.told import Shape, Shapes, Told, Value
+from modelcheck.explicit.wasm.wide import WIDE
+from modelcheck.storage.cache import Cache
+from spec.frozen import frozen
+from spec.ir import PropertyKind
+from spec.semantics import State
+
+Json = Any
+SHARD = {
+    "table": TABLE,
+    "slots": SLOTS,
+    "count": COUNT,
+    "local": LOCAL,
+    "parents": PARENTS,
+    "ordinals": ORDINALS,
+    "frontier": FRONTIER,
+    "new": NEW,
+    "pending": PENDING,
+    "waiting": WAITING,
+    "trapped": TRAPPED,
+    "failed": FAILED,
+}
+SEARCH = ("expand", "insert", "rehash")
+NOT_SEARCHED = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.RECOVERABLE}
+
+
+@frozen
+class WebKernel:
+    """The code, and how it is used: what stands where in its memory, and in the bits of a state."""
+
+    module: Module
+    layout: Layout
+    used: Json
+
+    def packed(self, state: State) -> Words:
+        """The words of a state."""
+        return self.layout.pack(state)
+
+
+def web_kernel(task: Task, types: Types) -> WebKernel:
+    """The kernel of a task for WebAssembly, that searches and tells of single steps.
+
+    It knows all properties of the model but for those of fair runs.  Costs as much as well
+    compiled native code.  Raises TooWide.
+    """
+    searched = tuple(p for p in task.model.properties if p.kind not in NOT_SEARCHED)
+    task = replace(task, properties=searched, symmetry=(), family=None)
+    laid, words, parameters = (
+        layout(task.model, task.scope, task.counted),
+        context(task),
+        Parameters(task, folded=True),
+    )
+    expressions, shapes = Expressions(task.model, task.scope, parameters), Shapes()
+    allowed = [a for a in task.model.actions if not a.is_fault or a.name in words.allowed]
+    ordered = [a for a in allowed if not a.is_fault] + [a for a in allowed if a.is_fault]
+    told = [Told(action, expressions, laid, words, shapes) for action in ordered]
+    questions = asked(task.model.properties, expressions, laid)
+    beside = [*(each.fn for each in told), *questions]
+    public = {*SEARCH, *(fn.name for fn in beside)}
+    written = write(task, laid, words, parameters, beside=beside, public=public)
+    made = module(_compiled(written.text + "\n" + WIDE), public)
+    used = {
+        "end": made.end,
+        "words": laid.words,
+        "most": written.most,
+        "context": _context(words),
+        "firsts": FIRSTS,
+        "ofStates": [p.name for p in words.of_states],
+        "ofSteps": [p.name for p in words.of_steps],
+        "deadlock": None if words.deadlock is None else words.deadlock.name,
+        "shard": SHARD,
+        "free": sum(not action.is_fault for action in ordered),
+        "told": [each.name for each in told],
+        "asked": {task.model.properties[int(fn.name.partition(".")[2])].name: fn.name for fn in questions},
+        "actions": [action.name for action in ordered],
+        "shapes": [_shape(shape, types) for shape in shapes.known],
+        "variables": [_field(field) for field in laid.variables],
+        "counters": [_field(field) | {"most": task.budget.counted[field.name]} for field in laid.counters],
+    }
+    return WebKernel(made, laid, used)
+
+
+def _compiled(text: str) -> bytes:
+    """The object file of a text: what was compiled before, or compiled now."""
+    cache = Cache()
+    cache.insist()
+    name = hashlib.sha256((text + repr(environment())).encode()).hexdigest() + "-web"
+    made = cache.get(name)
+    if made is None:
+        made = for_the_web(text)
+        cache.put(name, made)
+    return made
+
+
+def _context(words: Context) -> Json:
+    return {
+        "cursor": CURSOR,
+        "errors": words.errors,
+        "dead": words.dead,
+        "broken": words.broken,
+        "taken": words.taken,
+        "size": words.size,
+    }
+
+
+def _field(field: Field) -> Json:
+    return {"name": field.name, "at": field.offset, "as": _packing(field.packing)}
+
+
+def _shape(shape: Shape, types: Types) -> Json:
+    def values(given: Sequence[Value]) -> Json:
+        return [
+            {"name": v.name, "type": types.number(v.type), "words": v.words, "as": _packing(v.packing)}
+            for v in given
+        ]
+
+    return {
+        "action": shape.action,
+        "outcome": shape.outcome.value,
+        "why": shape.why,
+        "params": values(shape.params),
+        "said": values(shape.said),
+        "choices": values(shape.choices),
+    }
+
+
+def _packing(packing: Packing) -> Json:
+    """A packing as data; `w` is how many bits a value has."""
+    match packing:
+        case Never():
+            return {"is": "never", "w": 0}
+        case Truth():
+            return {"is": "truth", "w": 1}
+        case Number(lo):
+            return {"is": "number", "w": packing.width, "lo": lo}
+        case Optional(of):
+            return {"is": "option", "w": packing.width, "of": _packing(of)}
+        case Product(parts):
+            return {"is": "parts", "w": packing.width, "parts": [_packing(part) for part in parts]}
+        case Tagged(cases):
+            cases_ = [_packing(case) for case in cases]
+            return {"is": "tagged", "w": packing.width, "payload": packing.payload, "cases": cases_}
+        case Array(of, count):
+            return {"is": "array", "w": packing.width, "count": count, "of": _packing(of)}
+        case Entries(of) | Slots(of):
+            kind = "list" if isinstance(packing, Entries) else "bag" if packing.repeated else "set"
+            return {"is": kind, "w": packing.width, "body": packing.body, "of": _packing(of)}
+        case Mask(of):
+            return {"is": "mask", "w": packing.width, "of": _packing(of)}
+        case _:
+            assert_never(packing)

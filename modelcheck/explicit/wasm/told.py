@@ -1,0 +1,231 @@
+"""The steps of an action once more, as code that tells of each: what is given, what it says, who refuses.
+
+`Steps` writes what a search needs, a step's end alone.  This writes the same steps in the same
+order, and for each choice of the parameters a record: that it is a step, and where it leads; or
+which guard refuses it, or which limit.  A record begins with the number of its shape, which says
+what stands in it, so that a page can read it with no more than a list of shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+
+import spec.ir as ir
+from modelcheck.explicit.codegen.arithmetic import Block, V, const, i64
+from modelcheck.explicit.codegen.context import CURSOR, Context
+from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.layout import WORD, Layout
+from modelcheck.explicit.codegen.packing import Packing
+from modelcheck.explicit.codegen.scene import Scene
+from modelcheck.explicit.codegen.steps import Steps
+from modelcheck.explicit.codegen.values import Live, code, container
+from modelcheck.explicit.codegen.walks import Walk
+from spec.frozen import frozen
+from spec.types import Type
+
+SHAPE, FLAGS, VALUES = range(3)  # the words of a record: its shape, whether its sentence has values, these
+SAID = 0  # the flag for that; above it a flag for each property of steps that the step breaks
+
+
+class Outcome(Enum):
+    """What became of a choice of parameters."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"  # by a guard
+    CUT = "cut"  # by a limit of the scope
+    SPENT = "spent"  # there were as many faults of the kind as there may be
+    ERROR = "error"  # of the model
+
+
+@frozen
+class Value:
+    """A value in a record: what it is called, and how to read it."""
+
+    name: str
+    type: Type
+    packing: Packing
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+        return container(self.packing.width) // WORD
+
+
+@frozen
+class Shape:
+    """What stands in a record of one kind, in this order; `why` is the guard's place in the head, or a limit.
+
+    The words of the state follow where the step was taken.
+    """
+
+    action: str
+    outcome: Outcome
+    why: int | str | None
+    params: tuple[Value, ...] = ()
+    said: tuple[Value, ...] = ()
+    choices: tuple[Value, ...] = ()
+
+
+class Shapes:
+    """The shapes of all records, by number."""
+
+    def __init__(self) -> None:
+        self.known: dict[Shape, int] = {}
+
+    def number(self, shape: Shape) -> int:
+        """The number of a shape."""
+        return self.known.setdefault(shape, len(self.known))
+
+
+class Told(Steps):
+    """Writes the function that tells of an action: a record for each choice of parameters, and in its body.
+
+    The word of the context behind its own says where the last record must begin.
+    """
+
+    called = "told"
+
+    def __init__(
+        self, action: ir.Action, expressions: Expressions, layout: Layout, context: Context, shapes: Shapes
+    ) -> None:
+        self._shapes = shapes
+        self._args: tuple[Live, ...] = ()
+        self._choices: list[tuple[ir.Choose, Live]] = []
+        self._said: tuple[Value, ...] = ()
+        super().__init__(action, expressions, layout, context)
+
+    def _write(self) -> None:
+        fn = self.fn
+        self._is_said = fn.cell(64, i64(0))
+        if self.action.is_fault:
+            self._pay()
+        self._bind(0, ())
+        fn.goto(self.done)
+        fn.begin(self.error)
+        self._args, self._choices = (), []
+        self._record(Outcome.ERROR)
+        fn.end("ret i1 true")
+        fn.begin(self.done)
+        fn.end("ret i1 false")
+
+    def _pay(self) -> None:
+        """Tell that there may be no more faults of the kind, where that is so."""
+        fn = self.fn
+        is_spent = self._is_spent()
+        with fn.when(is_spent):
+            self._record(Outcome.SPENT)
+        fn.leave_if(is_spent, self.done)
+
+    def _is_written_out(self, index: int, walk: Walk) -> bool:  # noqa: ARG002 - small code is wanted
+        return False
+
+    def _begin(self, args: tuple[Live, ...]) -> None:
+        self._args, self._choices = args, []
+        self._say()
+        super()._begin(args)
+
+    def _say(self) -> None:
+        """Compute the values of the sentence, where it has all of them."""
+        fn = self.fn
+        parts = [part for part in self.action.says or () if not isinstance(part, str)]
+        if not parts:
+            return
+        failed, after = fn.new("unsaid"), fn.new("said")
+        fn.store(self._is_said, i64(0))
+        with fn.remembering():
+            scene = Scene(fn, self.before, failed, dict(self.scene.slots))
+            lives = [self.expressions.value(part, scene) for part in parts]
+            self._said = tuple(Value("", p.type, live.packing) for p, live in zip(parts, lives, strict=True))
+            self._words = fn.array(sum(value.words for value in self._said))
+            self._put(self._words, 0, lives)
+            fn.store(self._is_said, i64(1))
+            fn.goto(after)
+        with fn.remembering():
+            fn.begin(failed)
+            fn.goto(after)
+        fn.begin(after)
+
+    def _guard(self, index: int, passes: V) -> None:
+        fn = self.fn
+        if passes.const == 1:
+            return
+        refused, on = fn.new("refused"), fn.new("on")
+        fn.fork(passes, on, refused)
+        with fn.remembering():
+            fn.begin(refused)
+            self._record(Outcome.REFUSED, index)
+            fn.goto(self.next)
+        fn.begin(on)
+
+    def _cut(self, limit: str) -> Block:
+        fn = self.fn
+        here, block = fn.block, fn.new("cut")
+        with fn.remembering():
+            fn.begin(block, early=not here.ended)
+            self._record(Outcome.CUT, limit)
+            fn.goto(self.next)
+        fn.block = here
+        return block
+
+    def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
+        def go_on() -> None:
+            self._choices.append((statement, self.scene.slots[statement.slot]))
+            rest()
+            self._choices.pop()
+
+        super()._choose(statement, go_on)
+
+    def _finish(self, args: tuple[Live, ...]) -> None:
+        self._spend()
+        broken = i64(0)
+        for number, _ in enumerate(self.context.of_steps):
+            breaks = self.fn.resize(self._breaks(number, args), 64)
+            broken = self.fn.or_(broken, self.fn.shl(breaks, i64(number + 1)))
+        self._record(Outcome.TAKEN, broken=broken)
+
+    # ------------------------------------------------------------------ records
+
+    def _record(self, outcome: Outcome, why: int | str | None = None, broken: V | None = None) -> None:
+        """Put a record behind the others, where there is room."""
+        fn = self.fn
+        args = self._args
+        params = tuple(
+            Value(param.name, param.type, live.packing)
+            for param, live in zip(self.action.params, args, strict=False)
+        )
+        choices = tuple(Value(s.name, _chosen(s), live.packing) for s, live in self._choices)
+        shape = Shape(
+            self.action.name, outcome, why, params, self._said if args or self._said else (), choices
+        )
+        cursor = fn.read("%ctx", CURSOR)
+        with fn.when(fn.below(cursor, fn.read("%ctx", self.context.size))):
+            out = fn.pointer(cursor)
+            fn.write(out, i64(self._shapes.number(shape)), SHAPE)
+            fn.write(out, fn.or_(fn.load(self._is_said), broken or i64(0)), FLAGS)
+            at = self._put(out, VALUES, args)
+            for n in range(sum(value.words for value in shape.said)):
+                fn.write(out, fn.read(self._words, n), at + n)
+            at = self._put(out, at + sum(v.words for v in shape.said), [live for _, live in self._choices])
+            if outcome is Outcome.TAKEN:
+                for n in range(self.layout.words):
+                    fn.write(out, fn.read(self.after.words, n), at + n)
+                at += self.layout.words
+            fn.write("%ctx", fn.address(fn.at(out, at)), CURSOR)
+
+    def _put(self, out: str, at: int, lives: Iterable[Live]) -> int:
+        """Write values there one behind the other; where the next would stand."""
+        fn = self.fn
+        for live in lives:
+            whole = code(fn, live)
+            for shift in range(0, whole.bits, WORD):
+                part = fn.resize(fn.lshr(whole, const(whole.bits, shift)), WORD)
+                fn.write(out, part, at + shift // WORD)
+            at += whole.bits // WORD
+        return at
+
+
+def _chosen(statement: ir.Choose) -> Type:
+    """The type of what is chosen."""
+    of: Type = getattr(statement.domain.type, "of")  # noqa: B009 - any collection has it
+    return of

@@ -1,0 +1,225 @@
+"""The kernel as WebAssembly, as a page drives it: in Node, against engine and language."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from counterexamples.itf.encode import encoder
+from modelcheck.answers.played import playable
+from modelcheck.api import check
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.contract.result import Violated
+from modelcheck.explicit.codegen.layout import Layout, layout
+from modelcheck.explicit.wasm.asked import OF_A_STATE
+from spec.ir import Check, Kind, Model, PropertyKind
+from spec.load import load, loads
+from spec.semantics import CutOff, Machine, State, Taken
+from spec.values import show
+from tests.model_texts import model_text
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+PROTOCOLS = ROOT / "spec" / "protocols"
+SCRIPTS = [ROOT / "counterexamples" / "play" / name for name in ("values.js", "engine.js", "search.js")]
+AGREED = ("choice_in_rounds", "set_in_a_network", "bags_in_small_tables", "wide_members")
+MODELS: list[tuple[str, str | None, tuple[str, ...]]] = [
+    ("spec/protocols/kafka.rsm", "jepsen", ()),
+    ("spec/protocols/kisr.rsm", "any_crashes", ("Replica=2", "Offset=2")),
+    ("spec/protocols/two_phase_commit.rsm", "blocking", ()),
+    *((f"tests/modelcheck/agreement/{name}.rsm", None, ()) for name in AGREED),
+]
+Json = Any
+SAMPLE = 60  # states of which everything is compared
+
+
+BROKEN_BY_A_STEP = """
+protocol leaps
+state { n: 0..9 = 0 }
+action walk { require few: n < 2
+  n := n + 1 }
+action leap { require far: n == 2
+  n := n + 5 }
+step slow: n <= old(n) + 1
+check all { expect slow violated in 3 steps }
+"""
+
+
+@cache
+def question(file: str, name: str | None, scope: tuple[str, ...]) -> tuple[Model, Check]:
+    model, own = next((m, c) for m in load(ROOT / file) for c in m.checks if name in {None, c.name})
+    return model, apply(model, own, Overrides(scope))
+
+
+class Asked(NamedTuple):
+    """A question that is the same only as itself: to compare models takes long."""
+
+    model: Model
+    check: Check
+
+    def __hash__(self) -> int:
+        return hash((id(self.model), self.check.name))
+
+
+@cache
+def playable_once(asked: Asked) -> tuple[bytes, Json]:
+    return playable(*asked)
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node is not installed")
+    return found
+
+
+def answers(node: str, folder: Path, model: Model, asked: Check, **ask: Json) -> Json:
+    code, told = playable_once(Asked(model, asked))
+    (folder / "code.wasm").write_bytes(code)
+    (folder / "scripts.js").write_text("\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS))
+    (folder / "data.json").write_text(json.dumps({"told": told, "ask": ask}))
+    files = [str(folder / name) for name in ("scripts.js", "code.wasm", "data.json")]
+    run = subprocess.run([node, str(HERE / "play.js"), *files], capture_output=True, text=True, check=False)
+    assert run.stderr == ""
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize(("file", "name", "scope"), MODELS)
+def test_a_page_finds_as_many_states_in_every_layer(
+    file: str, name: str | None, scope: tuple[str, ...], node: str, tmp_path: Path
+) -> None:
+    model, own = question(file, name, scope)
+    asked = replace(own, only=(), expect=())
+
+    stats = check(model, asked).findings.stats
+    found = answers(node, tmp_path, model, own, levels=True, faults=asked.budget.total)
+
+    layers: dict[int, int] = {}
+    for faults, _, new in found["levels"]:
+        layers[faults] = layers.get(faults, 0) + new
+    assert layers == {layer.faults: layer.new for layer in stats.layers if layer.new}
+    assert found["states"] == stats.states
+    assert len({depth for _, depth, _ in found["levels"]}) == stats.levels
+
+
+@pytest.mark.parametrize(("file", "name", "scope"), MODELS)
+def test_a_page_tells_of_a_state_what_the_language_means(
+    file: str, name: str | None, scope: tuple[str, ...], node: str, tmp_path: Path
+) -> None:
+    model, asked = question(file, name, scope)
+    machine = Machine(model, asked.scope)
+    counted = dict(asked.budget.counted)
+    laid = layout(model, asked.scope, counted)
+    sample = some_states(machine)
+
+    ask = [[f"{word:x}" for word in laid.pack(state)] for state in sample]
+    told = answers(node, tmp_path, model, asked, states=ask)["about"]
+
+    for state, found in zip(sample, told, strict=True):
+        assert what(found, laid) == meant(machine, asked, state)
+
+
+@pytest.mark.parametrize("seed", [2, 10, 12])
+def test_a_page_tells_of_random_models_what_the_language_means(seed: int, node: str, tmp_path: Path) -> None:
+    (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
+    asked = model.checks[0]
+    machine = Machine(model, asked.scope)
+    laid, sample = layout(model, asked.scope, dict(asked.budget.counted)), some_states(machine)
+
+    ask = [[f"{word:x}" for word in laid.pack(state)] for state in sample]
+    told = answers(node, tmp_path, model, asked, states=ask)["about"]
+
+    assert [what(found, laid) for found in told] == [meant(machine, asked, state) for state in sample]
+
+
+def some_states(machine: Machine) -> list[State]:
+    """The first states of a search that takes faults as it takes all else."""
+    found = dict.fromkeys(machine.initial())
+    waiting = [*found]
+    while waiting and len(found) < SAMPLE:
+        state = waiting.pop(0)
+        for each in machine.steps(state):
+            if isinstance(each, Taken) and each.state not in found:
+                found[each.state] = None
+                waiting.append(each.state)
+    return [*found][:SAMPLE]
+
+
+def what(found: Json, laid: Layout) -> Json:
+    """What the page told, in an order of its own."""
+    steps, cuts, refused = [], [], set()
+    for outcome, name, says, why, words, broken in found["records"]:
+        match outcome:
+            case "taken":
+                after = laid.unpack(tuple(int(word, 16) for word in words))[1]
+                steps.append((name, says, repr(after), sorted(broken)))
+            case "cut":
+                cuts.append((name, why))
+            case "refused":
+                refused.add((name.partition("(")[0], why))
+            case _:
+                raise AssertionError(outcome)
+    return sorted(steps), sorted(cuts), refused, found["shown"], found["itf"], found["truth"], found["dead"]
+
+
+def meant(machine: Machine, asked: Check, state: State) -> Json:
+    """The same by the meaning of the language."""
+    model, scope = machine.model, machine.scope
+    allowed = [a.name for a in model.actions if a.kind is not Kind.FAULT or asked.budget.allows(a.name)]
+    refused: set[tuple[str, int]] = set()
+    steps, cuts = [], []
+    of_steps = [p for p in model.properties if p.kind is PropertyKind.STEP]
+    for each in machine.steps(state, refused, allowed):
+        if isinstance(each, CutOff):
+            cuts.append((machine.name(each.step), each.limit))
+            continue
+        says = machine.says(model.action(each.step.action), each.step, state)
+        broken = [p.name for p in of_steps if not machine.step_holds(p, state, each.step, each.state)]
+        steps.append((machine.name(each.step), says, repr(each.state), sorted([*broken, *each.broken])))
+    shown = [show(v.type, value, scope) for v, value in zip(model.variables, state, strict=True)]
+    itf = [encoder(v.type, scope)(value) for v, value in zip(model.variables, state, strict=True)]
+    truth = {p.name: machine.holds(p, state) for p in model.properties if p.kind in OF_A_STATE}
+    free = any(p.kind is PropertyKind.DEADLOCK_FREE for p in model.properties)
+    return (
+        sorted(steps),
+        sorted(cuts),
+        refused,
+        shown,
+        itf,
+        truth,
+        not machine.can_go_on(state) if free else None,
+    )
+
+
+def test_the_shortest_way_to_a_loss_is_that_of_the_engine(node: str, tmp_path: Path) -> None:
+    model, asked = question("spec/protocols/kafka.rsm", "jepsen", ())
+    verdict = check(model, asked).verdict("acknowledged_survive")
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+
+    answer = answers(node, tmp_path, model, asked, wanted=["acknowledged_survive"])["found"]
+
+    assert len(answer["found"]["path"]) == len(verdict.trace.steps)
+    assert answer["faults"] == verdict.trace.faults
+
+
+def test_a_step_that_breaks_a_property_is_found_as_soon(node: str, tmp_path: Path) -> None:
+    model = loads(BROKEN_BY_A_STEP)[0]
+    asked = model.checks[0]
+    verdict = check(model, asked).verdict("slow")
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+
+    answer = answers(node, tmp_path, model, asked, wanted=["slow"])["found"]
+
+    assert answer["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
+    assert len(verdict.trace.steps) == 3  # of which the last is the one that breaks it

@@ -1,0 +1,67 @@
+"""`modelcheck play`: a page, or a word about why there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modelcheck.cli import main
+from modelcheck.contract.exits import Exit
+from tests.pages import assert_sound
+
+TINY = "tests/modelcheck/tiny.rsm"
+LARGEST = 1_500_000  # bytes of a page
+WIDE = """
+protocol wide
+nat Value
+state { seen: set[Value] = {} }
+action see(v: Value) { seen.add(v) }
+check one { scope Value = 2000 }
+"""
+
+
+def test_a_page_is_sound_small_and_the_same_each_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = [tmp_path / "one.html", tmp_path / "two.html"]
+
+    codes = [main(["play", TINY, "--check", "surprise", "--html", str(page)]) for page in pages]
+
+    assert codes == [Exit.EXPECTED, Exit.EXPECTED]
+    one, two = (page.read_text(encoding="utf-8") for page in pages)
+    assert one == two
+    assert len(one) < LARGEST
+    root = assert_sound(one)
+    assert root.find("title")[0].words.startswith("tiny · ")
+    assert capsys.readouterr().err == "".join(f"modelcheck: wrote {page}\n" for page in pages)
+
+
+def test_what_is_too_wide_for_the_engine_is_refused_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "wide.rsm").write_text(WIDE, encoding="utf-8")
+
+    code = main(["play", str(tmp_path / "wide.rsm"), "--html", str(tmp_path / "out.html")])
+
+    assert code == Exit.UNKNOWN
+    assert "wide · one cannot be played: " in capsys.readouterr().err
+    assert not (tmp_path / "out.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["play", TINY, "--html", "{}/out.html"], "a page to play with is of one"),
+        (["play", TINY], "--html"),
+        (["play", TINY, "--html", "{}/no/such/out.html"], "no/such"),
+        (["play", TINY, "--check", "surprised", "--html", "{}/out.html"], "surprise"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_compiled(
+    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([each.replace("{}", str(tmp_path)) for each in arguments])
+
+    assert code == Exit.WRONG
+    assert says in capsys.readouterr().err

@@ -1,0 +1,250 @@
+"""The page in which a model is played, in a real browser: steps, undo, addresses, searches, traces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from counterexamples.itf.read import document
+from counterexamples.itf.write import write
+from modelcheck.answers.played import played
+from spec.load import loads
+from tests.browsers import installed
+from tests.stories import named, story
+
+NASTY = "</script><script>document.title='hacked'</script><img src=x onerror=alert(1)>"
+TOY = f"""
+protocol toy
+sort Lamp
+process Lamp {{ durable on: bool = false }}
+action light(l: Lamp) says "{{l}} goes on {NASTY}" {{
+  require dark: not l.on
+  l.on := true
+}}
+fault blow(l: Lamp) says "{{l}} blows" {{
+  require shines: l.on
+  l.on := false
+}}
+reachable all_on: forall l: Lamp. l.on
+recoverable dark_again: forall l: Lamp. not l.on
+check two says "{NASTY}" {{ scope Lamp = 2  faults <= 1 }}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with installed() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("play")
+    model = loads(TOY)[0]
+    (folder / "jepsen.html").write_text(played(*named("kafka", "jepsen")), encoding="utf-8")
+    (folder / "toy.html").write_text(played(model, model.checks[0]), encoding="utf-8")
+    return folder
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(browser: Browser, pages: Path) -> Iterator[Open]:
+    """`visit("jepsen.html", width=360)`: the page, which in the end has not complained, nor asked others."""
+    contexts: list[BrowserContext] = []
+    told: list[str] = []
+    asked: list[str] = []
+
+    def look(where: str, *, width: int = 1280) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 800})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("dialog", lambda dialog: told.append(dialog.message))
+        context.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{pages.as_uri()}/{where}")
+        expect(page.locator("body.ready")).to_be_attached()
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+    assert told == []
+    assert [url for url in asked if not url.startswith((pages.as_uri(), "blob:", "data:"))] == []
+
+
+def address(page: Page) -> str:
+    return page.url.partition("#")[2]
+
+
+def steps(page: Page) -> list[str]:
+    """The steps that can follow, by their names."""
+    return [each.get_attribute("data-step") or "" for each in page.locator("#next button").all()]
+
+
+def test_a_step_is_taken_undone_redone_and_another_is_a_branch(visit: Open) -> None:
+    page = visit("toy.html")
+    assert steps(page) == ["light(lamp1)", "light(lamp2)"]
+
+    page.locator("#next button").first.click()
+    assert (address(page), steps(page)) == ("0.0", ["light(lamp2)", "blow(lamp1)"])
+    page.get_by_role("button", name="Undo").click()
+    assert address(page) == "0"
+    page.get_by_role("button", name="Redo").click()
+    assert address(page) == "0.0"
+    page.keyboard.press("u")
+    page.keyboard.press("2")
+    assert address(page) == "0.1"
+    page.get_by_text("tried here too: 1").click()
+    page.locator("a.branch").click()
+    assert address(page) == "0.0"
+
+
+def test_an_address_opens_its_run_and_a_wrong_one_goes_as_far_as_it_can(visit: Open) -> None:
+    expect(visit("toy.html#0.1.0").locator("#title")).to_contain_text("After step 2")
+
+    page = visit("toy.html#0.1.77")
+
+    expect(page.locator("#title")).to_contain_text("After step 1")
+    expect(page.locator("#status")).to_contain_text("as far as it goes")
+
+
+def test_who_refuses_a_step_is_told_by_name_and_in_words(visit: Open) -> None:
+    page = visit("toy.html#0.0")
+    page.locator("#why-not summary").click()
+
+    expect(page.locator("#refused")).to_contain_text("refused by dark: not l.on for (lamp1)")
+    expect(page.locator("#refused")).to_contain_text("refused by shines: l.on for (lamp2)")
+
+
+def test_faults_end_with_their_budget(visit: Open) -> None:
+    page = visit("toy.html#0.0.1.0")
+    fault = page.locator("#next button.fault")
+    expect(fault).to_contain_text("no fault is left")
+    fault.click(force=True)
+    assert address(page) == "0.0.1.0"
+
+    page.get_by_label("Faults that a run may have").fill("2")
+    page.keyboard.press("Tab")
+    fault.click()
+
+    assert address(page) != "0.0.1.0"
+
+
+def test_the_shortest_way_to_a_loss_is_found(visit: Open) -> None:
+    page = visit("jepsen.html")
+
+    page.get_by_role("button", name="Find").click()
+
+    expect(page.locator("#status")).to_contain_text("is broken after 5 steps, 2 faults")
+    expect(page.locator("#broken")).to_contain_text("acknowledged_survive")
+    expect(page.locator("#run li")).to_have_count(6 + 1)  # the states, and the other start
+    expect(page.locator("#run [aria-current]")).to_contain_text("✗ acknowledged_survive")
+
+
+def test_no_way_with_too_few_faults_is_said_to_be_none(visit: Open) -> None:
+    page = visit("jepsen.html")
+
+    page.locator("#more").fill("1")
+    page.get_by_role("button", name="Find").click()
+
+    expect(page.locator("#status")).to_contain_text("There is no way from here with up to 1 more fault")
+
+
+def test_ways_to_what_can_be_reached_and_back(visit: Open) -> None:
+    page = visit("toy.html")
+    page.locator("#wanted").select_option("all_on")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("#status")).to_contain_text("all_on is reached after 2 steps, 0 faults")
+
+    page.locator("#wanted").select_option("dark_again")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("#status")).to_contain_text("There is no way from here with up to 1 more fault")
+    page.locator("#more").fill("2")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("#status")).to_contain_text("dark_again is true again after 2 steps, 2 faults")
+
+
+def test_a_trace_of_ours_is_loaded_and_saved_as_one_that_is_real(visit: Open, tmp_path: Path) -> None:
+    trace = story("jepsen")
+    given = tmp_path / "given.itf.json"
+    given.write_text(write(trace), encoding="utf-8")
+    page = visit("jepsen.html")
+
+    page.locator("#load").set_input_files(given)
+    expect(page.locator("#status")).to_contain_text("given.itf.json: 5 steps")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save trace").click()
+    saved = tmp_path / "saved.itf.json"
+    download.value.save_as(saved)
+
+    found = document(saved.read_text(encoding="utf-8"), "saved").replayed(trace.model, None).trace
+    assert (found.states, found.steps, found.check) == (trace.states, trace.steps, "jepsen")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("no", "it is no JSON"),
+        ("{}", "it has no `states`"),
+        ('{"states": [{}]}', "its states have no Lamp.on"),
+    ],
+)
+def test_a_file_that_is_no_trace_of_the_model_is_refused(
+    text: str, says: str, visit: Open, tmp_path: Path
+) -> None:
+    given = tmp_path / "given.json"
+    given.write_text(text, encoding="utf-8")
+    page = visit("toy.html")
+
+    page.locator("#load").set_input_files(given)
+
+    expect(page.locator("#status")).to_contain_text(says)
+
+
+def test_a_trace_with_a_step_that_the_model_lacks_is_shown_up_to_there(visit: Open, tmp_path: Path) -> None:
+    found = json.loads(write(story("jepsen")))
+    del found["states"][2]
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps(found), encoding="utf-8")
+    page = visit("jepsen.html")
+
+    page.locator("#load").set_input_files(given)
+
+    expect(page.locator("#status")).to_contain_text("state 2 is not one step of this model from state 1")
+    expect(page.locator("#title")).to_contain_text("After step 1")
+
+
+@pytest.mark.parametrize("where", ["jepsen.html#0.3.2.0.0.1", "toy.html#0.0"])
+def test_a_phone_shows_all_without_scrolling_sideways(where: str, visit: Open) -> None:
+    page = visit(where, width=360)
+    for summary in page.locator("summary").all():
+        if summary.is_visible():
+            summary.click()
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_keyboard_alone_takes_a_step_and_stays_with_the_steps(visit: Open) -> None:
+    page = visit("toy.html")
+    page.locator("#next button").first.focus()
+
+    page.keyboard.press("Enter")
+
+    assert address(page) == "0.0"
+    assert page.evaluate("document.activeElement.dataset.step") == "light(lamp2)"
+    expect(page.locator("#live")).to_contain_text("Step 1: lamp1 goes on")
+
+
+def test_texts_of_the_model_are_only_texts(visit: Open) -> None:
+    page = visit("toy.html#0.0")
+
+    assert page.title() == "toy · two"
+    expect(page.locator("#title")).to_contain_text(NASTY)
+    expect(page.locator(".says").first).to_contain_text(NASTY)
