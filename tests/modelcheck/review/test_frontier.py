@@ -35,9 +35,9 @@ SMALL = ("replication.factor=2", "min.insync.replicas=1,2", "acks=1,all", "kafka
 LARGE = (
     "replication.factor=1..3",
     "min.insync.replicas=1..3",
-    "acks=0,1,all",
+    "acks=1,all",
     "unclean.leader.election.enable=true,false",
-    "kafka=0.8.1,0.11,2.8,3.7,4.1",
+    "kafka=0.8.1,2.8,4.1",
 )
 QUORUM = Path(__file__).parents[3] / "spec/protocols/quorum.rsm"
 
