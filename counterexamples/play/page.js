@@ -211,7 +211,7 @@
       const beside = node.parent ? [...node.parent.children.values()].filter((each) => each !== node) : roots.filter((each) => each !== node);
       const others = beside.map((other) => element("li", {},
         element("a", { href: `#${address(other)}`, class: "branch", onclick: (event) => { event.preventDefault(); go(other); } },
-          `⑂ ${other.step ? sentence(other.step) : startOf(other)}`)));
+          `↳ ${other.step ? sentence(other.step) : startOf(other)}`)));
       return element("li", {}, link, others.length ? element("details", { open: !node.parent && node === at },
         element("summary", {}, node.parent ? `tried here too: ${others.length}` : `${others.length} other starts`.replace(/^1 other starts/, "1 other start")),
         element("ul", {}, ...others)) : "");
