@@ -63,6 +63,9 @@ _WORDS = frozenset(
     "step reachable recoverable assume variant check require assert choose for if let flush lose wipe".split()
 )
 
+_LAST_WORD = re.compile(r"([a-z]{3,})\s+$")
+_INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then else where within".split())
+
 
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> Answer:
     """What to say of a syntax error at `at`, where `found` stands (nothing at the end)."""
@@ -97,13 +100,23 @@ def _misspelt(place: _Place) -> Answer | None:
 
 def _misspelt_before(place: _Place) -> Answer | None:
     """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
-    first = _FIRST_WORD.search(place.before)  # it may be a name of the model, so it must be very near
-    help_ = suggest(first[1], _WORDS, near_by=0.85) if first is not None and first[1] not in _WORDS else ""
-    if first is None or not help_:
+    return _not_a_word(place, _FIRST_WORD, _WORDS)
+
+
+def _misspelt_inside(place: _Place) -> Answer | None:
+    """`exist n: Node. P`: the word is read as a name, behind which no other can stand."""
+    return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
+
+
+def _not_a_word(place: _Place, before: re.Pattern[str], known: frozenset[str]) -> Answer | None:
+    """What to say where the word that a pattern finds before the place is nearly one that is known."""
+    found = before.search(place.before)  # it may be a name of the model, so it must be very near
+    help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
+    if found is None or not help_:
         return None
     line = place.at.start - len(place.before)
-    there = Span(line + first.start(1), line + first.end(1))
-    return Answer(f"`{first[1]}` is not a word of this language", help_, there)
+    there = Span(line + found.start(1), line + found.end(1))
+    return Answer(f"`{found[1]}` is not a word of this language", help_, there)
 
 
 def _comparison_as_statement(place: _Place) -> Answer | None:
@@ -191,6 +204,7 @@ _RULES: tuple[Callable[[_Place], Answer | None], ...] = (
     _protocol_after_import,
     _comparison_as_statement,
     _misspelt_before,
+    _misspelt_inside,
     _misspelt,
     _unclosed_string,
     _shared_domain,
