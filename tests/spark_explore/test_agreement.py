@@ -144,8 +144,9 @@ def on_spark(local_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_jobs_answer_a_small_check_of_every_model_as_the_explicit_engine(on_spark: SparkEngine) -> None:
-    for model in chain.from_iterable(map(models, FILES)):
+def test_jobs_answer_a_small_check_of_many_models_as_the_explicit_engine(on_spark: SparkEngine) -> None:
+    """Of every third file: the same search without Spark, above, is asked about all."""
+    for model in chain.from_iterable(map(models, FILES[::3])):
         for asked in model.checks:
             if compare(model, asked, on_spark, states=WORTH_JOBS):
                 break

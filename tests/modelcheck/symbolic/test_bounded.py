@@ -29,7 +29,7 @@ from tests.stories import named
 
 DEPTH = 4
 CHECKS = 10  # of one file or a few less, each some way from the next
-SHALLOW = {"kafka_log": 3}  # whose steps are large formulas
+SHALLOW = dict.fromkeys(("kafka_log", "kafka_transactions", "kafka_zk_version"), 3)  # their steps are large
 NARROWER = {("kafka_log", "any_n"): ("Replica=2",)}  # whose formulas would be the largest by far
 MOST = 1500  # states of a plain search
 MODELS = 30
