@@ -301,7 +301,11 @@ def test_what_was_interrupted_goes_on_from_there() -> None:
     assert again.known >= first.states > 0
 
 
-def test_without_time_nothing_is_known_and_the_exit_code_says_so(run: Run) -> None:
+def test_without_time_nothing_is_known_and_the_exit_code_says_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").mkdir()  # where no other test has left an answer
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "cache"))
     code, out, _ = run("kafka", "--over", "acks=1", "--kafka", "0.10.2", "--max-time", "0.000001")
 
     assert code == Exit.UNKNOWN
