@@ -68,7 +68,7 @@ def read_batches(path: Path, *, checksums: bool = True, told: Told = silent) -> 
         with path.open("rb") as file:
             yield from _batches(file, path, told, checksums=checksums)
     except OSError as error:
-        raise UnreadableError(path, (error.strerror or str(error)).lower()) from error
+        raise UnreadableError.refused(path, error) from error
 
 
 def _batches(file: BinaryIO, path: Path, told: Told, *, checksums: bool) -> Iterator[Batch | Damage]:

@@ -85,7 +85,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise UnreadableError(path, "no text in UTF-8") from error
     except OSError as error:
-        raise UnreadableError(path, (error.strerror or str(error)).lower()) from error
+        raise UnreadableError.refused(path, error) from error
 
 
 def read_properties(path: Path) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 from spec.frozen import frozen
 
@@ -26,3 +27,8 @@ class UnreadableError(Exception):
     def __init__(self, path: Path, what: str) -> None:
         self.path, self.what = path, what
         super().__init__(f"{path}: {what}")
+
+    @classmethod
+    def refused(cls, path: Path, error: OSError) -> Self:
+        """What the system says of a file that it refuses."""
+        return cls(path, (error.strerror or str(error)).lower())

@@ -110,7 +110,7 @@ def _partitions(path: Path) -> tuple[dict[Place, Path], tuple[str, ...]]:
     try:
         folders = sorted(each for each in path.iterdir() if each.is_dir())
     except OSError as error:
-        raise UnreadableError(path, (error.strerror or str(error)).lower()) from error
+        raise UnreadableError.refused(path, error) from error
     aside = tuple(each.name for each in folders if NOT_IN_USE.fullmatch(each.name))
     found = {}
     for each in folders:

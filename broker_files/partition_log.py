@@ -57,7 +57,7 @@ def segments(folder: Path) -> list[tuple[int, Path]]:
     try:
         found = [(SEGMENT.fullmatch(path.name), path) for path in folder.iterdir()]
     except OSError as error:
-        raise UnreadableError(folder, (error.strerror or str(error)).lower()) from error
+        raise UnreadableError.refused(folder, error) from error
     return sorted((int(name[1]), path) for name, path in found if name is not None)
 
 

@@ -36,7 +36,7 @@ def read_records(batch: Batch) -> Iterator[Record | Damage]:
             file.seek(batch.position + HEADER.size)
             fields = Fields(file.read(batch.size - HEADER.size))
     except OSError as error:
-        raise UnreadableError(batch.path, (error.strerror or str(error)).lower()) from error
+        raise UnreadableError.refused(batch.path, error) from error
     try:
         for _ in range(batch.count):
             yield _record(batch, Fields(fields.take(fields.varint())))

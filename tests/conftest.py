@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -76,6 +80,15 @@ def quickly_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "modelcheck.explicit.native.writing.compiled", lambda text, _: compiled(text, Tier.QUICK)
     )
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a file."""
+    from tests.browsers import installed  # noqa: PLC0415 - for few tests
+
+    with installed() as started:
+        yield started
 
 
 @pytest.fixture

@@ -22,17 +22,9 @@ from playwright.sync_api import (
 from counterexamples.html.page import Card, Item, Verdict, page
 from counterexamples.lines import Role
 from counterexamples.trace import Trace
-from tests.browsers import installed
 from tests.stories import story
 
 NASTY = "</script><script>document.title='hacked'</script><img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests of a worker."""
-    with installed() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from counterexamples.itf.read import document
 from counterexamples.itf.write import write
 from modelcheck.answers.played import played
 from spec.load import loads
-from tests.browsers import installed
 from tests.stories import named, story
 
 NASTY = "</script><script>document.title='hacked'</script><img src=x onerror=alert(1)>"
@@ -33,12 +32,6 @@ reachable all_on: forall l: Lamp. l.on
 recoverable dark_again: forall l: Lamp. not l.on
 check two says "{NASTY}" {{ scope Lamp = 2  faults <= 1 }}
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with installed() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 
 from counterexamples.itf.encode import Json, encode, encoder
 from counterexamples.trace import (
@@ -24,6 +25,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
+from spec.ir import Model, Scope
 from spec.semantics import Step
 from spec.source import Source
 
@@ -85,7 +87,17 @@ def _step(trace: Trace, step: Step) -> dict[str, Json]:
 
 
 def _about(trace: Trace) -> dict[str, Json]:
-    model, scope = trace.model, trace.scope
+    end = {
+        "property": trace.property,
+        "ending": _ending(trace),
+        "faults": trace.faults,
+        **({} if trace.is_run else {"run": False}),
+    }
+    return about(trace.model, trace.scope, trace.check, end)
+
+
+def about(model: Model, scope: Scope, check: str | None, end: Mapping[str, Json]) -> dict[str, Json]:
+    """What a trace says of itself: the text and the check it is of, its bounds, and how it ends."""
     types = {entry.name: entry.type for entry in model.configs}
     return {
         "format": "ITF",
@@ -95,17 +107,14 @@ def _about(trace: Trace) -> dict[str, Json]:
             "format": FORMAT,
             "model": model.name,
             "text": digest(model.source),
-            "check": trace.check,
+            "check": check,
             "scope": {
                 "sorts": {name: list(names) for name, names in scope.sorts.items()},
                 "nats": dict(scope.nats),
                 "networks": dict(scope.networks),
             },
             "config": {name: encode(types[name], value, scope) for name, value in scope.config.items()},
-            "property": trace.property,
-            "ending": _ending(trace),
-            "faults": trace.faults,
-            **({} if trace.is_run else {"run": False}),
+            **end,
         },
     }
 

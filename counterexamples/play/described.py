@@ -6,8 +6,7 @@ from typing import Any, assert_never
 
 import spec.ir as ir
 import spec.types as t
-from counterexamples.itf.encode import encode
-from counterexamples.itf.write import FORMAT, digest
+from counterexamples.itf.write import about
 from counterexamples.pictures.cast import EPOCHS
 from counterexamples.pictures.roles import Part, roles
 from spec.values import members, show
@@ -86,7 +85,7 @@ def described(model: ir.Model, check: ir.Check, types: Types) -> Json:
         "properties": [_property(model, check, prop) for prop in model.properties],
         "variables": [_variable(variable, types) for variable in model.variables],
         "cast": _cast(model, scope, types),
-        "itf": _meta(model, check),
+        "itf": about(model, scope, check.name, {"property": None, "ending": {"kind": "stops"}}),
     }
 
 
@@ -162,31 +161,3 @@ def _cast(model: ir.Model, scope: ir.Scope, types: Types) -> Json:
 
 def _part(part: Part, types: Types) -> Json:
     return {"name": part.name, "variable": part.variable, "path": part.path, "type": types.number(part.type)}
-
-
-# ------------------------------------------------------------------------------- traces
-
-
-def _meta(model: ir.Model, check: ir.Check) -> Json:
-    """What a trace says of itself, but for how it ends."""
-    scope = check.scope
-    entries = {entry.name: entry.type for entry in model.configs}
-    return {
-        "format": "ITF",
-        "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
-        "source": model.source.name,
-        "modelcheck": {
-            "format": FORMAT,
-            "model": model.name,
-            "text": digest(model.source),
-            "check": check.name,
-            "scope": {
-                "sorts": {name: list(names) for name, names in scope.sorts.items()},
-                "nats": dict(scope.nats),
-                "networks": dict(scope.networks),
-            },
-            "config": {name: encode(entries[name], value, scope) for name, value in scope.config.items()},
-            "property": None,
-            "ending": {"kind": "stops"},
-        },
-    }

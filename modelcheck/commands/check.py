@@ -18,7 +18,7 @@ from modelcheck.commands.check_answers import summary, tell_card, tell_runs
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
-from modelcheck.commands.unmet import broken_assumptions
+from modelcheck.commands.unmet import broken_assumptions, cannot_start
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
@@ -148,8 +148,7 @@ def _ask(
     except Unmet as unmet:
         raise broken_assumptions(model, check, unmet) from None
     except ModelError as error:
-        message = f"the model cannot start: {error.message}"
-        raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
+        raise cannot_start(model, error) from None
 
 
 def _limits(args: argparse.Namespace) -> Limits:

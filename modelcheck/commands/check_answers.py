@@ -12,6 +12,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.card import brief, card
 from modelcheck.answers.matrix import matrix, obstacles
 from modelcheck.commands.engine_options import engine_again
+from modelcheck.commands.given import words_of
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Violated
 from modelcheck.contract.standing import standing, surprises
@@ -93,7 +94,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
     """The command that puts this one question again, and takes the very same random runs."""
     words = ["modelcheck", "check", outcome.model.source.name]
     sample = outcome.findings.sample
-    for option, values in (
+    words += words_of(
         ("--check", [outcome.check.name] if outcome.check.span.end else []),  # of the file, or made up
         ("--of", [args.of]),
         ("--property", args.property),
@@ -104,8 +105,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--simulate", [] if sample is None else [sample.runs]),
         ("--seed", [] if sample is None else [sample.seed]),
         ("--depth", [] if sample is None else [sample.depth]),
-    ):
-        words += [part for value in values if value is not None for part in (option, str(value))]
+    )
     words += engine_again(args)
     words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
     words += [] if args.all is None else ["--all", str(args.all)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 
 from modelcheck.asking.overrides import Overrides
 
@@ -26,6 +27,14 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
         metavar="N",
         help="how many faults: a number or `any`, of the kinds that the check allows, or crash=1,isolate=any",
     )
+
+
+def words_of(*options: tuple[str, Sequence[object]]) -> Iterator[str]:
+    """Options as they are typed, each before each of its values; None stands for one that is not given."""
+    for option, values in options:
+        for value in values:
+            if value is not None:
+                yield from (option, str(value))
 
 
 def given_by(args: argparse.Namespace) -> Overrides:

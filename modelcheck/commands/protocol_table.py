@@ -19,7 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.textbook.claims import Bearing, Case, Judgement, claims
+from modelcheck.asking.textbook.claims import Bearing, Case, claims
 from modelcheck.commands.known_bugs import Bug, address, bugs
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
@@ -197,8 +197,7 @@ def _said(tables: Tables) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for claim in claims():
         bearings = [bearing(tables, case) for case in claim.cases]
-        judged = claim.judged(bearings)
-        verdict = f"true if {claim.condition}" if judged is Judgement.CONDITIONAL else judged.value
+        verdict = claim.words(claim.judged(bearings))
         cells = [f"[{claim.name}]({claim.source})", claim.sentence, verdict]
         for side in (Bearing.FOR, Bearing.AGAINST):
             found = [case for case, says in zip(claim.cases, bearings, strict=True) if says is side]

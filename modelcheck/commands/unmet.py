@@ -44,8 +44,13 @@ def refuse_unstartable(model: Model, check: Check) -> None:
     try:
         machine.initial()
     except ModelError as error:
-        message = f"the model cannot start: {error.message}"
-        raise SpecError([Diagnostic(error.code, model.source, error.span, message)]) from None
+        raise cannot_start(model, error) from None
+
+
+def cannot_start(model: Model, error: ModelError) -> SpecError:
+    """An error that the model makes before there is any state."""
+    message = f"the model cannot start: {error.message}"
+    return SpecError([Diagnostic(error.code, model.source, error.span, message)])
 
 
 def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import modelcheck.commands.amounts as amounts
 from counterexamples.itf.write import write
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
+from modelcheck.commands.given import words_of
 from modelcheck.contract.exits import Exit
 from modelcheck.review.answers import ask_all
 from modelcheck.review.asking import Asking, Effort, Watch
@@ -226,7 +227,7 @@ def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> N
     from modelcheck.review.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
 
     words = ["modelcheck", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
-    for option, values in (
+    words += words_of(
         ("--kafka", [args.kafka]),
         ("--client", [args.client]),
         ("--brokers", [args.brokers]),
@@ -235,8 +236,7 @@ def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> N
         ("--require", args.require),
         ("--max-states", [None if args.max_states == STATES else args.max_states]),
         ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
-    ):
-        words += [part for value in values if value is not None for part in (option, str(value))]
+    )
     command = shlex.join(words)
     text = overview_page(rows, command) if args.all_topics else review_page(rows[0].review, command)
     files.put(Path(args.html), "html", text)

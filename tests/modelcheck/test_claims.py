@@ -14,7 +14,6 @@ import spec.library as library
 from modelcheck.asking.sweep import Answer, Orders, Point, answer
 from modelcheck.asking.textbook.claims import Bearing, Case, Claim, Judgement, claims
 from modelcheck.asking.textbook.search import decided
-from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from spec.load import loads
@@ -35,18 +34,6 @@ class OneProcess:
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modelcheck.asking.textbook.search.Processes", OneProcess)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
-
-    def told(*words: str) -> tuple[int, str, str]:
-        code = main(words)
-        return code, *capsys.readouterr()
-
-    return told
 
 
 def claim(expected: Sequence[Bearing], condition: str = "") -> Claim:

@@ -11,25 +11,11 @@ import pytest
 
 import modelcheck.commands.protocols as command
 import spec.library as library
-from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 
 ROOT = Path(__file__).parents[2]
 FEW = ("figure8", "paxos", "primary_backup", "raft", "two_phase_commit")
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """`run("protocols", "raft")` in an empty folder: the exit code, the output, what was told beside it."""
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
-
-    def told(*words: str) -> tuple[int, str, str]:
-        code = main(words)
-        return code, *capsys.readouterr()
-
-    return told
 
 
 # --------------------------------------------------------------------- protocols

@@ -83,6 +83,10 @@ class Claim:
         is_met = self.condition and met and Bearing.AGAINST not in met
         return Judgement.CONDITIONAL if is_met else Judgement.FALSE
 
+    def words(self, judged: Judgement) -> str:
+        """A judgement of it, with its condition where there is one."""
+        return f"true if {self.condition}" if judged is Judgement.CONDITIONAL else judged.value
+
     @property
     def foretold(self) -> Judgement:
         """What it is expected to be."""

@@ -40,8 +40,7 @@ def told(found: Decided, width: int) -> Iterator[Line]:
 
 def verdict(found: Decided) -> str:
     """Whether the sentence is true, with its condition where there is one."""
-    judged = found.judgement
-    return f"true if {found.claim.condition}" if judged is Judgement.CONDITIONAL else judged.value
+    return found.claim.words(found.judgement)
 
 
 def _case(shown: Shown, width: int) -> Iterator[Line]:

@@ -6,8 +6,7 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from counterexamples.lines import line, plain
-from modelcheck.answers.progress import CLEAR
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.data import as_json
 from modelcheck.commands.at_rest.gathered import gather
 from modelcheck.commands.at_rest.report import lines, worst_first
@@ -15,6 +14,8 @@ from modelcheck.commands.at_rest.starting import Judged, judged, starting_order
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.wording import memory_words
 from modelcheck.storage.output import Output
+
+EVERY = 0.2  # seconds between two words of how far the reading is
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,8 +67,7 @@ class Reading:
     """How far the reading is, as one line of a terminal that is written over and over."""
 
     def __init__(self, output: Output) -> None:
-        self._output = output
-        self._shows = output.err.isatty()
+        self._line = ProgressLine(output.err, "reading", columns=output.width)
         self._bytes = 0
         self._last = time.monotonic()
 
@@ -75,14 +75,10 @@ class Reading:
         """So many bytes more were read, of this."""
         self._bytes += size
         now = time.monotonic()
-        if self._shows and now - self._last > 0.2:
+        if now - self._last > EVERY:
             self._last = now
-            text = plain([line(f"reading {what}, {memory_words(self._bytes)} so far")]).rstrip()
-            self._output.err.write(CLEAR + text[: self._output.width - 1])
-            self._output.err.flush()
+            self._line.begin(f"reading {what}, {memory_words(self._bytes)} so far")
 
     def clear(self) -> None:
         """Take the line away."""
-        if self._shows:
-            self._output.err.write(CLEAR)
-            self._output.err.flush()
+        self._line.clear()

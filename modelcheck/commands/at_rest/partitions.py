@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class Replica:
-    """A partition's log on a broker that is here; `log` is None where the broker has no folder of it."""
+    """A partition's log on a broker that is here; an empty one, `absent`, where it has no folder of it."""
 
     node: int
     log: PartitionLog

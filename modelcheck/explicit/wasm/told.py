@@ -195,18 +195,17 @@ class Told(Steps):
             for param, live in zip(self.action.params, args, strict=False)
         )
         choices = tuple(Value(s.name, _chosen(s), live.packing) for s, live in self._choices)
-        shape = Shape(
-            self.action.name, outcome, why, params, self._said if args or self._said else (), choices
-        )
+        shape = Shape(self.action.name, outcome, why, params, self._said, choices)
         cursor = fn.read("%ctx", CURSOR)
         with fn.when(fn.below(cursor, fn.read("%ctx", self.context.size))):
             out = fn.pointer(cursor)
             fn.write(out, i64(self._shapes.number(shape)), SHAPE)
             fn.write(out, fn.or_(fn.load(self._is_said), broken or i64(0)), FLAGS)
             at = self._put(out, VALUES, args)
-            for n in range(sum(value.words for value in shape.said)):
+            said = sum(value.words for value in shape.said)
+            for n in range(said):
                 fn.write(out, fn.read(self._words, n), at + n)
-            at = self._put(out, at + sum(v.words for v in shape.said), [live for _, live in self._choices])
+            at = self._put(out, at + said, [live for _, live in self._choices])
             if outcome is Outcome.TAKEN:
                 for n in range(self.layout.words):
                     fn.write(out, fn.read(self.after.words, n), at + n)

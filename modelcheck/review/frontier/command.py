@@ -11,6 +11,7 @@ import modelcheck.review.frontier.models as models
 from counterexamples.pictures.png import NoRenderer, png
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
+from modelcheck.commands.given import words_of
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import Answers
 from modelcheck.review.asking import Effort
@@ -149,7 +150,7 @@ def _draw(found: Frontier, path: Path, files: Files) -> None:
 def _command(args: argparse.Namespace) -> str:
     """The command that makes the page again."""
     words = ["modelcheck", "frontier", *args.files]
-    for option, values in (
+    words += words_of(
         ("--over", args.over),
         ("--faults", [args.faults]),
         ("--kinds", [args.kinds]),
@@ -163,8 +164,7 @@ def _command(args: argparse.Namespace) -> str:
         ("--topic", [args.topic]),
         ("--max-states", [None if args.max_states == STATES else args.max_states]),
         ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
-    ):
-        words += [part for value in values if value is not None for part in (option, str(value))]
+    )
     return shlex.join(words)
 
 

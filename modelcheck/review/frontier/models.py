@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import spec.ir as ir
@@ -41,7 +41,7 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
         wrong(OVER, FAULTS, "", "faults are what is counted", "say with --faults how many to try")
     checks = pick_checks(models, list(chosen.checks)) if any(model.checks for model in models) else []
     made = points(models, checks, axes, Overrides(), of=chosen.of, properties=chosen.properties)
-    known = {name: name for point in made for name in _faults(point.model)}
+    known = {name: name for point in made for name in point.model.faults}
     asked = Asked(faults, None if kinds is None else kinds_of(kinds, known))
     wanted = {prop.name: _guarantee(prop) for point in made for prop in _promises(point)}
     if not wanted:
@@ -64,10 +64,6 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
 
 def _name(point: Point) -> str:
     return f"{point.model.name} · {point.check.name}"
-
-
-def _faults(model: ir.Model) -> Iterator[str]:
-    return (action.name for action in model.actions if action.kind is ir.Kind.FAULT)
 
 
 def _promises(point: Point) -> list[ir.Property]:
@@ -103,7 +99,7 @@ def _impossible(point: Point) -> str:
 
 def _job(point: Point, asked: Asked) -> Job:
     model, check = point.model, point.check
-    faults = [name for name in _faults(model) if check.budget.allows(name) and asked.allows(name)]
+    faults = [name for name in model.faults if check.budget.allows(name) and asked.allows(name)]
     guarantees = tuple(_guarantee(prop) for prop in _promises(point))
     names = tuple(each.name for each in guarantees)
 
