@@ -142,6 +142,23 @@ def _equals_in_expression(place: _Place) -> Answer | None:
     return None
 
 
+def _equals_in_declaration(place: _Place) -> Answer | None:
+    """`union Message = A | B`: what belongs to these stands in braces."""
+    kind = re.search(r"^\s*(union|record|enum)\s+(\w+)\s*$", place.before)
+    if kind is None or not place.here.startswith("="):
+        return None
+    return place.says(f"`=` does not declare a {kind[1]}", f"write `{kind[1]} {kind[2]} {{ … }}`")
+
+
+def _network_in_brackets(place: _Place) -> Answer | None:
+    """`network n: set[M]`: a network is no value, and is written otherwise."""
+    kind = re.search(r"^\s*network\b.*:\s*(\w+)\s*$", place.before)
+    held = re.match(r"\[(\w*)", place.here)
+    if kind is None or held is None or place.expected != {"of"}:
+        return None
+    return place.says("`[` cannot stand here", f"write `{kind[1]} of {held[1] or 'M'}`")
+
+
 def _shared_domain(place: _Place) -> Answer | None:
     """`forall a, b: T`: each bound name says where it comes from."""
     name = re.search(r"(\w+)\s*$", place.before)
@@ -211,6 +228,8 @@ _RULES: tuple[Callable[[_Place], Answer | None], ...] = (
     _colon_after_quantifier,
     _foreign_operator,
     _chained_comparison,
+    _network_in_brackets,
+    _equals_in_declaration,
     _equals_in_expression,
     _dot_without_space,
 )
