@@ -19,7 +19,8 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.textbook.claims import Bearing, Case, claims
+from modelcheck.asking.textbook.asked import Asked, Bearing
+from modelcheck.asking.textbook.claims import claims
 from modelcheck.commands.known_bugs import Bug, address, bugs
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
@@ -196,26 +197,26 @@ def _said(tables: Tables) -> Iterator[str]:
     yield "| claim | it says | verdict | true in | not in |"
     yield "| --- | --- | --- | --- | --- |"
     for claim in claims():
-        bearings = [bearing(tables, case) for case in claim.cases]
+        bearings = [bearing(tables, case.asked) for case in claim.cases]
         verdict = claim.words(claim.judged(bearings))
         cells = [f"[{claim.name}]({claim.source})", claim.sentence, verdict]
         for side in (Bearing.FOR, Bearing.AGAINST):
-            found = [case for case, says in zip(claim.cases, bearings, strict=True) if says is side]
+            found = [case.asked for case, says in zip(claim.cases, bearings, strict=True) if says is side]
             cells.append(
-                ", ".join(dict.fromkeys(f"[{case.model}](#{case.model}) `{case.check}`" for case in found))
+                ", ".join(dict.fromkeys(f"[{each.model}](#{each.model}) `{each.check}`" for each in found))
             )
         yield f"| {' | '.join(cells)} |"
 
 
-def bearing(tables: Tables, case: Case) -> Bearing:
+def bearing(tables: Tables, asked: Asked) -> Bearing:
     """What the rows of a check say of a claim; a property without a row is among those that hold."""
-    found = of_check(tables.get(case.model, ()), case.check)
-    own = next((row for row in found if row.claim == f"`{case.property}`"), None)
+    found = of_check(tables.get(asked.model, ()), asked.check)
+    own = next((row for row in found if row.claim == f"`{asked.property}`"), None)
     shown = own or next((row for row in found if row.verdict.startswith("hold")), None)
     words = "" if shown is None else shown.verdict
     if words.startswith(("hold", "reached")):
-        return case.borne_out(holds=True)
-    return case.borne_out(holds=False) if words in {"violated", "never reached"} else Bearing.OPEN
+        return asked.borne_out(holds=True)
+    return asked.borne_out(holds=False) if words in {"violated", "never reached"} else Bearing.OPEN
 
 
 def _line(row: Row) -> str:

@@ -12,7 +12,8 @@ import pytest
 import modelcheck.commands.claims as command
 import spec.library as library
 from modelcheck.asking.sweep import Answer, Orders, Point, answer
-from modelcheck.asking.textbook.claims import Bearing, Case, Claim, Judgement, claims
+from modelcheck.asking.textbook.asked import Asked, Bearing
+from modelcheck.asking.textbook.claims import Case, Claim, Judgement, claims
 from modelcheck.asking.textbook.search import decided
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
@@ -33,11 +34,11 @@ class OneProcess:
 
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.asking.textbook.search.Processes", OneProcess)
+    monkeypatch.setattr("modelcheck.asking.textbook.searched.Processes", OneProcess)
 
 
 def claim(expected: Sequence[Bearing], condition: str = "") -> Claim:
-    case = Case("when", "quorum", "n3_w2_r2", "committed_survives", "hold", FOR)
+    case = Case("when", Asked("quorum", "n3_w2_r2", "committed_survives"), FOR)
     cases = tuple(replace(case, expected=each) for each in expected)
     return Claim("X", "both", "A sentence.", "https://example.org", condition, cases)
 
@@ -66,7 +67,7 @@ def test_a_sentence_is_judged_by_what_its_cases_come_to(
 
 
 def test_every_case_is_a_property_that_its_check_asks_about() -> None:
-    cases = [case for each in CLAIMS.values() for case in each.cases]
+    cases = [case.asked for each in CLAIMS.values() for case in each.cases]
     for protocol in {case.model for case in cases}:
         models = loads(library.text(protocol), protocol)
         for case in (case for case in cases if case.model == protocol):

@@ -11,7 +11,8 @@ import pytest
 import spec.library as library
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.textbook.claims import Bearing, claims
+from modelcheck.asking.textbook.asked import Bearing
+from modelcheck.asking.textbook.claims import claims
 from modelcheck.commands import protocol_table
 from modelcheck.commands.known_bugs import address, bugs
 from modelcheck.commands.protocol_table import FILE, Row, bearing, of_check, page, read, rows
@@ -154,7 +155,7 @@ def test_the_control_of_a_known_bug_asks_for_the_same_in_as_large_a_scope_and_is
 
 def test_every_claim_is_judged_on_the_page_as_it_is_foretold() -> None:
     for claim in claims():
-        bearings = [bearing(TABLES, case) for case in claim.cases]
+        bearings = [bearing(TABLES, case.asked) for case in claim.cases]
         assert bearings == [case.expected for case in claim.cases], claim.name
         assert f"| [{claim.name}]({claim.source}) | {claim.sentence} | " in TEXT
 
@@ -162,7 +163,7 @@ def test_every_claim_is_judged_on_the_page_as_it_is_foretold() -> None:
 def test_a_claim_is_not_decided_where_the_page_has_no_answer() -> None:
     case = claims()[0].cases[0]
 
-    assert bearing({}, case) is Bearing.OPEN
+    assert bearing({}, case.asked) is Bearing.OPEN
 
 
 def test_every_check_that_is_named_after_a_bug_is_in_the_table_of_bugs() -> None:

@@ -7,17 +7,8 @@ from collections.abc import Sequence
 from enum import Enum
 from importlib import resources
 
-from modelcheck.contract.result import Holds, Unknown, Violated
-from modelcheck.contract.result import Verdict as Found
+from modelcheck.asking.textbook.asked import Asked, Bearing
 from spec.frozen import frozen
-
-
-class Bearing(Enum):
-    """What a case says of its sentence."""
-
-    FOR = "bears it out"
-    AGAINST = "refutes it"
-    OPEN = "not decided"
 
 
 class Judgement(Enum):
@@ -31,31 +22,11 @@ class Judgement(Enum):
 
 @frozen
 class Case:
-    """A sentence under some circumstances: the property of a check, and whether it `must` hold or fail.
-
-    What is expected is that the sentence is borne out, or refuted.
-    """
+    """A sentence under some circumstances: what is asked there, and what that is expected to say of it."""
 
     when: str
-    model: str
-    check: str
-    property: str
-    must: str
+    asked: Asked
     expected: Bearing
-
-    def bearing(self, found: Found | None) -> Bearing:
-        """What the verdict on the property says of the sentence; None where there is no verdict."""
-        match found:
-            case None | Unknown():
-                return Bearing.OPEN
-            case Holds():
-                return self.borne_out(holds=True)
-            case Violated():
-                return self.borne_out(holds=False)
-
-    def borne_out(self, *, holds: bool) -> Bearing:
-        """What it says of the sentence that the property holds, or does not."""
-        return Bearing.FOR if holds is (self.must == "hold") else Bearing.AGAINST
 
 
 @frozen
@@ -112,7 +83,8 @@ def _claim(entry: dict[str, object]) -> Claim:
 
 def _case(entry: dict[str, object]) -> Case:
     expected = Bearing.AGAINST if entry.pop("against", False) else Bearing.FOR
-    case = Case(**{"must": "hold", **entry}, expected=expected)  # type: ignore[arg-type]
-    if case.must not in {"hold", "fail"}:
-        raise ValueError(f"`{case.must}`: a property must hold or fail")
-    return case
+    when = str(entry.pop("when"))
+    asked = Asked(**entry)  # type: ignore[arg-type]
+    if asked.must not in {"hold", "fail"}:
+        raise ValueError(f"`{asked.must}`: a property must hold or fail")
+    return Case(when, asked, expected)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from counterexamples.html.questions import Ground, Question, Scene, questions_page
 from counterexamples.lines import Role
 from modelcheck.answers.html_report import LOOKED_AT
-from modelcheck.asking.textbook.claims import Bearing
+from modelcheck.asking.textbook.asked import Bearing
 from modelcheck.asking.textbook.search import Decided, Shown
-from modelcheck.asking.textbook.told import ROLES, caption, extent, found_words, surprise_words, verdict
+from modelcheck.asking.textbook.told import ROLES, caption, surprise_words, verdict
+from modelcheck.asking.textbook.wording import again, extent, found_words
 from modelcheck.diagnosis.explain import explain
 
 TITLE = "Majority votes and in-sync replicas: is it true?"
@@ -51,13 +52,14 @@ def _question(found: Decided) -> Question:
 
 
 def _ground(shown: Shown) -> Ground:
-    case = shown.case
-    found = f"{case.model}, check {case.check}: {found_words(shown)}"
-    return Ground(case.when, OF[shown.bearing], found, " · ".join(extent(shown)))
+    asked = shown.found.asked
+    found = f"{asked.model}, check {asked.check}: {found_words(shown.found)}"
+    return Ground(shown.case.when, OF[shown.bearing], found, " · ".join(extent(shown.found)))
 
 
 def _scenes(found: Decided) -> Iterator[Scene]:
     for shown, trace in found.runs:
-        case, words = shown.case, caption(shown)
-        again = f"modelcheck check {case.model} --check {case.check} --property {case.property} -v"
-        yield Scene(f"{words[0].upper()}{words[1:]}", trace, explain(trace, LOOKED_AT), again)
+        words = caption(shown)
+        yield Scene(
+            f"{words[0].upper()}{words[1:]}", trace, explain(trace, LOOKED_AT), again(shown.found.asked)
+        )

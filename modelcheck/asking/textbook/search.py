@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from time import monotonic
+from collections.abc import Iterator, Sequence
 
-import spec.library as library
 from counterexamples.trace import Trace
-from modelcheck.asking.models import pick_checks
-from modelcheck.asking.overrides import only
-from modelcheck.asking.sweep import Answer, Crew, Orders, Point, Processes
-from modelcheck.asking.textbook.claims import Bearing, Case, Claim, Judgement
-from modelcheck.contract.report import Answers, Reporter, Silent
-from modelcheck.contract.result import Outcome, Result, Violated
+from modelcheck.asking.sweep import Crew, Orders
+from modelcheck.asking.textbook.asked import Bearing
+from modelcheck.asking.textbook.claims import Case, Claim, Judgement
+from modelcheck.asking.textbook.searched import Found, Known, found_of, searched
+from modelcheck.contract.report import Reporter
 from spec.frozen import frozen
-from spec.load import loads
-
-UNANSWERED = Answer(None, "not answered")
-Place = tuple[str, str]  # a protocol and one of its checks
 
 
 @frozen
 class Shown:
-    """A case and what was found: the outcome of its check, or why there is none."""
+    """A case and what was found."""
 
     case: Case
-    outcome: Outcome | None
-    problem: str = ""
-
-    @property
-    def result(self) -> Result | None:
-        """What was found of the property."""
-        return None if self.outcome is None else self.outcome.result(self.case.property)
-
-    @property
-    def run(self) -> Trace | None:
-        """The run that breaks the property, where there is one."""
-        match self.result:
-            case Result(verdict=Violated(trace=trace)):
-                return trace
-            case _:
-                return None
+    found: Found
 
     @property
     def bearing(self) -> Bearing:
         """What that says of the sentence."""
-        return self.case.bearing(None if self.result is None else self.result.verdict)
+        return self.found.bearing
 
     @property
     def is_foretold(self) -> bool:
@@ -78,7 +56,7 @@ class Decided:
     @property
     def runs(self) -> tuple[tuple[Shown, Trace], ...]:
         """The cases that refute the sentence by a run; where none does, those that bear it out by one."""
-        shown = [(each, each.run) for each in self.shown]
+        shown = [(each, each.found.run) for each in self.shown]
         for bearing in (Bearing.AGAINST, Bearing.FOR):
             found = [(each, run) for each, run in shown if each.bearing is bearing and run is not None]
             if found:
@@ -94,42 +72,16 @@ def decided(
     Costs a search for each check, on all cores: some twenty seconds for all that are shipped.  Where
     it is interrupted, the cases that were not answered are told as such.
     """
-    wanted = _wanted(claims)
-    places, points = list(wanted), _points(wanted)
-    found: dict[Place, Answer] = {}
-    told, states, began = 0, 0, monotonic()
-    for number, answer in (crew or Processes()).answers(points, orders):
-        found[places[number]] = answer
-        states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
-        (reporter or Silent()).tell(Answers("check", len(found), len(points), states, monotonic() - began))
-        while told < len(claims) and all((c.model, c.check) in found for c in claims[told].cases):
+    asked = [case.asked for claim in claims for case in claim.cases]
+    told = 0
+    found: Known = {}
+    for found in searched(asked, orders, crew=crew, reporter=reporter):
+        while told < len(claims) and all(case.asked.place() in found for case in claims[told].cases):
             yield _decided(claims[told], found)
             told += 1
     for claim in claims[told:]:
         yield _decided(claim, found)
 
 
-def _wanted(claims: Sequence[Claim]) -> dict[Place, list[str]]:
-    """The properties that are asked about, by check, in the order of the claims."""
-    wanted: dict[Place, list[str]] = {}
-    for claim in claims:
-        for case in claim.cases:
-            names = wanted.setdefault((case.model, case.check), [])
-            names += [case.property] * (case.property not in names)
-    return wanted
-
-
-def _points(wanted: Mapping[Place, Sequence[str]]) -> list[Point]:
-    """The questions to the engine: checks as they stand in the library, of these properties alone."""
-    protocols = {protocol: loads(library.text(protocol), protocol) for protocol, _ in wanted}
-    made = []
-    for (protocol, name), properties in wanted.items():
-        ((model, asked),) = pick_checks(protocols[protocol], [name])
-        made.append(Point((), model, only(model, asked, properties)))
-    return made
-
-
-def _decided(claim: Claim, found: Mapping[Place, Answer]) -> Decided:
-    answers = [found.get((case.model, case.check), UNANSWERED) for case in claim.cases]
-    pairs = zip(claim.cases, answers, strict=True)
-    return Decided(claim, tuple(Shown(case, answer.outcome, answer.problem) for case, answer in pairs))
+def _decided(claim: Claim, known: Known) -> Decided:
+    return Decided(claim, tuple(Shown(case, found_of(case.asked, known)) for case in claim.cases))

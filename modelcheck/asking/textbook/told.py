@@ -6,18 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
-from modelcheck.answers.outcome_json import as_json as outcome_json
-from modelcheck.asking.textbook.claims import Bearing, Judgement
+from modelcheck.asking.textbook.asked import Bearing
+from modelcheck.asking.textbook.claims import Judgement
 from modelcheck.asking.textbook.search import Decided, Shown
-from modelcheck.contract.wording import budget_words, engine_words, scope_words, verdict_words
+from modelcheck.asking.textbook.wording import SIGNS, check_words, extent, found_json, found_words
 from modelcheck.diagnosis.explain import why
 
 Json = dict[str, object]
-SIGNS = {
-    Bearing.FOR: Piece("✓ ", Role.GOOD),
-    Bearing.AGAINST: Piece("✗ ", Role.BAD),
-    Bearing.OPEN: Piece("? ", Role.UNSURE),
-}
 ROLES = {
     Judgement.TRUE: Role.GOOD,
     Judgement.CONDITIONAL: Role.UNSURE,
@@ -44,38 +39,11 @@ def verdict(found: Decided) -> str:
 
 
 def _case(shown: Shown, width: int) -> Iterator[Line]:
+    found = shown.found
     yield from wrapped(line("     ", SIGNS[shown.bearing]), shown.case.when, width)
-    yield from wrapped(line("       "), f"{check_words(shown)}: {found_words(shown)}", width, Role.DIM)
-    if shown.outcome is not None:
-        yield from wrapped(line("       "), " · ".join(extent(shown)), width, Role.DIM)
-
-
-def check_words(shown: Shown) -> str:
-    """Which check of which protocol a case is."""
-    case = shown.case
-    return f"{case.model}, {case.check}"
-
-
-def found_words(shown: Shown) -> str:
-    """What was found of the property, and that it was to fail, where it was."""
-    if shown.outcome is None or shown.result is None:
-        return shown.problem
-    words = verdict_words(shown.outcome.model, shown.result)
-    return f"{shown.case.property} {words}" + (", as it must" if _fails_rightly(shown) else "")
-
-
-def _fails_rightly(shown: Shown) -> bool:
-    return shown.case.must == "fail" and shown.bearing is Bearing.FOR
-
-
-def extent(shown: Shown) -> list[str]:
-    """How far it was looked: the scope, the faults, the engine and how many states it met."""
-    outcome = shown.outcome
-    if outcome is None:
-        return []
-    faults = f"faults: {budget_words(outcome.check.budget)}"
-    states = count(outcome.findings.stats.states, "state")
-    return [*scope_words(outcome.check.scope), faults, f"{engine_words(outcome.findings)}, {states}"]
+    yield from wrapped(line("       "), f"{check_words(found.asked)}: {found_words(found)}", width, Role.DIM)
+    if found.outcome is not None:
+        yield from wrapped(line("       "), " · ".join(extent(found)), width, Role.DIM)
 
 
 def _surprises(found: Decided, width: int) -> Iterator[Line]:
@@ -130,15 +98,5 @@ def as_json(found: Decided) -> Json:
 
 
 def _case_json(shown: Shown) -> Json:
-    case = shown.case
-    return {
-        "when": case.when,
-        "protocol": case.model,
-        "check": case.check,
-        "property": case.property,
-        "must": case.must,
-        "found": shown.bearing.value,
-        "expected": case.expected.value,
-        "outcome": None if shown.outcome is None else outcome_json(shown.outcome),
-        "problem": shown.problem or None,
-    }
+    found = {"when": shown.case.when, **found_json(shown.found)}
+    return {**found, "expected": shown.case.expected.value}

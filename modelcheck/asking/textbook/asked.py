@@ -1,0 +1,48 @@
+"""What is asked of the shipped protocols: a property of one of their checks, and what it must be."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from modelcheck.asking.overrides import Overrides
+from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
+from spec.frozen import frozen
+
+Place = tuple[str, str, Overrides]  # a protocol, one of its checks, and what is changed of that
+
+
+class Bearing(Enum):
+    """What an answer says of that for which it was asked."""
+
+    FOR = "bears it out"
+    AGAINST = "refutes it"
+    OPEN = "not decided"
+
+
+@frozen
+class Asked:
+    """The property of a check, with settings in place of its own, and whether it `must` hold or fail."""
+
+    model: str
+    check: str
+    property: str
+    must: str = "hold"
+    settings: Overrides = Overrides()
+
+    def place(self) -> Place:
+        """The search that answers it; others may be answered by the same one."""
+        return self.model, self.check, self.settings
+
+    def bearing(self, found: Verdict | None) -> Bearing:
+        """What the verdict on the property says; None where there is no verdict."""
+        match found:
+            case None | Unknown():
+                return Bearing.OPEN
+            case Holds():
+                return self.borne_out(holds=True)
+            case Violated():
+                return self.borne_out(holds=False)
+
+    def borne_out(self, *, holds: bool) -> Bearing:
+        """What it says that the property holds, or does not."""
+        return Bearing.FOR if holds is (self.must == "hold") else Bearing.AGAINST

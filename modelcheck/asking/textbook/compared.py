@@ -1,0 +1,175 @@
+"""Protocols, compared: the answer of each to each question, and what tells two of them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from counterexamples.trace import Trace
+from modelcheck.asking.sweep import Crew, Orders
+from modelcheck.asking.textbook.asked import Bearing
+from modelcheck.asking.textbook.comparison import Cell, Column, Comparison, Possible, Question
+from modelcheck.asking.textbook.searched import Found, Known, found_of, searched
+from modelcheck.contract.report import Reporter
+from spec.frozen import frozen
+
+
+@frozen
+class Weighed:
+    """A possible answer, and what was found of all that it asks."""
+
+    possible: Possible
+    found: tuple[Found, ...]
+
+    @property
+    def bearing(self) -> Bearing:
+        """Whether it is borne out: by all, or refuted by one."""
+        bearings = {each.bearing for each in self.found}
+        return next((each for each in (Bearing.AGAINST, Bearing.OPEN) if each in bearings), Bearing.FOR)
+
+
+@frozen
+class Answered:
+    """A cell and what was found for each of its possible answers; computed from nothing else."""
+
+    cell: Cell
+    weighed: tuple[Weighed, ...]
+
+    @property
+    def words(self) -> str | None:
+        """The answer: the first that is borne out, if all before it are refuted; None where one is open."""
+        if self.cell.silent:
+            return None
+        for each in self.weighed:
+            match each.bearing:
+                case Bearing.FOR:
+                    return each.possible.words
+                case Bearing.OPEN:
+                    return None
+                case Bearing.AGAINST:
+                    pass
+        return self.cell.otherwise
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it could be known, and is not."""
+        return self.words is None and not self.cell.silent
+
+    def of(self, words: str) -> Weighed | None:
+        """What was found for an answer, if it is a possible one."""
+        return next((each for each in self.weighed if each.possible.words == words), None)
+
+    @property
+    def states(self) -> int:
+        """How many states its searches met; one that answers several things counts once."""
+        outcomes = {
+            found.asked.place(): found.outcome for each in self.weighed for found in each.found if found.outcome
+        }
+        return sum(outcome.findings.stats.states for outcome in outcomes.values())
+
+
+@frozen
+class Side:
+    """One of two that are told apart: its answer, the search that shows it, and the run."""
+
+    column: Column
+    words: str
+    found: Found
+    run: Trace
+
+
+@frozen
+class Apart:
+    """The question on which two differ, asked whether the answer is `words`: one run against it, one for it."""
+
+    question: Question
+    words: str
+    fails: Side
+    holds: Side
+
+
+@frozen
+class Compared:
+    """All answers: by the names of the question and the column."""
+
+    comparison: Comparison
+    answers: Mapping[tuple[str, str], Answered]
+
+    def answer(self, question: Question, column: Column) -> Answered:
+        """The answer of a column to a question."""
+        return self.answers[question.name, column.name]
+
+    @property
+    def open(self) -> int:
+        """How many answers are not known, and could be."""
+        return sum(each.is_open for each in self.answers.values())
+
+    @property
+    def pairs(self) -> Iterator[tuple[Column, Column, Apart | None]]:
+        """Every two columns, and what tells them apart in the fewest faults and then the fewest steps."""
+        for first, second in combinations(self.comparison.columns, 2):
+            found = [*self._apart(first, second), *self._apart(second, first)]
+            order = list(self.comparison.questions)
+            yield (
+                first,
+                second,
+                min(
+                    found,
+                    key=lambda each: (
+                        each.fails.run.faults,
+                        len(each.fails.run.steps),
+                        order.index(each.question),
+                    ),
+                    default=None,
+                ),
+            )
+
+    def differ(self, first: Column, second: Column) -> list[Question]:
+        """The questions to which two have different answers."""
+        pairs = ((each, self.answer(each, first), self.answer(each, second)) for each in self.comparison.questions)
+        return [each for each, a, b in pairs if None not in {a.words, b.words} and a.words != b.words]
+
+    def _apart(self, fails: Column, holds: Column) -> Iterator[Apart]:
+        """The questions of which a run shows that what is so of one is not so of the other."""
+        for question in self.differ(fails, holds):
+            here, there = self.answer(question, fails), self.answer(question, holds)
+            words = there.words or ""
+            good, bad = there.of(words), here.of(words)
+            if good is None or bad is None or here.words is None:
+                continue
+            broken = ((found, found.run) for found in bad.found if found.bearing is Bearing.AGAINST)
+            runs = [(found, run) for found, run in broken if run is not None]
+            shown = [(found, run) for found in good.found if (run := found.example) is not None]
+            if runs and shown:
+                yield Apart(
+                    question, words, Side(fails, here.words, *runs[0]), Side(holds, words, *shown[0])
+                )
+
+
+def compared(
+    asked: Comparison, orders: Orders, *, crew: Crew | None = None, reporter: Reporter | None = None
+) -> Compared:
+    """The answers of all columns to all questions; where it is interrupted, those that are known by then.
+
+    Costs a search for each check that is asked about, on all cores: some seconds for all of it.
+    """
+    known: Known = {}
+    for known in searched(asked.asked, orders, crew=crew, reporter=reporter):
+        pass
+    return Compared(
+        asked,
+        {
+            (question.name, column.name): _answered(question.cells[column.name], known)
+            for question in asked.questions
+            for column in asked.columns
+        },
+    )
+
+
+def _answered(cell: Cell, known: Known) -> Answered:
+    return Answered(
+        cell,
+        tuple(
+            Weighed(each, tuple(found_of(asked, known) for asked in each.asked)) for each in cell.possible
+        ),
+    )

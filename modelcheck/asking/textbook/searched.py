@@ -1,0 +1,104 @@
+"""The answers of the engine to what is asked: each check is searched once, whoever asks about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import monotonic
+
+import spec.library as library
+from counterexamples.trace import Trace
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.overrides import only, put
+from modelcheck.asking.sweep import Answer, Crew, Orders, Point, Processes
+from modelcheck.asking.textbook.asked import Asked, Bearing, Place
+from modelcheck.contract.report import Answers, Reporter, Silent
+from modelcheck.contract.result import Holds, Outcome, Result, Violated
+from spec.frozen import frozen
+from spec.load import loads
+
+UNANSWERED = Answer(None, "not answered")
+
+
+@frozen
+class Found:
+    """What was asked and what was found: the outcome of its check, or why there is none."""
+
+    asked: Asked
+    outcome: Outcome | None
+    problem: str = ""
+
+    @property
+    def result(self) -> Result | None:
+        """What was found of the property."""
+        return None if self.outcome is None else self.outcome.result(self.asked.property)
+
+    @property
+    def run(self) -> Trace | None:
+        """The run that breaks the property, where there is one."""
+        match self.result:
+            case Result(verdict=Violated(trace=trace)):
+                return trace
+            case _:
+                return None
+
+    @property
+    def example(self) -> Trace | None:
+        """The run that reaches what is to be reached, where there is one."""
+        match self.result:
+            case Result(verdict=Holds(example=trace)):
+                return trace
+            case _:
+                return None
+
+    @property
+    def bearing(self) -> Bearing:
+        """What that says."""
+        return self.asked.bearing(None if self.result is None else self.result.verdict)
+
+
+Known = Mapping[Place, Answer]
+
+
+def found_of(asked: Asked, known: Known) -> Found:
+    """What is known of it by now."""
+    answer = known.get(asked.place(), UNANSWERED)
+    return Found(asked, answer.outcome, answer.problem)
+
+
+def searched(
+    asked: Iterable[Asked], orders: Orders, *, crew: Crew | None = None, reporter: Reporter | None = None
+) -> Iterator[Known]:
+    """All that is known, after each search anew; nothing more comes where it is interrupted.
+
+    Costs a search for each place, on all cores.
+    """
+    wanted = _wanted(asked)
+    places, points = list(wanted), _points(wanted)
+    known: dict[Place, Answer] = {}
+    states, began = 0, monotonic()
+    for number, answer in (crew or Processes()).answers(points, orders):
+        known[places[number]] = answer
+        states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
+        (reporter or Silent()).tell(Answers("check", len(known), len(points), states, monotonic() - began))
+        yield known
+
+
+def _wanted(asked: Iterable[Asked]) -> dict[Place, list[str]]:
+    """The properties that are asked about, by search, in the order of asking."""
+    wanted: dict[Place, list[str]] = {}
+    for each in asked:
+        names = wanted.setdefault(each.place(), [])
+        names += [each.property] * (each.property not in names)
+    return wanted
+
+
+def _points(wanted: Mapping[Place, Sequence[str]]) -> list[Point]:
+    """The questions to the engine: checks of the library, with what is changed, of these properties alone."""
+    protocols = {protocol: loads(library.text(protocol), protocol) for protocol, _, _ in wanted}
+    made = []
+    for (protocol, name, settings), properties in wanted.items():
+        models = protocols[protocol]
+        ((model, own),) = pick_checks(models, [name])
+        model, check = put(models, model, own, None, settings)
+        made.append(Point((), model, only(model, check, properties)))
+    return made
