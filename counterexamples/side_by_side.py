@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from counterexamples.compare import Comparison, Stretch, between
 from counterexamples.diff import Change
 from counterexamples.ending import ending
-from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
 from counterexamples.text import MARGIN, MARKS, bounds, change_lines, headline, step_lines
 from counterexamples.trace import Example, Stops, Trace
 from spec.semantics import Machine
@@ -168,3 +169,10 @@ def _differs(found: tuple[Change, ...], run: _Run) -> Iterator[Line]:
         yield from change_lines(found, run.trace.scope, run.width, both=True)
     else:
         yield line(" " * MARGIN, Piece("nothing", Role.DIM))
+
+
+def facing(first: Sequence[Line], second: Sequence[Line], width: int, between: int) -> Iterator[Line]:
+    """Two texts beside each other, each laid out for `width` columns."""
+    for left, right in zip_longest(first, second, fillvalue=()):
+        gap = Piece(" " * (max(0, width - size(left)) + between))
+        yield (*left, gap, *right) if right else left

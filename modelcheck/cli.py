@@ -44,6 +44,10 @@ COMMANDS = {
         "list the protocols that come with it, and what they expect",
         "modelcheck.commands.protocols",
     ),
+    "compare": (
+        "ask several protocols the same, and put the answers in one table",
+        "modelcheck.commands.compare",
+    ),
     "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.claims"),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),

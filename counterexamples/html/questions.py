@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from counterexamples.explanation import Explanation
 from counterexamples.html.templates import environment, hashed, shapes, styles
@@ -72,10 +73,6 @@ def questions_page(questions: Sequence[Question], *, title: str, about: Sequence
     Costs two pictures of each run.
     """
     style = styles("page.css", "questions.css")
-    numbers = iter(range(1, 10_000))
-    drawn = {
-        question.name: [_drawn(scene, next(numbers)) for scene in question.scenes] for question in questions
-    }
     return (
         environment()
         .get_template("questions.jinja")
@@ -83,12 +80,18 @@ def questions_page(questions: Sequence[Question], *, title: str, about: Sequence
             title=title,
             about=about,
             questions=questions,
-            drawn=drawn,
+            drawn=drawings((question.name, question.scenes) for question in questions),
             style=style,
             policy=f"default-src 'none'; style-src '{hashed(style)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'",
         )
     )
+
+
+def drawings(scenes: Iterable[tuple[str, Sequence[Scene]]]) -> dict[str, list[Drawn]]:
+    """The scenes of each name as templates see them, numbered through, so that no two of a page clash."""
+    numbers = count(1)
+    return {name: [_drawn(scene, next(numbers)) for scene in each] for name, each in scenes}
 
 
 def _drawn(scene: Scene, number: int) -> Drawn:

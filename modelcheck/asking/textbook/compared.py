@@ -63,7 +63,10 @@ class Answered:
     def states(self) -> int:
         """How many states its searches met; one that answers several things counts once."""
         outcomes = {
-            found.asked.place(): found.outcome for each in self.weighed for found in each.found if found.outcome
+            found.asked.place(): found.outcome
+            for each in self.weighed
+            for found in each.found
+            if found.outcome
         }
         return sum(outcome.findings.stats.states for outcome in outcomes.values())
 
@@ -126,7 +129,9 @@ class Compared:
 
     def differ(self, first: Column, second: Column) -> list[Question]:
         """The questions to which two have different answers."""
-        pairs = ((each, self.answer(each, first), self.answer(each, second)) for each in self.comparison.questions)
+        pairs = (
+            (each, self.answer(each, first), self.answer(each, second)) for each in self.comparison.questions
+        )
         return [each for each, a, b in pairs if None not in {a.words, b.words} and a.words != b.words]
 
     def _apart(self, fails: Column, holds: Column) -> Iterator[Apart]:
@@ -141,9 +146,7 @@ class Compared:
             runs = [(found, run) for found, run in broken if run is not None]
             shown = [(found, run) for found in good.found if (run := found.example) is not None]
             if runs and shown:
-                yield Apart(
-                    question, words, Side(fails, here.words, *runs[0]), Side(holds, words, *shown[0])
-                )
+                yield Apart(question, words, Side(fails, here.words, *runs[0]), Side(holds, words, *shown[0]))
 
 
 def compared(
@@ -169,7 +172,5 @@ def compared(
 def _answered(cell: Cell, known: Known) -> Answered:
     return Answered(
         cell,
-        tuple(
-            Weighed(each, tuple(found_of(asked, known) for asked in each.asked)) for each in cell.possible
-        ),
+        tuple(Weighed(each, tuple(found_of(asked, known) for asked in each.asked)) for each in cell.possible),
     )

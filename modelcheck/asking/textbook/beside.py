@@ -1,0 +1,62 @@
+"""What tells two protocols apart: the run of the one and that of the other, as diagrams side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from counterexamples.lines import Line, Role, wrapped
+from counterexamples.pictures.compact import compact
+from counterexamples.pictures.depict import picture
+from counterexamples.side_by_side import facing
+from modelcheck.asking.textbook.compared import Apart, Compared, Side
+from modelcheck.asking.textbook.comparison import Column
+
+BETWEEN = 3  # columns between two diagrams
+LEAST = 38  # columns of a diagram; where there are fewer, the second stands below the first
+
+
+def pairs(found: Compared, width: int) -> Iterator[Line]:
+    """Every two columns: where they differ, and the shortest scenario that shows one difference."""
+    for first, second, apart in found.pairs:
+        yield ()
+        yield from wrapped((), f"{first.name} and {second.name}", width, Role.STRONG)
+        yield from wrapped((), differences(found, first, second), width)
+        if apart is not None:
+            yield from _diagrams(apart, width)
+
+
+def differences(found: Compared, first: Column, second: Column) -> str:
+    """In how many of the answers that both have they differ."""
+    both = [
+        question
+        for question in found.comparison.questions
+        if None not in {found.answer(question, first).words, found.answer(question, second).words}
+    ]
+    differ = found.differ(first, second)
+    if not differ:
+        return (
+            f"nothing tells them apart: the same answers to all {len(both)} questions that both can be asked"
+        )
+    return f"differ in {len(differ)} of {len(both)} answers: {', '.join(each.name for each in differ)}"
+
+
+def _diagrams(apart: Apart, width: int) -> Iterator[Line]:
+    yield from wrapped((), f"{apart.question.text} {sides_in_words(apart)}", width)
+    yield ()
+    half = (width - BETWEEN) // 2
+    each = half if half >= LEAST else width
+    told = [[*_diagram(side, each)] for side in (apart.fails, apart.holds)]
+    if half >= LEAST:
+        yield from facing(told[0], told[1], half, BETWEEN)
+    else:
+        yield from (*told[0], (), *told[1])
+
+
+def sides_in_words(apart: Apart) -> str:
+    """The answers of both."""
+    return f"{apart.fails.column.name}: {apart.fails.words}. {apart.holds.column.name}: {apart.holds.words}."
+
+
+def _diagram(side: Side, width: int) -> Iterator[Line]:
+    yield from wrapped((), f"{side.column.title}: {side.words}", width, Role.STRONG)
+    yield from compact(picture(side.run), width=width)
