@@ -27,16 +27,9 @@ def pairs(found: Compared, width: int) -> Iterator[Line]:
 
 def differences(found: Compared, first: Column, second: Column) -> str:
     """In how many of the answers that both have they differ."""
-    both = [
-        question
-        for question in found.comparison.questions
-        if None not in {found.answer(question, first).words, found.answer(question, second).words}
-    ]
-    differ = found.differ(first, second)
+    both, differ = found.both(first, second), found.differ(first, second)
     if not differ:
-        return (
-            f"nothing tells them apart: the same answers to all {len(both)} questions that both can be asked"
-        )
+        return f"nothing tells them apart: the same {len(both)} answers to all that both can be asked"
     return f"differ in {len(differ)} of {len(both)} answers: {', '.join(each.name for each in differ)}"
 
 

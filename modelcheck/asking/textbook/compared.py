@@ -62,12 +62,8 @@ class Answered:
     @property
     def states(self) -> int:
         """How many states its searches met; one that answers several things counts once."""
-        outcomes = {
-            found.asked.place(): found.outcome
-            for each in self.weighed
-            for found in each.found
-            if found.outcome
-        }
+        found = [one for each in self.weighed for one in each.found]
+        outcomes = {each.asked.place(): each.outcome for each in found if each.outcome is not None}
         return sum(outcome.findings.stats.states for outcome in outcomes.values())
 
 
@@ -83,7 +79,7 @@ class Side:
 
 @frozen
 class Apart:
-    """The question on which two differ, asked whether the answer is `words`: one run against it, one for it."""
+    """A question on which two differ: is the answer `words`? One run is against it, one for it."""
 
     question: Question
     words: str
@@ -129,10 +125,19 @@ class Compared:
 
     def differ(self, first: Column, second: Column) -> list[Question]:
         """The questions to which two have different answers."""
-        pairs = (
-            (each, self.answer(each, first), self.answer(each, second)) for each in self.comparison.questions
-        )
-        return [each for each, a, b in pairs if None not in {a.words, b.words} and a.words != b.words]
+        return [
+            question
+            for question in self.both(first, second)
+            if self.answer(question, first).words != self.answer(question, second).words
+        ]
+
+    def both(self, first: Column, second: Column) -> list[Question]:
+        """The questions to which two have answers."""
+        return [
+            question
+            for question in self.comparison.questions
+            if None not in {self.answer(question, each).words for each in (first, second)}
+        ]
 
     def _apart(self, fails: Column, holds: Column) -> Iterator[Apart]:
         """The questions of which a run shows that what is so of one is not so of the other."""
@@ -156,9 +161,8 @@ def compared(
 
     Costs a search for each check that is asked about, on all cores: some seconds for all of it.
     """
-    known: Known = {}
-    for known in searched(asked.asked, orders, crew=crew, reporter=reporter):
-        pass
+    none: Known = {}
+    *_, known = none, *searched(asked.asked, orders, crew=crew, reporter=reporter)
     return Compared(
         asked,
         {

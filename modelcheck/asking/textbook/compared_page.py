@@ -17,10 +17,8 @@ from modelcheck.diagnosis.explain import explain
 
 TITLE = "The same questions to different replicated logs"
 ABOUT = (
-    "Every answer was computed, by searches of all runs of a model, as far as its scope and its budget of "
-    "faults go; none was written by hand.",
-    "Below the table stands, for each two, the question on which they differ in the fewest faults and then "
-    "the fewest steps: the run of the one for which it goes wrong, and one of the other.",
+    "Every answer was computed, by searches of all runs of a model within a scope and a budget of faults.",
+    "Below, for each two: the question on which they differ by the run with the fewest faults and then steps.",
 )
 WIDE = 10_000  # columns: the page breaks its lines by itself
 

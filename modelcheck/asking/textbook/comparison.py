@@ -1,4 +1,4 @@
-"""The same questions to several protocols, and the checks that decide them: `spec/protocols/comparison.toml`."""
+"""The same questions to several protocols, and what decides them: `spec/protocols/comparison.toml`."""
 
 from __future__ import annotations
 
