@@ -18,7 +18,7 @@ from modelcheck.diagnosis.explain import explain
 TITLE = "The same questions to different replicated logs"
 ABOUT = (
     "Every answer was computed, by searches of all runs of a model within a scope and a budget of faults.",
-    "Below, for each two: the question on which they differ by the run with the fewest faults and then steps.",
+    "Below, for each two: the question on which they differ in the fewest faults, then steps.",
 )
 WIDE = 10_000  # columns: the page breaks its lines by itself
 
