@@ -169,7 +169,7 @@ def answer(
     return Answer(outcome, exit=standing(outcome).exit)
 
 
-class _Answering:
+class Answering:
     """Answers the points of a sweep by their numbers, those of a family with one kernel."""
 
     def __init__(self, points: Sequence[Point], orders: Orders) -> None:
@@ -178,6 +178,7 @@ class _Answering:
         self._engine: Engine | None = None  # of this process
 
     def __call__(self, number: int) -> Answer:
+        """The answer of the point of a number."""
         self._engine = self._engine or engine("explicit", series=True)
         return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
 
@@ -197,7 +198,7 @@ class Processes:
         """As they come; the memory that is free is shared out."""
         orders = replace(orders, limits=shared_out(orders.limits, len(points)))
         models = list({id(point.model): point.model for point in points}.values())
-        with Workers(_Answering(points, orders), models) as workers:
+        with Workers(Answering(points, orders), models) as workers:
             yield from workers.each(len(points))
 
 

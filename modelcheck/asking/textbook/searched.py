@@ -94,7 +94,8 @@ def _wanted(asked: Iterable[Asked]) -> dict[Place, list[str]]:
 
 def _points(wanted: Mapping[Place, Sequence[str]]) -> list[Point]:
     """The questions to the engine: checks of the library, with what is changed, of these properties alone."""
-    protocols = {protocol: loads(library.text(protocol), protocol) for protocol, _, _ in wanted}
+    names = dict.fromkeys(protocol for protocol, _, _ in wanted)
+    protocols = {name: loads(library.text(name), name) for name in names}
     made = []
     for (protocol, name, settings), properties in wanted.items():
         models = protocols[protocol]
