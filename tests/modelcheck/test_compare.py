@@ -263,7 +263,7 @@ def test_an_interrupted_comparison_keeps_what_it_has(
     assert code == Exit.UNKNOWN
     assert "? not decided: the search was cut short\n" in told
     assert re.search(r"^For how many followers.*  1 +\?$", told, re.MULTILINE)
-    assert told.endswith("1 answer by searches, 5 NOT DECIDED\n")
+    assert told.endswith("\nno answer is known of both\n\n1 answer by searches, 5 NOT DECIDED\n")
 
 
 def test_limits_leave_answers_open(run: Run, few: None) -> None:

@@ -28,6 +28,8 @@ def pairs(found: Compared, width: int) -> Iterator[Line]:
 def differences(found: Compared, first: Column, second: Column) -> str:
     """In how many of the answers that both have they differ."""
     both, differ = found.both(first, second), found.differ(first, second)
+    if not both:
+        return "no answer is known of both"
     if not differ:
         return f"nothing tells them apart: the same {len(both)} answers to all that both can be asked"
     return f"differ in {len(differ)} of {len(both)} answers"
