@@ -69,7 +69,8 @@ class Finding:
         self._parents: list[tuple[int, Step | None]] = []
         self._spent: list[int] = []
         self._furthest: list[int] = []
-        self._waiting: list[tuple[int, int, int, int]] = []  # faults at least, steps, whether faults alone, number
+        # Faults and steps of a run through a point at least, steps still to come, whether its faults, number.
+        self._waiting: list[tuple[int, int, int, int, int]] = []
         self._started = time.monotonic()
 
     def run(self) -> Result:
@@ -88,7 +89,8 @@ class Finding:
             self._add(point, NONE, None, 0, 0)
         reducing = product.faults & FALLS
         while self._waiting:
-            faults, steps, paid, number = heapq.heappop(self._waiting)
+            faults, whole, ahead, paid, number = heapq.heappop(self._waiting)
+            steps = whole - ahead
             if self._limits.faults is not None and faults > self._limits.faults:
                 return None
             point, spent = self._points[number], self._spent[number]
@@ -104,7 +106,7 @@ class Finding:
                 for step, after in product.next(point, reducing) if due else ():
                     if product.due(after) < due:
                         self._add(after, number, step, spent + 1, steps + 1)
-                heapq.heappush(self._waiting, (faults + 1, steps, 1, number))
+                heapq.heappush(self._waiting, (faults + 1, whole, ahead, 1, number))
             else:
                 due = product.due(point)
                 for step, after in product.next(point, product.faults):
@@ -122,7 +124,8 @@ class Finding:
         self._points.append(point)
         self._parents.append((parent, step))
         self._spent.append(spent)
-        heapq.heappush(self._waiting, (*cost, 0, len(self._points) - 1))
+        ahead = self.product.ahead(point)
+        heapq.heappush(self._waiting, (cost[0], steps + ahead, ahead, 0, len(self._points) - 1))
 
     def _key(self, point: Point) -> tuple[bytes, int, int]:
         return (self.product.machine.encode(point.state), point.position, point.marked)

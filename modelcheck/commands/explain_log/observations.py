@@ -72,12 +72,13 @@ class Left(Enum):
 class Ended:
     """A broker's directory: the epoch of each record of its log (None: any), and how it was left.
 
+    A log that is None says nothing.
     `mark` is the high watermark that it wrote down, as a number of records; `folder` says that its
     folder of the partition is there, so that its disk was not lost last.
     """
 
     broker: int
-    log: tuple[int | None, ...]
+    log: tuple[int | None, ...] | None
     mark: int
     left: Left
     folder: bool
@@ -126,11 +127,13 @@ class Observed:
         found = {
             (place, epoch)
             for end in self.ends.values()
-            for place, epoch in enumerate(end.log, 1)
+            for place, epoch in enumerate(end.log or (), 1)
             if epoch is not None
         }
         known = {place for place, _ in found}
-        return frozenset(found | {(place, None) for place in range(1, self.highest + 1) if place not in known})
+        return frozenset(
+            found | {(place, None) for place in range(1, self.highest + 1) if place not in known}
+        )
 
     @property
     def highest(self) -> int:

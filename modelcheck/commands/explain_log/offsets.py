@@ -83,4 +83,6 @@ def _told(replica: Replica) -> str:
 
 def _lost(number: int, node: int) -> Ended:
     said = Evidence(f"--lost {node}", f"the directory of broker {node} is gone")
-    return Ended(number, (), 0, Left.UNCLEAN, folder=False, log_evidence=said, mark_evidence=said, left_evidence=said)
+    return Ended(
+        number, (), 0, Left.UNCLEAN, folder=False, log_evidence=said, mark_evidence=said, left_evidence=said
+    )

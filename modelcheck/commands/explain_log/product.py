@@ -9,20 +9,32 @@ NOTE(sound): what is left out of the search costs no run that explains the files
 * a commit beyond every high watermark that was written down is not made: the same without it, since
   a follower is cut by epochs (from KIP-279 on) and a higher mark only makes joining the ISR harder;
 * a broker that goes down for good keeps its log, so that must be what its directory has;
-* a fault that must still come is counted at once: each broker that was left uncleanly goes down so.
+* a power loss that loses nothing is a crash, after which as much is possible;
+* a fault or a step that must still come is counted at once (see `due` and `ahead`), so a run that would
+  need more of them than another one is looked at later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from modelcheck.commands.explain_log.observations import Back, Control, Decided, Ended, Event, Gone, Left, Observed
+from modelcheck.commands.explain_log.observations import (
+    Back,
+    Control,
+    Decided,
+    Ended,
+    Event,
+    Gone,
+    Left,
+    Observed,
+)
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 from spec.semantics import Machine, State, Step, Taken
 
 RETURNS = frozenset({"restart", "reconnect", "start_again"})
 FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
+JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
 SENDS = frozenset({"produce", "produce_unheeding"})
 NONE = -1
 
@@ -46,6 +58,7 @@ class Product:
         self._at = {variable.name: index for index, variable in enumerate(model.variables)}
         self._shown = observed.shown
         self._highest = observed.highest
+        self._epochs = observed.epochs
         self._faults = frozenset(model.faults)
         self._last_back = {
             each.broker: position for position, each in enumerate(self.events) if isinstance(each, Back)
@@ -54,9 +67,14 @@ class Product:
         self.free = frozenset(model.free)
         self.faults = self._faults
 
-    def of(self, state: State, name: str) -> object:
-        """A variable of a state, of a process as a tuple by broker."""
-        return state[self._at[name]]
+    def at(self, name: str) -> int:
+        """Where a variable stands in a state; one of a process is a tuple by broker."""
+        return self._at[name]
+
+    def logs(self, state: State) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The log of each broker: the epoch and the name of each record."""
+        found: tuple[tuple[tuple[int, int], ...], ...] = state[self._at["Broker.log"]]
+        return found
 
     def control(self, state: State) -> Control:
         """What the controller has decided."""
@@ -83,18 +101,44 @@ class Product:
         for found in self.machine.steps(point.state, actions=actions):
             if not isinstance(found, Taken) or not self._is_needed(point.state, found.step, found.state):
                 continue
+            if found.step.action == "power_loss" and self._keeps_all(point.state, found):
+                continue
             for position in self._positions(point, found.step, found.state):
                 if self._is_final(found.step, found.state, position, point.marked):
                     yield found.step, Point(found.state, position, self._marks(found.state, point.marked))
 
     def due(self, point: Point) -> int:
         """How many faults must still come: each broker that was left uncleanly goes down so."""
-        up, stopped = self.of(point.state, "Broker.up"), self.of(point.state, "stopped")
+        up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
         return sum(
             1
             for broker, end in self.observed.ends.items()
-            if end.left is Left.UNCLEAN and (up[broker] or broker in stopped)  # type: ignore[index,operator]
+            if end.left is Left.UNCLEAN and (up[broker] or broker in stopped)
         )
+
+    def ahead(self, point: Point) -> int:
+        """How many steps must still come at least: NOTE(ahead).
+
+        One for each record that a log still lacks, one for each commit, one for each broker that must go
+        down, one for each election.  No step does two of these, so no step makes it smaller by more than one.
+        """
+        state, at = point.state, self._at
+        logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
+        up, stopped = state[at["Broker.up"]], state[at["stopped"]]
+        steps: int = self._epochs - state[at["epoch"]] + max(0, self._highest - max(highs))
+        for broker, end in self.observed.ends.items():
+            log, same = logs[broker], 0
+            wanted = end.log or ()
+            for entry, epoch in zip(log, wanted, strict=False):
+                if epoch is not None and entry[0] != epoch:
+                    break
+                same += 1
+            steps += len(wanted) - same
+            if end.left is Left.CLEAN:
+                steps += broker not in stopped
+            elif end.left is Left.UNCLEAN:
+                steps += up[broker] or broker in stopped
+        return steps
 
     def is_end(self, point: Point) -> bool:
         """Whether everything is explained."""
@@ -104,8 +148,8 @@ class Product:
 
     def has_ended(self, point: Point, end: Ended) -> bool:
         """Whether a broker is as its directory was left."""
-        up = self.of(point.state, "Broker.up")[end.broker]  # type: ignore[index]
-        clean = end.broker in self.of(point.state, "stopped")  # type: ignore[operator]
+        up = point.state[self._at["Broker.up"]][end.broker]
+        clean = end.broker in point.state[self._at["stopped"]]
         fell = {
             Left.CLEAN: clean,
             Left.UNCLEAN: not up and not clean,
@@ -127,6 +171,11 @@ class Product:
             return high < self._highest
         return True
 
+    def _keeps_all(self, before: State, found: Taken) -> bool:
+        broker, logs = found.step.args[0], self._at["Broker.log"]
+        kept: bool = before[logs][broker] == found.state[logs][broker]
+        return kept
+
     def _positions(self, point: Point, step: Step, after: State) -> Iterator[int]:
         """How far the observations can be explained after a step; nothing where it contradicts them."""
         was, now = self.control(point.state), self.control(after)
@@ -134,14 +183,15 @@ class Product:
         if was == now and returned is None:
             yield self._skip(point.position, after)
             return
-        yield from self._matched(point.position, was, now, returned, after)
+        jumps = step.action in JUMPS
+        yield from self._matched(point.position, was, now, returned, after, jumps=jumps)
         if was != now and returned is None:
             target = next((e for e in self.events[point.position :] if isinstance(e, Decided)), None)
             if target is not None and target.control != now and _leads_on(was, target.control, now):
                 yield self._skip(point.position, after)
 
     def _matched(
-        self, position: int, was: Control, now: Control, returned: int | None, after: State
+        self, position: int, was: Control, now: Control, returned: int | None, after: State, *, jumps: bool
     ) -> Iterator[int]:
         """Positions behind the records that a step stands for: the change of control, and a return."""
         decided, back = was == now, returned is None
@@ -154,7 +204,7 @@ class Product:
                     back = True
                 case Decided() as event if not decided and event.control == now:
                     decided = True
-                case Decided() as event if not decided and back and _leads_on(was, now, event.control):
+                case Decided() as event if not decided and jumps and _leads_on(was, now, event.control):
                     continue
                 case _:
                     return
@@ -185,6 +235,8 @@ class Product:
             return True
         if end.left is not Left.UNKNOWN and (end.left is Left.CLEAN) != (step.action == "shut_down"):
             return False
+        if not end.folder and end.left is Left.UNCLEAN and step.action != "disk_loss":
+            return False
         return bool(marked >> broker & 1) and self._has_log(after, end)
 
     def _loses_disk(self, broker: int, position: int, *, comes_back: bool) -> bool:
@@ -196,6 +248,8 @@ class Product:
         return end is None or not end.folder
 
     def _has_log(self, state: State, end: Ended) -> bool:
+        if end.log is None:
+            return True
         log = state[self._at["Broker.log"]][end.broker]
         return len(log) == len(end.log) and all(
             epoch is None or entry[0] == epoch for entry, epoch in zip(log, end.log, strict=True)
@@ -216,5 +270,3 @@ def _leads_on(was: Control, to: Control, now: Control) -> bool:
     if epoch not in {was[1], to[1]} or leader not in {was[0], to[0]}:
         return False
     return was[2] >= isr >= to[2] or was[2] <= isr <= to[2]
-
-

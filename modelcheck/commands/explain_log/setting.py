@@ -60,7 +60,9 @@ def setting(
     assumed = []
     least = image.setting(topic, "min.insync.replicas")
     if least is None:
-        assumed.append("min.insync.replicas is in no record of the metadata, so 1 (--config min_isr=N says more)")
+        assumed.append(
+            "min.insync.replicas is in no record of the metadata, so 1 (--config min_isr=N says more)"
+        )
     number = int(least) if least is not None and least.isdecimal() else 1
     unclean = _was_unclean(observed)
     config: Mapping[str, object] = {

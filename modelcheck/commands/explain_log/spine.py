@@ -126,7 +126,9 @@ class _Reading:
             return None
         coverage = Coverage(*(self.counted[kind] for kind in ("matched", "ignored", "unknown", "damaged")))
         events, epochs, notes = tuple(self.events), tuple(self.epochs), tuple(self.notes)
-        return Spine(self.brokers, events, epochs, self.state.leader_epoch, self.image, coverage, self.whole, notes)
+        return Spine(
+            self.brokers, events, epochs, self.state.leader_epoch, self.image, coverage, self.whole, notes
+        )
 
     # ---------------------------------------------------------------- one record
 
@@ -252,7 +254,8 @@ def _is_snapshot(entry: MetadataEntry) -> bool:
 
 
 def _where(entry: MetadataEntry) -> str:
-    return f"{entry.path.parent.name}/{entry.path.name} at offset {entry.offset:,}"
+    folder = entry.path.parent
+    return f"{folder.parent.name}/{folder.name} at offset {entry.offset:,}"
 
 
 def _told(state: PartitionCreated) -> str:
@@ -261,4 +264,3 @@ def _told(state: PartitionCreated) -> str:
     parts = [f"{leader} in epoch {state.leader_epoch}", f"in sync {list(state.isr)}"]
     parts += [f"eligible {list(state.elr)}"] if state.elr else []
     return ", ".join(parts)
-
