@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "have been refused is one of a producer that did not wait",
     )
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
-    add("--faults", type=int, default=None, metavar="N", help=f"faults at most ({MOST_FAULTS})")
+    add("--faults", type=int, default=MOST_FAULTS, metavar="N", help=f"faults at most ({MOST_FAULTS})")
     add("--max-states", type=amounts.count, metavar="N", help="give up beyond so many states (2000, 5M)")
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
@@ -118,7 +118,9 @@ def _answer(
     made = setting(seen, spine.image, place.topic, args.acks, tuple(args.config))
     product = Product(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
-    limits = Limits(args.max_states, args.max_time, args.max_memory, _faults(args, product))
+    limits = Limits(
+        args.max_states, args.max_time, args.max_memory, MOST_FAULTS if args.faults is None else args.faults
+    )
     result = Finding(product, limits, progress.tell).run()
     told = None if result.run is None else story(product, made, result.run, str(place))
     nothing = None
@@ -141,13 +143,6 @@ def _answer(
         words = ", ".join(map(str, missing))
         notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
     return Answer(place, seen, made, result, told, nothing, refused, spine.coverage, tuple(notes))
-
-
-def _faults(args: argparse.Namespace, product: Product) -> int:
-    """How many faults a run may have: those that must be, and some."""
-    if args.faults is not None:
-        return int(args.faults)
-    return MOST_FAULTS
 
 
 def _spines(args: argparse.Namespace, gathered: Gathered) -> list[tuple[Place, Spine]]:

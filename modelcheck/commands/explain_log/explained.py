@@ -18,7 +18,7 @@ LOSSES = ("acknowledged_survive", "committed_on_leader", "acknowledged_kept", "c
 
 @frozen
 class Loss:
-    """A property that is false after a step, the records of the model that are lost by it, who has them in the end."""
+    """A property that is false after a step, the records that are lost by it, and who has them in the end."""
 
     property: str
     step: int
@@ -88,7 +88,6 @@ def _records(product: Product, run: Explained) -> Iterator[tuple[int, Interval]]
 def _evidence(product: Product, run: Explained) -> Iterator[tuple[Evidence, ...]]:
     """For each step the observations that it explains; those that the start explains are with the first."""
     observed = product.observed
-    shown: set[tuple[int, int]] = set()
     for number, step in enumerate(run.steps):
         before, after = run.points[number : number + 2]
         first = 0 if number == 0 else before.position
@@ -100,8 +99,8 @@ def _evidence(product: Product, run: Explained) -> Iterator[tuple[Evidence, ...]
             if (after.marked & ~before.marked) >> broker & 1 and end.mark:
                 found.append(end.mark_evidence)
         if step.action in FALLS and not _falls_again(run, number, step.args[0]):
-            end = observed.ends.get(step.args[0])
-            found += [] if end is None else _left(end)
+            last = observed.ends.get(step.args[0])
+            found += [] if last is None else _left(last)
         yield tuple(dict.fromkeys(found))
 
 

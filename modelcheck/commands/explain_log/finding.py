@@ -14,6 +14,7 @@ from spec.frozen import frozen
 from spec.semantics import Step
 
 EVERY = 256  # points between two looks at the clock
+GRAVE = {"power_loss": 1, "disk_loss": 2}  # of two runs as long, the one that loses less is told
 Told = Callable[[int, int, int], None]  # points seen, faults, observations explained
 
 
@@ -64,13 +65,14 @@ class Finding:
         self._limits = limits
         self._told = told
         self._seen = self._faults = self._reached = 0
-        self._best: dict[tuple[bytes, int, int], tuple[int, int]] = {}
+        self._best: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         self._points: list[Point] = []
         self._parents: list[tuple[int, Step | None]] = []
-        self._spent: list[int] = []
+        self._spent: list[tuple[int, int]] = []  # faults, and what they lose
         self._furthest: list[int] = []
-        # Faults and steps of a run through a point at least, steps still to come, whether its faults, number.
-        self._waiting: list[tuple[int, int, int, int, int]] = []
+        # Faults and steps of a run through a point at least, what its faults lose, steps still to come,
+        # whether only faults are left to look at, and its number.
+        self._waiting: list[tuple[int, int, int, int, int, int]] = []
         self._started = time.monotonic()
 
     def run(self) -> Result:
@@ -86,37 +88,36 @@ class Finding:
     def _search(self) -> int | None:
         product = self.product
         for point in product.starts():
-            self._add(point, NONE, None, 0, 0)
+            self._add(point, NONE, None, (0, 0), 0)
         reducing = product.faults & FALLS
         while self._waiting:
-            faults, whole, ahead, paid, number = heapq.heappop(self._waiting)
-            steps = whole - ahead
+            faults, whole, grave, ahead, paid, number = heapq.heappop(self._waiting)
             if self._limits.faults is not None and faults > self._limits.faults:
                 return None
-            point, spent = self._points[number], self._spent[number]
-            if not paid:
-                if self._best[self._key(point)] != (faults, steps):
-                    continue  # found again with less
-                self._look(faults, point.position, number)
-                if product.is_end(point):
-                    return number
-                for step, after in product.next(point, product.free):
-                    self._add(after, number, step, spent, steps + 1)
-                due = product.due(point)
-                for step, after in product.next(point, reducing) if due else ():
-                    if product.due(after) < due:
-                        self._add(after, number, step, spent + 1, steps + 1)
-                heapq.heappush(self._waiting, (faults + 1, whole, ahead, 1, number))
-            else:
-                due = product.due(point)
+            steps, point, spent = whole - ahead, self._points[number], self._spent[number]
+            due = product.due(point)
+            if paid:
                 for step, after in product.next(point, product.faults):
                     if product.due(after) >= due:
-                        self._add(after, number, step, spent + 1, steps + 1)
+                        self._add(after, number, step, _with(spent, step), steps + 1)
+                continue
+            if self._best[self._key(point)] != (faults, steps, grave):
+                continue  # found again with less
+            self._look(faults, point.position, number)
+            if product.is_end(point):
+                return number
+            for step, after in product.next(point, product.free):
+                self._add(after, number, step, spent, steps + 1)
+            for step, after in product.next(point, reducing) if due else ():
+                if product.due(after) < due:
+                    self._add(after, number, step, _with(spent, step), steps + 1)
+            heapq.heappush(self._waiting, (faults + 1, whole, grave, ahead, 1, number))
         return None
 
-    def _add(self, point: Point, parent: int, step: Step | None, spent: int, steps: int) -> None:
+    def _add(self, point: Point, parent: int, step: Step | None, spent: tuple[int, int], steps: int) -> None:
         """A point that was found, if nothing as cheap led to it before."""
-        key, cost = self._key(point), (spent + self.product.due(point), steps)
+        faults, grave = spent[0] + self.product.due(point), spent[1]
+        key, cost = self._key(point), (faults, steps, grave)
         known = self._best.get(key)
         if known is not None and known <= cost:
             return
@@ -125,7 +126,7 @@ class Finding:
         self._parents.append((parent, step))
         self._spent.append(spent)
         ahead = self.product.ahead(point)
-        heapq.heappush(self._waiting, (cost[0], steps + ahead, ahead, 0, len(self._points) - 1))
+        heapq.heappush(self._waiting, (faults, steps + ahead, grave, ahead, 0, len(self._points) - 1))
 
     def _key(self, point: Point) -> tuple[bytes, int, int]:
         return (self.product.machine.encode(point.state), point.position, point.marked)
@@ -156,10 +157,15 @@ class Finding:
 
     def _run(self, number: int) -> Explained:
         """The run to a point."""
-        points, steps = [self._points[number]], []
+        points, steps = [self._points[number]], list[Step]()
         while True:
             number, step = self._parents[number]
             if step is None:
                 return Explained(tuple(reversed(points)), tuple(reversed(steps)))
             points.append(self._points[number])
             steps.append(step)
+
+
+def _with(spent: tuple[int, int], fault: Step) -> tuple[int, int]:
+    """What is spent with one fault more."""
+    return (spent[0] + 1, spent[1] + GRAVE.get(fault.action, 0))

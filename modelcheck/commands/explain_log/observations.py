@@ -1,4 +1,4 @@
-"""What files say of a partition, as parts of states of the model, in the order of the metadata log and of epochs.
+"""What files say of a partition: parts of states, in the order of the metadata log and of epochs.
 
 Brokers are numbered as in the model's scope, epochs and records as the model counts them.
 """
@@ -49,7 +49,7 @@ class Gone:
 
 @frozen
 class Back:
-    """A broker has a session again; `new_directory` where its registration names another one (None: unknown)."""
+    """A broker has a session again; `new_directory` where it registered with another one (None: unknown)."""
 
     broker: int
     new_directory: bool | None

@@ -23,7 +23,6 @@ from modelcheck.commands.explain_log.observations import (
     Control,
     Decided,
     Ended,
-    Event,
     Gone,
     Left,
     Observed,

@@ -30,7 +30,7 @@ class Refusal:
 
 
 def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Refusal]:
-    """Each change of one setting under which the run does not go as it went, or breaks none of the properties.
+    """Each change of one setting under which the run is refused, or breaks none of the properties.
 
     Costs a replay for each.  That this run is refused does not say that no other one loses as much.
     """

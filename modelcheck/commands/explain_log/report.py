@@ -105,8 +105,8 @@ def coverage_words(answer: Answer) -> Iterator[str]:
     nats = ", ".join(f"{name} = {most}" for name, most in answer.setting.scope.nats.items())
     yield (
         f"Looked at: {answer.result.seen:,} points of the model and the files, within {nats}, as Kafka"
-        f" {answer.setting.release.partition('-')[0]} does it. That a run explains the files does not say that it was"
-        " this one."
+        f" {answer.setting.release.partition('-')[0]} does it. That a run explains the files"
+        " does not say that it was this one."
     )
 
 
@@ -129,8 +129,8 @@ def _explained(answer: Answer, story: Story, width: int) -> Iterator[Line]:
     if answer.refusals:
         yield ()
         yield line(Piece("What would have refused this run, by one change each:", Role.STRONG))
-    for each in answer.refusals:
-        yield from wrapped((Piece("  • ", Role.DIM),), _refusal(each), width)
+    for refusal in answer.refusals:
+        yield from wrapped((Piece("  • ", Role.DIM),), _refusal(refusal), width)
 
 
 def _breaks(loss: Loss) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import spec.ir as ir
@@ -54,7 +55,7 @@ def model() -> ir.Model:
 def setting(
     observed: Observed, image: MetadataImage, topic: str, acks: str, given: tuple[str, ...] = ()
 ) -> Setting:
-    """The model for the observations.  `given` are entries of its configuration that somebody knows better."""
+    """The model for the observations.  `given` are config entries that somebody knows better."""
     level = image.features.get("metadata.version", 0)
     release = max((each for each in RELEASES if each[0] <= level), default=RELEASES[0])[1]
     assumed = []
@@ -92,7 +93,7 @@ def _was_unclean(observed: Observed) -> bool:
     """Whether somebody was made the leader who was neither in sync nor eligible, nor led last."""
     decided = [each for each in observed.events if isinstance(each, Decided)]
     led: int | None = None
-    for before, after in zip(decided, decided[1:], strict=False):
+    for before, after in pairwise(decided):
         led = before.leader if before.leader is not None else led
         if after.epoch == before.epoch or after.leader is None:
             continue
@@ -105,4 +106,4 @@ def _was_unclean(observed: Observed) -> bool:
 def _moves(observed: Observed) -> int:
     """How often the leadership can have been moved at most: as often as it went from one to another."""
     decided = [each for each in observed.events if isinstance(each, Decided)]
-    return min(9, sum(a.epoch != b.epoch for a, b in zip(decided, decided[1:], strict=False)))
+    return min(9, sum(a.epoch != b.epoch for a, b in pairwise(decided)))

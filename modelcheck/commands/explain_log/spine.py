@@ -47,7 +47,8 @@ class Spine:
     """What the metadata log says of a partition.
 
     `epochs` has for each leader epoch of Kafka's in which somebody was made the leader what the model
-    counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning; `image` is what it all comes to.
+    counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning;
+    `image` is what it all comes to.
     """
 
     brokers: tuple[int, ...]
@@ -69,7 +70,8 @@ class Spine:
 def read_spine(folder: Path, place: Place) -> Spine | None:
     """What a copy of the metadata log says of a partition; None where it says nothing of it.
 
-    Reads all segments that there are, behind the oldest snapshot that reaches them.  Raises `UnreadableError`.
+    Reads all segments that there are, behind the oldest snapshot that reaches them.
+    Raises `UnreadableError`.
     """
     reading = _Reading(place)
     for path, begins in _parts(folder):
