@@ -15,24 +15,24 @@ from modelcheck.commands.at_rest.gathered import Gathered, gather
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.commands.explain_log.data import as_json
 from modelcheck.commands.explain_log.explained import story
-from modelcheck.commands.explain_log.finding import Finding, Limits
+from modelcheck.commands.explain_log.finding import Limits
 from modelcheck.commands.explain_log.offsets import observed
 from modelcheck.commands.explain_log.product import Product
 from modelcheck.commands.explain_log.refusing import refusals
 from modelcheck.commands.explain_log.report import Answer, lines
 from modelcheck.commands.explain_log.setting import ACKS, setting
 from modelcheck.commands.explain_log.spine import Spine, read_spine
-from modelcheck.commands.explain_log.unexplained import first_unexplained
+from modelcheck.commands.explain_log.unexplained import first_unexplained, found_by
 from modelcheck.contract.exits import Exit, worst
-from modelcheck.contract.result import End
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.source import Source
 
 PLACE = re.compile(r"(.+)-(\d+)")
+MOST = 100_000  # states of a search
 EVERY = 0.2  # seconds between two words of how far it is
-MOST_FAULTS = 6
+MORE_FAULTS = 2  # that are looked for beside those that the directories show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "have been refused is one of a producer that did not wait",
     )
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
-    add("--faults", type=int, default=MOST_FAULTS, metavar="N", help=f"faults at most ({MOST_FAULTS})")
-    add("--max-states", type=amounts.count, metavar="N", help="give up beyond so many states (2000, 5M)")
+    add("--faults", type=int, metavar="N", help=f"faults at most ({MORE_FAULTS} more than there must be)")
+    add(
+        "--max-states",
+        type=amounts.count,
+        default=MOST,
+        metavar="N",
+        help=f"give up beyond so many states ({MOST:,})",
+    )
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
     add("--json", action="store_true", help="the answer as JSON")
@@ -118,13 +124,13 @@ def _answer(
     made = setting(seen, spine.image, place.topic, args.acks, tuple(args.config))
     product = Product(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
-    limits = Limits(
-        args.max_states, args.max_time, args.max_memory, MOST_FAULTS if args.faults is None else args.faults
-    )
-    result = Finding(product, limits, progress.tell).run()
+    must = max(map(product.due, product.starts()), default=0)
+    most = must + MORE_FAULTS if args.faults is None else args.faults
+    limits = Limits(args.max_states, args.max_time, args.max_memory, most)
+    result = found_by(made, seen, limits, progress.tell)
     told = None if result.run is None else story(product, made, result.run, str(place))
     nothing = None
-    if result.run is None and result.end is not End.INTERRUPTED:
+    if result.run is None and result.complete:
         nothing = first_unexplained(made, seen, limits, progress.tell)
     refused = (
         ()
@@ -142,7 +148,7 @@ def _answer(
     if missing:
         words = ", ".join(map(str, missing))
         notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
-    return Answer(place, seen, made, result, told, nothing, refused, spine.coverage, tuple(notes))
+    return Answer(place, seen, made, result, most, told, nothing, refused, spine.coverage, tuple(notes))
 
 
 def _spines(args: argparse.Namespace, gathered: Gathered) -> list[tuple[Place, Spine]]:

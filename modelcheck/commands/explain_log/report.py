@@ -32,12 +32,16 @@ WORDS = {
 
 @frozen
 class Answer:
-    """All that is said of one partition: `story` of a run that explains it, or what none explains."""
+    """All that is said of one partition: `story` of a run that explains it, or what none explains.
+
+    `faults` were looked for at most.
+    """
 
     place: Place
     observed: Observed
     setting: Setting
     result: Result
+    faults: int
     story: Story | None
     unexplained: Unexplained | None
     refusals: tuple[Refusal, ...]
@@ -60,14 +64,10 @@ def headline(answer: Answer) -> str:
     """The answer in a sentence."""
     story = answer.story
     if story is None:
-        if answer.unexplained is None:
-            why = (
-                "no run found that explains"
-                if answer.result.complete
-                else f"not known ({answer.result.end.value})"
-            )
-            return f"{answer.place}: {why}"
-        return f"{answer.place}: no run of the model explains these files"
+        if answer.result.complete:
+            most = count(answer.faults, "fault")
+            return f"{answer.place}: no run of the model with up to {most} explains these files"
+        return f"{answer.place}: not known ({answer.result.end.value})"
     counts = story.trace.fault_counts()
     kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
     faults = f"{count(story.trace.faults, 'fault')}{f' ({kinds})' if kinds else ''}"
