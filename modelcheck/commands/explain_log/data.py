@@ -57,6 +57,10 @@ def _story(story: Story) -> dict[str, object]:
             str(record): {"start": interval.start, "end": interval.end}
             for record, interval in story.records.items()
         },
+        "endangered": [
+            {"start": story.records[record].start, "end": story.records[record].end}
+            for record in story.endangered
+        ],
         "lost": [
             {
                 "property": loss.property,

@@ -28,12 +28,16 @@ class Loss:
 
 @frozen
 class Story:
-    """A run and what it rests on: the evidence of each step, what each record stands for, the losses."""
+    """A run and what it rests on: the evidence of each step, what each record stands for, the losses.
+
+    `endangered` are promised records that in the end nobody has who may lead by itself.
+    """
 
     trace: Trace
     evidence: tuple[tuple[Evidence, ...], ...]
     records: Mapping[int, Interval]
     losses: tuple[Loss, ...]
+    endangered: tuple[int, ...]
 
 
 def story(product: Product, setting: Setting, found: Explained, name: str) -> Story:
@@ -43,7 +47,8 @@ def story(product: Product, setting: Setting, found: Explained, name: str) -> St
     trace = certify(Trace(setting.model, setting.scope, states, run.steps, Stops(), check=name)).trace
     records = dict(_records(product, run))
     evidence = tuple(_evidence(product, run))
-    return Story(trace, evidence, records, tuple(_losses(product, setting, states)))
+    losses = tuple(_losses(product, setting, states))
+    return Story(trace, evidence, records, losses, _endangered(product, states[-1]))
 
 
 def late(product: Product, found: Explained) -> Explained:
@@ -135,6 +140,13 @@ def _losses(product: Product, setting: Setting, states: Sequence[State]) -> Iter
 
 def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
     return machine.holds(setting.model.property(name), state)
+
+
+def _endangered(product: Product, state: State) -> tuple[int, ...]:
+    """What was acknowledged or committed, and nobody has who is in sync or eligible."""
+    promised = state[product.at("acked")] | state[product.at("committed")]
+    logs, may_lead = product.logs(state), state[product.at("isr")] | state[product.at("eligible")]
+    return tuple(sorted(promised - {entry[1] for broker in may_lead for entry in logs[broker]}))
 
 
 def _having(product: Product, records: Sequence[int], state: State) -> Iterator[str]:

@@ -46,19 +46,20 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Re
 
 
 def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
-    """Which step is refused, by which guard; or that nothing breaks; None where all goes as it went."""
+    """Which step is refused, by which guard; or that nothing breaks; None where something breaks as it did."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
     config = {**trace.scope.config, change.switch: _value(entry, change.after)}
     machine = Machine(trace.model, replace(trace.scope, config=config))
-    state, broken = trace.states[0], False
+    state = trace.states[0]
     for number, step in enumerate(trace.steps, 1):
         after = _taken(machine, state, step)
         if after is None:
             guard = refusing(machine, step, state)
             return number, "" if guard is None else guard_text(machine, guard)
         state = after
-        broken = broken or any(not machine.holds(trace.model.property(name), state) for name in losses)
-    return None if broken else (None, "")
+        if any(not machine.holds(trace.model.property(name), state) for name in losses):
+            return None
+    return None, ""
 
 
 def _taken(machine: Machine, state: State, step: Step) -> State | None:

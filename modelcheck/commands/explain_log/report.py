@@ -87,6 +87,16 @@ def lost(story: Story) -> Iterator[str]:
         yield f"{said}. In the end {' and '.join(loss.holders) or 'nobody'} still has any of them."
 
 
+def endangered(story: Story) -> Iterator[str]:
+    """What is lost as soon as somebody leads who may do so by itself."""
+    if story.endangered:
+        which = spans([story.records[record] for record in story.endangered])
+        yield (
+            "But nobody who may lead by itself has all that was acknowledged or committed:"
+            f" {which}. `modelcheck at-rest` says whom to start first."
+        )
+
+
 def spans(intervals: Sequence[Interval]) -> str:
     """Offsets, and how many records they are."""
     whole = sum(len(each) for each in intervals)
@@ -114,6 +124,8 @@ def _explained(answer: Answer, story: Story, width: int) -> Iterator[Line]:
     yield from wrapped((), f"{headline(answer)}.", width, Role.STRONG)
     for text in lost(story):
         yield from wrapped((), text, width, Role.BAD if story.losses else Role.GOOD)
+    for text in endangered(story):
+        yield from wrapped((), text, width, Role.BAD)
     yield ()
     for record, interval in story.records.items():
         yield line(f"  record {record} is {interval}")

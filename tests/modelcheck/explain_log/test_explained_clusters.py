@@ -13,6 +13,7 @@ import pytest
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 
+ROOT = Path(__file__).parent.parent.parent.parent
 CLUSTERS = Path(__file__).parent.parent.parent / "broker_files" / "clusters"
 NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
 WORDS = {"stop": "shut_down", "kill -9": "crash"}
@@ -117,3 +118,28 @@ def test_the_run_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main([*given, "--draw", "itf,storyboard,html", "--out", str(tmp_path)]) == Exit.EXPECTED
     assert len(list(tmp_path.iterdir())) == 3
     capsys.readouterr()
+
+
+def test_the_readme_shows_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_document: Callable[[Path, str, str], None],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- explain log -->\n```sh\nmodelcheck (.*)\n```$", readme, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from explain log -->\n```\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    code = main(words.split())
+    out = capsys.readouterr().out
+
+    in_document(ROOT / "README.md", shown, out[: out.index("\n• ")])
+    assert code == Exit.EXPECTED
+
+
+def test_what_nobody_has_who_may_lead_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = asked(capsys, str(CLUSTERS / "power_loss"))
+    again = [each for each in known("power_loss")["again"] if not each["unclean"]]
+
+    assert found["explained"]["endangered"] == [{"start": 0, "end": 20}, {"start": 20, "end": 25}]
+    assert [each["values"] for each in again] == [[]]  # the real cluster lost them when it was started
