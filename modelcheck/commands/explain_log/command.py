@@ -24,6 +24,7 @@ from modelcheck.commands.explain_log.setting import ACKS, setting
 from modelcheck.commands.explain_log.spine import Spine, read_spine
 from modelcheck.commands.explain_log.unexplained import first_unexplained, found_by
 from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.result import End
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError, suggest
@@ -85,9 +86,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
         args.refuse("--config: give NAME=VALUE")
     files = Files(output, (), force=args.force)
     progress = _Progress(output)
+    found: list[Answer] = []
     try:
         gathered = gather(args.directories, copies=args.copy, every=False, told=progress.read)
-        found = [_answer(args, gathered, place, spine, progress) for place, spine in _spines(args, gathered)]
+        for place, spine in _spines(args, gathered):
+            found.append(_answer(args, gathered, place, spine, progress))
+            if found[-1].result.end is End.INTERRUPTED:
+                break
     finally:
         progress.clear()
     if args.json:
@@ -115,7 +120,9 @@ def _answer(
     args: argparse.Namespace, gathered: Gathered, place: Place, spine: Spine, progress: _Progress
 ) -> Answer:
     """The answer of one partition."""
-    partition = next(each for each in gathered.partitions if each.place == place)
+    partition = next((each for each in gathered.partitions if each.place == place), None)
+    if partition is None:
+        raise KeyboardInterrupt  # it came while the directories were read
     strange = [node for node in args.lost if node not in spine.brokers or node in partition.replicas]
     if strange:
         message = f"broker {strange[0]} has no replica of {place}, or its directory is here"

@@ -1,10 +1,11 @@
-"""The search for the run of the model that explains observations: fewest faults first, then fewest steps."""
+"""The search for the run of the model that explains observations, with the fewest faults."""
 
 from __future__ import annotations
 
 import heapq
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from modelcheck.commands.explain_log.product import FALLS, NONE, Point, Product
 from modelcheck.contract.report import Stopped
@@ -14,6 +15,9 @@ from spec.frozen import frozen
 from spec.semantics import Step
 
 EVERY = 256  # points between two looks at the clock
+EAGER = 3  # what a step that must still come counts, where one that was taken counts 1: finds a run soon
+EXACT = 1  # the same, for the fewest steps
+REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
 GRAVE = {"power_loss": 1, "disk_loss": 2}  # of two runs as long, the one that loses less is told
 Told = Callable[[int, int, int], None]  # points seen, faults, observations explained
 
@@ -53,15 +57,29 @@ class Result:
     complete: bool
 
 
+def fewest(product: Product, limits: Limits, told: Told) -> Result:
+    """The run with the fewest faults; of those the one with the fewest steps, where that is known soon."""
+    found = Finding(product, limits, told).run()
+    if found.run is None:
+        return found
+    states = REFINED if limits.states is None else min(REFINED, limits.states)
+    shorter = Finding(product, replace(limits, states=states, faults=found.faults), told, EXACT).run()
+    if shorter.run is None:
+        return found if shorter.end is not End.INTERRUPTED else replace(found, end=End.INTERRUPTED)
+    return replace(shorter, seen=shorter.seen + found.seen)
+
+
 class Finding:
     """One search, and what it has found so far; `run` may be interrupted at any time.
 
     Points are looked at by the faults that a run through them has at least, those that must still come
-    among them, and then by steps; so the first one that explains everything is of the run that is asked for.
+    among them, so the first one that explains everything has the fewest.  Then by steps: an `eager` search
+    prefers points that have little before them, and one that counts those steps once finds the fewest.
     """
 
-    def __init__(self, product: Product, limits: Limits, told: Told) -> None:
+    def __init__(self, product: Product, limits: Limits, told: Told, eager: int = EAGER) -> None:
         self.product = product
+        self._eager = eager
         self._limits = limits
         self._told = told
         self._seen = self._faults = self._reached = 0
@@ -94,7 +112,7 @@ class Finding:
             faults, whole, grave, ahead, paid, number = heapq.heappop(self._waiting)
             if self._limits.faults is not None and faults > self._limits.faults:
                 return None
-            steps, point, spent = whole - ahead, self._points[number], self._spent[number]
+            steps, point, spent = whole - self._eager * ahead, self._points[number], self._spent[number]
             due = product.due(point)
             if paid:
                 for step, after in product.next(point, product.faults):
@@ -126,7 +144,9 @@ class Finding:
         self._parents.append((parent, step))
         self._spent.append(spent)
         ahead = self.product.ahead(point)
-        heapq.heappush(self._waiting, (faults, steps + ahead, grave, ahead, 0, len(self._points) - 1))
+        heapq.heappush(
+            self._waiting, (faults, steps + self._eager * ahead, grave, ahead, 0, len(self._points) - 1)
+        )
 
     def _key(self, point: Point) -> tuple[bytes, int, int]:
         return (self.product.machine.encode(point.state), point.position, point.marked)

@@ -16,13 +16,14 @@ NOTE(sound): what is left out of the search costs no run that explains the files
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from modelcheck.commands.explain_log.observations import (
     Back,
     Control,
     Decided,
     Ended,
+    Event,
     Gone,
     Left,
     Observed,
@@ -36,6 +37,7 @@ FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
 JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
 SENDS = frozenset({"produce", "produce_unheeding"})
 NONE = -1
+MOST_ALONG = 100  # records before one in which those are looked for that it may go with
 
 
 @frozen
@@ -57,7 +59,7 @@ class Product:
         self._at = {variable.name: index for index, variable in enumerate(model.variables)}
         self._shown = observed.shown
         self._highest = observed.highest
-        self._epochs = observed.epochs
+        self._needed = _needed(observed.events)
         self._faults = frozenset(model.faults)
         self._last_back = {
             each.broker: position for position, each in enumerate(self.events) if isinstance(each, Back)
@@ -118,13 +120,14 @@ class Product:
     def ahead(self, point: Point) -> int:
         """How many steps must still come at least: NOTE(ahead).
 
-        One for each record that a log still lacks, one for each commit, one for each broker that must go
-        down, one for each election.  No step does two of these, so no step makes it smaller by more than one.
+        One for each record that a log still lacks, for each commit, for each broker that must go down, for
+        each return, and for what the controller decides (see `_needed`).  No step does two of these, so no
+        step makes it smaller by more than one.
         """
         state, at = point.state, self._at
         logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
         up, stopped = state[at["Broker.up"]], state[at["stopped"]]
-        steps: int = self._epochs - state[at["epoch"]] + max(0, self._highest - max(highs))
+        steps: int = self._needed[point.position] + max(0, self._highest - max(highs))
         for broker, end in self.observed.ends.items():
             log, same = logs[broker], 0
             wanted = end.log or ()
@@ -261,6 +264,35 @@ class Product:
             if high[broker] >= end.mark:
                 marked |= 1 << broker
         return marked
+
+
+def _needed(events: Sequence[Event]) -> tuple[int, ...]:
+    """For each position how many steps what follows in the metadata log takes at least.
+
+    A return is a step, and so is a decision, but for those that go with another: members that leave the
+    ISR one after the other, and one that stops to be eligible as it returns.
+    """
+    found = [0]
+    for number in reversed(range(len(events))):
+        found.append(found[-1] + (not isinstance(events[number], Gone) and not _goes_along(events, number)))
+    return tuple(reversed(found))
+
+
+def _goes_along(events: Sequence[Event], number: int) -> bool:
+    """Whether a decision may be of the same step as one before it, or as the return behind it."""
+    event = events[number]
+    if not isinstance(event, Decided):
+        return False
+    before = [each for each in events[max(0, number - MOST_ALONG) : number] if isinstance(each, Decided)][-2:]
+    if len(before) == 2 and _shrinks(before[0], before[1]) and _shrinks(before[1], event):
+        return True
+    behind = next((each for each in events[number + 1 :] if not isinstance(each, Gone)), None)
+    same = bool(before) and before[-1].control[:3] == event.control[:3]
+    return same and isinstance(behind, Back)
+
+
+def _shrinks(before: Decided, after: Decided) -> bool:
+    return before.leader == after.leader and before.epoch == after.epoch and before.isr > after.isr
 
 
 def _leads_on(was: Control, to: Control, now: Control) -> bool:

@@ -46,7 +46,7 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Re
 
 
 def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
-    """Which step is refused, by which guard; or that nothing breaks; None where something breaks as it did."""
+    """Which step is refused, by which guard; or that nothing breaks; None where it breaks as it did."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
     config = {**trace.scope.config, change.switch: _value(entry, change.after)}
     machine = Machine(trace.model, replace(trace.scope, config=config))

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
-from modelcheck.commands.explain_log.finding import Finding, Limits, Result
+from modelcheck.commands.explain_log.finding import Finding, Limits, Result, fewest
 from modelcheck.commands.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
 from modelcheck.commands.explain_log.product import RETURNS, Point, Product
 from modelcheck.commands.explain_log.setting import Setting
-from modelcheck.contract.result import End
 from spec.frozen import frozen
 from spec.semantics import CutOff
 
@@ -33,12 +32,10 @@ def found_by(
     setting: Setting, observed: Observed, limits: Limits, told: Callable[[int, int, int], None]
 ) -> Result:
     """The search for a run that explains all; where the metadata log alone has none, that is known sooner."""
-    result = Result(None, (), 0, 0, End.COMPLETE, complete=True)
-    for part in (replace(observed, ends={}), observed):
-        result = Finding(Product(setting.model, setting.scope, part), limits, told).run()
-        if result.run is None:
-            break
-    return result
+    alone = Finding(Product(setting.model, setting.scope, replace(observed, ends={})), limits, told).run()
+    if alone.run is None:
+        return alone
+    return fewest(Product(setting.model, setting.scope, observed), limits, told)
 
 
 def first_unexplained(

@@ -88,7 +88,7 @@ def test_a_high_watermark_that_nobody_can_have_had_is_refused(
     here = copied("power_loss")
     checkpoint = here / "broker3" / "replication-offset-checkpoint"
     checkpoint.write_text(checkpoint.read_text().replace("orders 0 20", "orders 0 25"))
-    code, found = asked(capsys, here)
+    code, found = asked(capsys, here, "--faults", "1")
 
     assert code == Exit.UNKNOWN
     assert found["unexplained"]["place"] == "broker3/replication-offset-checkpoint"
@@ -100,7 +100,7 @@ def test_a_log_of_an_epoch_that_nobody_led_is_refused(
     here = copied("ends_differ")
     segment = here / "broker2" / "orders-0" / f"{0:020}.log"
     segment.write_bytes(segment.read_bytes() + batch(30, [b"v"], epoch=7))
-    code, found = asked(capsys, here)
+    code, found = asked(capsys, here, "--faults", "3")
 
     assert code == Exit.UNKNOWN
     assert found["unexplained"]["place"] == "broker2/orders-0"
@@ -226,7 +226,7 @@ def test_an_interruption_is_not_known(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Product, "due", interrupted)
+    monkeypatch.setattr(Product, "next", interrupted)
     code, found = asked(capsys, CLUSTERS / "leader_ahead")
 
     assert code == Exit.UNKNOWN

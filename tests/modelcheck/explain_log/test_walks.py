@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from broker_files.metadata_image import MetadataImage
 from modelcheck.commands.explain_log.explained import late
 from modelcheck.commands.explain_log.finding import Finding, Limits
 from modelcheck.commands.explain_log.product import Product
-from modelcheck.commands.explain_log.setting import model
+from modelcheck.commands.explain_log.setting import model, setting
 from spec.semantics import Step
-from tests.modelcheck.explain_log.walks import walk
+from tests.modelcheck.explain_log.walks import long_history, walk
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here
 TWO, THREE = 40, 10
@@ -66,3 +67,13 @@ def test_a_run_made_late_is_a_run_with_the_same_steps() -> None:
 
 def _faults(steps: tuple[Step, ...]) -> int:
     return sum(step.action in model().faults for step in steps)
+
+
+def test_a_long_history_takes_seconds() -> None:
+    taken = long_history(60)
+    made = setting(taken, MetadataImage(), "t", "all")
+    found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
+
+    assert len(taken.events) == 241
+    assert found.run is not None
+    assert _faults(found.run.steps) == 0

@@ -110,3 +110,21 @@ def _ended(random: Random, broker: int, states: list[State], lost: bool) -> Ende
     if not last[NAMES["Broker.up"]][broker]:
         left = Left.CLEAN if broker in last[NAMES["stopped"]] else Left.UNCLEAN
     return Ended(broker, log, mark, left, not lost, SAID, SAID, SAID)
+
+
+def long_history(rounds: int) -> Observed:
+    """Two followers of three that leave the ISR and come back, by turns."""
+    whole = frozenset({0, 1, 2})
+    events: list[Event] = [Decided(0, 1, whole, frozenset(), SAID)]
+    for number in range(rounds):
+        broker = 1 + number % 2
+        events.append(Decided(0, 1, whole - {broker}, frozenset(), SAID))
+        events += [Gone(broker, SAID), Back(broker, new_directory=False, evidence=SAID)]
+        events.append(Decided(0, 1, whole, frozenset(), SAID))
+    ends = {
+        n: Ended(
+            n, (1, 1), 1, Left.UNKNOWN, folder=True, log_evidence=SAID, mark_evidence=SAID, left_evidence=SAID
+        )
+        for n in whole
+    }
+    return Observed(("b1", "b2", "b3"), tuple(events), ends, (Interval(0, 1), Interval(1, 2)), whole=True)
