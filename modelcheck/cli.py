@@ -35,7 +35,7 @@ COMMANDS = {
     ),
     "explain-log": (
         "say which run of the model explains what Kafka brokers left in their directories",
-        "modelcheck.commands.explain_log.command",
+        "modelcheck.review.explain_log.command",
     ),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),

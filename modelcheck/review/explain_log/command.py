@@ -13,18 +13,18 @@ from broker_files.damage import UnreadableError
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.gathered import Gathered, gather
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
-from modelcheck.commands.explain_log.data import as_json
-from modelcheck.commands.explain_log.explained import story
-from modelcheck.commands.explain_log.finding import Limits
-from modelcheck.commands.explain_log.offsets import observed
-from modelcheck.commands.explain_log.product import Product
-from modelcheck.commands.explain_log.refusing import refusals
-from modelcheck.commands.explain_log.report import Answer, lines
-from modelcheck.commands.explain_log.setting import ACKS, setting
-from modelcheck.commands.explain_log.spine import Spine, read_spine
-from modelcheck.commands.explain_log.unexplained import first_unexplained, found_by
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
+from modelcheck.review.explain_log.data import as_json
+from modelcheck.review.explain_log.explained import story
+from modelcheck.review.explain_log.finding import Limits
+from modelcheck.review.explain_log.offsets import observed
+from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.refusing import refusals
+from modelcheck.review.explain_log.report import Answer, lines
+from modelcheck.review.explain_log.setting import ACKS, setting
+from modelcheck.review.explain_log.spine import Spine, read_spine
+from modelcheck.review.explain_log.unexplained import first_unexplained, found_by
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError, suggest

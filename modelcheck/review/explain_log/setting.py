@@ -11,7 +11,7 @@ from pathlib import Path
 import spec.ir as ir
 from broker_files.metadata_image import MetadataImage
 from modelcheck.asking.overrides import Overrides, free_check
-from modelcheck.commands.explain_log.observations import Decided, Observed
+from modelcheck.review.explain_log.observations import Decided, Observed
 from spec.frozen import frozen
 from spec.load import load
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.commands.explain_log.explained import Story
-from modelcheck.commands.explain_log.report import Answer, coverage_words, headline
+from modelcheck.review.explain_log.explained import Story
+from modelcheck.review.explain_log.report import Answer, coverage_words, headline
 from modelcheck.review.story import sentences
 
 FORMAT = "modelcheck explain-log 1"

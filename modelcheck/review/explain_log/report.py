@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from broker_files.checkpoints import Place
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.commands.explain_log.explained import Loss, Story
-from modelcheck.commands.explain_log.finding import Result
-from modelcheck.commands.explain_log.observations import Interval, Observed
-from modelcheck.commands.explain_log.refusing import Refusal
-from modelcheck.commands.explain_log.setting import Setting
-from modelcheck.commands.explain_log.spine import Coverage
-from modelcheck.commands.explain_log.unexplained import Unexplained
+from modelcheck.review.explain_log.explained import Loss, Story
+from modelcheck.review.explain_log.finding import Result
+from modelcheck.review.explain_log.observations import Interval, Observed
+from modelcheck.review.explain_log.refusing import Refusal
+from modelcheck.review.explain_log.setting import Setting
+from modelcheck.review.explain_log.spine import Coverage
+from modelcheck.review.explain_log.unexplained import Unexplained
 from modelcheck.review.story import sentences
 from spec.frozen import frozen
 from spec.ir import Kind

@@ -14,11 +14,11 @@ import pytest
 
 from broker_files.crc32c import crc32c
 from modelcheck.cli import main
-from modelcheck.commands.explain_log.product import Product
 from modelcheck.contract.exits import Exit
+from modelcheck.review.explain_log.product import Product
 from tests.broker_files.written import batch
 
-CLUSTERS = Path(__file__).parent.parent.parent / "broker_files" / "clusters"
+CLUSTERS = Path(__file__).parent.parent.parent.parent / "broker_files" / "clusters"
 METADATA = Path("__cluster_metadata-0") / f"{0:020}.log"
 CHECKSUM = 17  # where a batch has it; what it is of comes behind
 LEADER = bytes([0x01, 0x04])  # tag 1, four bytes
@@ -206,7 +206,7 @@ def test_a_log_cut_off_in_a_batch_ends_before_it(
 
 
 def test_a_limit_is_not_known(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.commands.explain_log.finding.EVERY", 1)
+    monkeypatch.setattr("modelcheck.review.explain_log.finding.EVERY", 1)
     code, found = asked(capsys, CLUSTERS / "leader_ahead", "--max-states", "5")
 
     assert code == Exit.UNKNOWN

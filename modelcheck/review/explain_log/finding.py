@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from modelcheck.commands.explain_log.product import FALLS, NONE, Point, Product
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
 from modelcheck.processes.memory import resident
+from modelcheck.review.explain_log.product import FALLS, NONE, Point, Product
 from spec.frozen import frozen
 from spec.semantics import Step
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from counterexamples.certify import certify
 from counterexamples.trace import Stops, Trace
-from modelcheck.commands.explain_log.finding import Explained
-from modelcheck.commands.explain_log.observations import Ended, Evidence, Interval, Observed
-from modelcheck.commands.explain_log.product import FALLS, SENDS, Point, Product
-from modelcheck.commands.explain_log.setting import Setting
+from modelcheck.review.explain_log.finding import Explained
+from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Observed
+from modelcheck.review.explain_log.product import FALLS, SENDS, Point, Product
+from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import Machine, State, Step
 

@@ -23,7 +23,7 @@ from broker_files.metadata_records import (
     Unknown,
 )
 from broker_files.partition_log import segments
-from modelcheck.commands.explain_log.observations import Back, Decided, Event, Evidence, Gone
+from modelcheck.review.explain_log.observations import Back, Decided, Event, Evidence, Gone
 from spec.frozen import frozen
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
-from modelcheck.commands.explain_log.finding import Finding, Limits, Result, fewest
-from modelcheck.commands.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
-from modelcheck.commands.explain_log.product import RETURNS, Point, Product
-from modelcheck.commands.explain_log.setting import Setting
+from modelcheck.review.explain_log.finding import Finding, Limits, Result, fewest
+from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
+from modelcheck.review.explain_log.product import RETURNS, Point, Product
+from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import CutOff
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from broker_files.partition_log import PartitionLog
 from modelcheck.commands.at_rest.partitions import Replica
-from modelcheck.commands.explain_log.observations import Ended, Evidence, Interval, Left, Observed
-from modelcheck.commands.explain_log.spine import Spine
+from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Left, Observed
+from modelcheck.review.explain_log.spine import Spine
 
 
 def observed(

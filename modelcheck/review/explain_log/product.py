@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from modelcheck.commands.explain_log.observations import (
+from modelcheck.review.explain_log.observations import (
     Back,
     Control,
     Decided,

@@ -13,8 +13,8 @@ import pytest
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 
-ROOT = Path(__file__).parent.parent.parent.parent
-CLUSTERS = Path(__file__).parent.parent.parent / "broker_files" / "clusters"
+ROOT = Path(__file__).parent.parent.parent.parent.parent
+CLUSTERS = Path(__file__).parent.parent.parent.parent / "broker_files" / "clusters"
 NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
 WORDS = {"stop": "shut_down", "kill -9": "crash"}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from modelcheck.asking.overrides import Overrides, free_check
-from modelcheck.commands.explain_log.observations import (
+from modelcheck.review.explain_log.observations import (
     Back,
     Decided,
     Ended,
@@ -17,8 +17,8 @@ from modelcheck.commands.explain_log.observations import (
     Left,
     Observed,
 )
-from modelcheck.commands.explain_log.product import RETURNS
-from modelcheck.commands.explain_log.setting import model
+from modelcheck.review.explain_log.product import RETURNS
+from modelcheck.review.explain_log.setting import model
 from spec.ir import Scope
 from spec.semantics import Machine, State, Step, Taken
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from broker_files.metadata_image import MetadataImage
-from modelcheck.commands.explain_log.explained import late
-from modelcheck.commands.explain_log.finding import Finding, Limits
-from modelcheck.commands.explain_log.product import Product
-from modelcheck.commands.explain_log.setting import model, setting
+from modelcheck.review.explain_log.explained import late
+from modelcheck.review.explain_log.finding import Finding, Limits
+from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.setting import model, setting
 from spec.semantics import Step
-from tests.modelcheck.explain_log.walks import long_history, walk
+from tests.modelcheck.review.explain_log.walks import long_history, walk
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here
 TWO, THREE = 40, 10
