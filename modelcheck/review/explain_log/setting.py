@@ -32,6 +32,7 @@ RELEASES: tuple[tuple[int, str], ...] = (
     (22, "4.0-IV0"),
     (26, "4.1-IV0"),
 )
+MOST_MIN_ISR = 9  # of the model
 ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
 
 
@@ -68,7 +69,7 @@ def setting(
     unclean = _was_unclean(observed)
     config: Mapping[str, object] = {
         "acks": ACKS[acks],
-        "min_isr": max(1, min(number, len(observed.brokers))),
+        "min_isr": max(1, min(number, len(observed.brokers), MOST_MIN_ISR)),
         "unclean": unclean or image.setting(topic, "unclean.leader.election.enable") == "true",
         "moves": _moves(observed),
         "elr": image.features.get("eligible.leader.replicas.version", 0) > 0,

@@ -197,9 +197,9 @@ class _Reading:
     def _decide(self, state: PartitionCreated, epoch: int, evidence: Evidence) -> None:
         if not self.epochs or self.epochs[-1][1] != epoch:
             self.epochs.append((state.leader_epoch, epoch))
-        leader = None if state.leader < 0 else self._number(state.leader)
-        isr = frozenset(map(self._number, state.isr))
-        eligible = frozenset(map(self._number, state.elr))
+        leader = self._number(state.leader) if state.leader in self.brokers else None
+        isr = frozenset(self._number(each) for each in state.isr if each in self.brokers)
+        eligible = frozenset(self._number(each) for each in state.elr if each in self.brokers)
         self.events.append(Decided(leader, epoch, isr, eligible, evidence))
 
     def _sessions(self, entry: MetadataEntry) -> bool:

@@ -190,6 +190,18 @@ def test_a_metadata_log_cut_off_is_read_as_far_as_it_goes(
     assert code in {Exit.EXPECTED, Exit.UNKNOWN}
 
 
+def test_a_metadata_log_that_begins_with_a_snapshot_leaves_free_what_was_before(
+    copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = copied("power_loss")
+    for segment in here.glob(f"*/{METADATA}"):
+        segment.rename(segment.with_name(f"{32:020}-{1:010}.checkpoint"))
+    code, found = asked(capsys, here)
+
+    assert code == Exit.EXPECTED
+    assert any("does not go back to the beginning of the partition" in text for text in found["basis"])
+
+
 def test_a_log_cut_off_in_a_batch_ends_before_it(
     copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from broker_files.metadata_image import MetadataImage
 from modelcheck.review.explain_log.explained import late
 from modelcheck.review.explain_log.finding import Finding, Limits
+from modelcheck.review.explain_log.observations import Back, Decided, Observed
 from modelcheck.review.explain_log.product import Product
 from modelcheck.review.explain_log.setting import model, setting
 from spec.semantics import Step
-from tests.modelcheck.review.explain_log.walks import long_history, walk
+from tests.modelcheck.review.explain_log.walks import SAID, long_history, walk
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here
 TWO, THREE = 40, 10
@@ -77,3 +80,20 @@ def test_a_long_history_takes_seconds() -> None:
     assert len(taken.events) == 241
     assert found.run is not None
     assert _faults(found.run.steps) == 0
+
+
+def test_what_was_before_the_metadata_begins_is_free() -> None:
+    two = frozenset({0, 1})
+    events = (Decided(1, 1, two, frozenset(), SAID), Decided(1, 1, two | {2}, frozenset(), SAID))
+    taken = Observed(("b1", "b2", "b3"), events, {}, (), whole=False)
+    made = setting(taken, MetadataImage(), "t", "all")
+    found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
+
+    assert found.run is not None
+    assert _faults(found.run.steps) == 1  # nothing says that broker 3 was down: it was cut off
+    back = Back(2, new_directory=None, evidence=SAID)
+    whole = replace(taken, events=(events[0], back, events[1]))
+    found = Finding(Product(made.model, made.scope, whole), Limits(states=LIMIT), silent).run()
+
+    assert found.run is not None
+    assert [step.action for step in found.run.steps][:2] == ["shut_down", "fence"]
