@@ -82,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Tell the run: exit 1 if something acknowledged or committed is lost by it, 3 if none is found."""
     refuse_out_alone(args)
+    if args.faults is not None and args.faults < 0:
+        args.refuse("--faults: give a number from 0 on")
     if any("=" not in each for each in args.config):
         args.refuse("--config: give NAME=VALUE")
     files = Files(output, (), force=args.force)
