@@ -96,4 +96,5 @@ def test_what_was_before_the_metadata_begins_is_free() -> None:
     found = Finding(Product(made.model, made.scope, whole), Limits(states=LIMIT), silent).run()
 
     assert found.run is not None
-    assert [step.action for step in found.run.steps][:2] == ["shut_down", "fence"]
+    assert [step.action for step in found.run.steps][:2] == ["shut_down", "shrink"]
+    assert _faults(found.run.steps) == 0
