@@ -208,13 +208,12 @@ def test_a_test_of_a_field_rests_on_the_tests_before_it() -> None:
     text = f"action a(m in net) {{ require there: {inner}  leader := none  m.inner.to.hw := 1 }}"
 
     assert len(body(NESTED + text)) == 2
-    assert only(
-        BASE + NESTED + "invariant a: forall m in net where m.inner == none or m.inner.to == none. true"
-    )
+    assert prop(NESTED + "invariant a: forall m in net where m.inner == none or m.inner.to == none. true")
 
 
 def test_what_a_bound_record_leads_to_in_the_state_is_forgotten_with_it() -> None:
-    text = "action a(m in net) { require f: m.from != none and m.from.vote != none  epoch := 1  epoch := m.from.vote }"
+    tests = "require known: m.from != none and m.from.vote != none"
+    text = f"action a(m in net) {{ {tests}  epoch := 1  epoch := m.from.vote }}"
 
     assert codes(BASE + NESTED + text) == ["R0301"]
 
