@@ -33,6 +33,10 @@ COMMANDS = {
         "say what the directories of stopped Kafka brokers hold, and whom to start first",
         "modelcheck.commands.at_rest.command",
     ),
+    "explain-log": (
+        "say which run of the model explains what Kafka brokers left in their directories",
+        "modelcheck.review.explain_log.command",
+    ),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
     "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     unanswered = len(asking.parts) - len(rows)
     found = [rows[number] for number in sorted(rows)]
     if args.json:
-        output.json(as_json(asked, found))
+        output.json(as_json(asked, found, unanswered))
     else:
         output.lines(_summary(asked, found, unanswered, asking.count, output.width))
     runs = [row.run for row in found if row.run is not None]

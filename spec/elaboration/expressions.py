@@ -119,9 +119,11 @@ class Expressions:
         """What is known of narrower types once `node` is found true (or false)."""
         match node:
             case s.Binary("and", left, right) if truth:
-                return self.facts(left, env, truth=True) | self.facts(right, env, truth=True)
+                known = self.facts(left, env, truth=True)
+                return known | self.facts(right, env.knowing(known), truth=True)
             case s.Binary("or", left, right) if not truth:
-                return self.facts(left, env, truth=False) | self.facts(right, env, truth=False)
+                known = self.facts(left, env, truth=False)
+                return known | self.facts(right, env.knowing(known), truth=False)
             case s.Unary("not", of):
                 return self.facts(of, env, truth=not truth)
             case s.Binary("!=" | "==" as op, path, s.NoneLit()) | s.Binary(

@@ -48,7 +48,25 @@ class Env:
         return replace(self, facts={expr: of for expr, of in self.facts.items() if self._is_bound(expr)})
 
     def _is_bound(self, expr: s.Expr) -> bool:
-        return isinstance(expr, s.Name) and expr.name in self.names
+        if isinstance(expr, s.Name):
+            return expr.name in self.names
+        return self._part_of_bound(expr) is not None
+
+    def _part_of_bound(self, expr: s.Expr) -> t.Type | None:
+        """The type of a path that only goes through parts of a bound value; None where it reads the state."""
+        found: t.Type | None = None
+        match expr:
+            case s.Name(name) if name in self.names and self.names[name].value is None:
+                found = self.names[name].type
+            case s.Get(of, field_):
+                match self._part_of_bound(of):
+                    case t.Record(_, fields) | t.Case(_, _, fields):
+                        found = next((each.type for each in fields if each.name == field_.text), None)
+                    case _:
+                        pass
+            case _:
+                pass
+        return None if found is None else self.facts.get(expr, found)
 
 
 def mentions(node: object, name: str) -> bool:

@@ -43,6 +43,10 @@ BROKEN = """
 """.split()
 
 
+def test_every_protocol_has_a_check_that_tlc_counts() -> None:
+    assert {name.partition(".")[0] for name in COUNTED} == {path.stem for path in PROTOCOLS.glob("*.rsm")}
+
+
 def question(name: str) -> tuple[Model, Check]:
     file, _, wanted = name.partition(".")
     found = [(m, c) for m in load(PROTOCOLS / f"{file}.rsm") for c in m.checks if c.name == wanted]

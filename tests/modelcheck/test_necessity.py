@@ -426,6 +426,7 @@ def test_json_tells_the_checks_and_the_parts(file: Path, capsys: pytest.CaptureF
         "cut": [],
     }
     assert len(trace["states"]) == 5
+    assert told["unanswered"] == 0
 
 
 def test_the_run_that_a_part_prevents_is_told_and_drawn(

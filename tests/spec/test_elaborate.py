@@ -189,6 +189,35 @@ def test_what_is_known_of_a_bound_name_survives_a_change() -> None:
     assert body(text) == ["epoch := fit 1", "Replica.hw[the($0)] := fit 1"]
 
 
+NESTED = """
+record Inner { at: Epoch, to: Replica? }
+record Outer { inner: Inner?, from: Replica? }
+network net: set of Outer
+"""
+
+
+def test_what_is_known_of_a_field_of_a_bound_record_survives_a_change() -> None:
+    text = "action a(m in net) { require there: m.inner != none  epoch := 1  epoch := m.inner.at }"
+    _, changed = body(NESTED + text)
+
+    assert "the(" in changed
+
+
+def test_a_test_of_a_field_rests_on_the_tests_before_it() -> None:
+    inner = "m.inner != none and m.inner.to != none"
+    text = f"action a(m in net) {{ require there: {inner}  leader := none  m.inner.to.hw := 1 }}"
+
+    assert len(body(NESTED + text)) == 2
+    assert prop(NESTED + "invariant a: forall m in net where m.inner == none or m.inner.to == none. true")
+
+
+def test_what_a_bound_record_leads_to_in_the_state_is_forgotten_with_it() -> None:
+    tests = "require known: m.from != none and m.from.vote != none"
+    text = f"action a(m in net) {{ {tests}  epoch := 1  epoch := m.from.vote }}"
+
+    assert codes(BASE + NESTED + text) == ["R0301"]
+
+
 def test_what_is_known_now_was_not_known_before_the_step() -> None:
     assert codes(BASE + "step a: leader != none implies old(leader.ok)") == ["R0302"]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.commands.protocol_table import FILE, of_check, read, rows
-from modelcheck.contract.result import End, Unknown
-from spec.ir import Check, Model
+from modelcheck.contract.result import End, Holds, Unknown, Violated
+from spec.ir import Budget, Check, Model
 from spec.load import load
 
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
@@ -41,6 +43,37 @@ def test_a_check_finds_what_it_expects(model: Model, question: Check) -> None:
     assert not outcome.mismatches  # which tells of a violation that the check does not expect, too
     written = of_check(PAGE[Path(model.source.name).stem], question.name)
     assert [row.timeless for row in written] == [row.timeless for row in rows(outcome)]
+
+
+def of_name(name: str) -> tuple[Model, Check]:
+    ((model, question),) = [(m, q) for each, m, q in CHECKS if each == name]
+    return model, question
+
+
+@pytest.mark.slow
+def test_a_follower_that_answers_first_takes_as_many_steps_as_in_raft_fsync() -> None:
+    """With room for two messages: two steps fewer to ask the voters, one more for the restart."""
+    model, question = of_name("raft.follower_answers_first")
+    scope = replace(question.scope, networks={"net": 2})
+    verdict = check(model, replace(question, scope=scope, expect=())).verdict("leader_completeness")
+
+    assert isinstance(verdict, Violated)
+    assert isinstance(verdict.trace, Trace)
+    assert (verdict.trace.faults, len(verdict.trace.steps)) == (1, 19 - 2 + 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "states"), [("two_adds", 159_174), ("one_add_one_remove", 133_885)])
+def test_a_leader_with_an_entry_of_its_term_may_change_the_membership(name: str, states: int) -> None:
+    """What `hasty` breaks with six and five servers, with the rule and up to renaming of servers."""
+    _, hasty = of_name(f"raft_membership.{name}")
+    model, _ = of_name("raft_membership.removes")
+    scope = replace(hasty.scope, nats={**hasty.scope.nats, "Index": 3})
+    asked = replace(hasty, scope=scope, budget=Budget(0), expect=())
+    found = check(model, asked, engine="explicit", symmetry=True)
+
+    assert isinstance(found.verdict("election_safety"), Holds)
+    assert found.findings.stats.states == states
 
 
 def test_checks_have_names_of_their_own() -> None:

@@ -11,9 +11,13 @@ from modelcheck.asking.necessity.search import Asked, Row
 Json = dict[str, object]
 
 
-def as_json(asked: Sequence[Asked], rows: Sequence[Row]) -> Json:
-    """The checks as they stand, and the parts, as plain values."""
-    return {"checks": [_check(each) for each in asked], "parts": [_part(row) for row in rows]}
+def as_json(asked: Sequence[Asked], rows: Sequence[Row], unanswered: int) -> Json:
+    """The checks as they stand, and the parts, as plain values; of how many parts there is no answer."""
+    return {
+        "checks": [_check(each) for each in asked],
+        "parts": [_part(row) for row in rows],
+        "unanswered": unanswered,
+    }
 
 
 def _check(asked: Asked) -> Json:

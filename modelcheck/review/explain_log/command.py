@@ -1,0 +1,223 @@
+"""`modelcheck explain-log`: which run of the model explains what brokers left in their directories?"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Sequence
+
+import modelcheck.commands.amounts as amounts
+from broker_files.checkpoints import Place
+from broker_files.damage import UnreadableError
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.commands.at_rest.gathered import Gathered, gather
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.result import End
+from modelcheck.review.explain_log.data import as_json
+from modelcheck.review.explain_log.explained import story
+from modelcheck.review.explain_log.finding import Limits
+from modelcheck.review.explain_log.offsets import observed
+from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.refusing import refusals
+from modelcheck.review.explain_log.report import Answer, lines
+from modelcheck.review.explain_log.setting import ACKS, setting
+from modelcheck.review.explain_log.spine import Spine, read_spine
+from modelcheck.review.explain_log.unexplained import first_unexplained, found_by
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.source import Source
+
+PLACE = re.compile(r"(.+)-(\d+)")
+MOST = 100_000  # states of a search
+EVERY = 0.2  # seconds between two words of how far it is
+MORE_FAULTS = 2  # that are looked for beside those that the directories show
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck explain-log`."""
+    parser.set_defaults(refuse=parser.error)
+    add = parser.add_argument
+    add(
+        "directories",
+        nargs="+",
+        metavar="DIR",
+        help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
+        "NODE=DIR where meta.properties is lost",
+    )
+    add("--partition", metavar="T-P", help="of this partition; else of each that the metadata has")
+    add("--copy", action="store_true", help="copies, perhaps made while the brokers ran: none need be down")
+    add(
+        "--lost",
+        action="append",
+        type=int,
+        default=[],
+        metavar="NODE",
+        help="the directory of this broker is gone for good; one that is only not given is not known",
+    )
+    add(
+        "--acks",
+        choices=sorted(ACKS),
+        default="all",
+        help="what the producers waited for, which no file says (all); with all, a record that then would "
+        "have been refused is one of a producer that did not wait",
+    )
+    add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
+    add("--faults", type=int, metavar="N", help=f"faults at most ({MORE_FAULTS} more than there must be)")
+    add(
+        "--max-states",
+        type=amounts.count,
+        default=MOST,
+        metavar="N",
+        help=f"give up beyond so many states ({MOST:,})",
+    )
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
+    add("--json", action="store_true", help="the answer as JSON")
+    add_draw_options(parser, "write each run that was found in these formats")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Tell the run: exit 1 if something acknowledged or committed is lost by it, 3 if none is found."""
+    refuse_out_alone(args)
+    if args.faults is not None and args.faults < 0:
+        args.refuse("--faults: give a number from 0 on")
+    if any("=" not in each for each in args.config):
+        args.refuse("--config: give NAME=VALUE")
+    files = Files(output, (), force=args.force)
+    progress = _Progress(output)
+    found: list[Answer] = []
+    try:
+        gathered = gather(args.directories, copies=args.copy, every=False, told=progress.read)
+        for place, spine in _spines(args, gathered):
+            found.append(_answer(args, gathered, place, spine, progress))
+            if found[-1].result.end is End.INTERRUPTED:
+                break
+    finally:
+        progress.clear()
+    if args.json:
+        output.json(as_json(found, gathered.problems))
+    for number, each in enumerate(() if args.json else found):
+        output.lines([*([()] if number else []), *lines(each, output.width)])
+    if not args.json:
+        for problem in gathered.problems:
+            output.tell(f"modelcheck: {problem}")
+    draw_asked(args, [each.story.trace for each in found if each.story], files, output, is_explained=False)
+    return worst([*map(exit_code, found), *([files.exit()] if args.draw else [])])
+
+
+def exit_code(answer: Answer) -> Exit:
+    """Violated where something promised is lost, unknown where no run was found."""
+    if answer.story is None:
+        return Exit.UNKNOWN
+    return Exit.VIOLATED if answer.story.losses else Exit.EXPECTED
+
+
+# ------------------------------------------------------------------ one partition
+
+
+def _answer(
+    args: argparse.Namespace, gathered: Gathered, place: Place, spine: Spine, progress: _Progress
+) -> Answer:
+    """The answer of one partition."""
+    partition = next((each for each in gathered.partitions if each.place == place), None)
+    if partition is None:
+        raise KeyboardInterrupt  # it came while the directories were read
+    strange = [node for node in args.lost if node not in spine.brokers or node in partition.replicas]
+    if strange:
+        message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
+        raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
+    seen = observed(spine, partition.replicas, copies=args.copy, lost=frozenset(args.lost))
+    made = setting(seen, spine.image, place.topic, args.acks, tuple(args.config))
+    product = Product(made.model, made.scope, seen)
+    progress.begin(str(place), len(seen.events))
+    must = max(map(product.due, product.starts()), default=0)
+    most = must + MORE_FAULTS if args.faults is None else args.faults
+    limits = Limits(args.max_states, args.max_time, args.max_memory, most)
+    result = found_by(made, seen, limits, progress.tell)
+    told = None if result.run is None else story(product, made, result.run, str(place))
+    nothing = None
+    if result.run is None and result.complete:
+        nothing = first_unexplained(made, seen, limits, progress.tell)
+    refused = (
+        ()
+        if told is None or not told.losses
+        else tuple(
+            refusals(told.trace, tuple(each.property for each in told.losses), made.release.partition("-")[0])
+        )
+    )
+    notes = list(spine.notes)
+    if not seen.whole:
+        notes.append(
+            "The metadata log does not go back to the beginning of the partition: what was before is free."
+        )
+    missing = [node for n, node in enumerate(spine.brokers) if n not in seen.ends]
+    if missing:
+        words = ", ".join(map(str, missing))
+        notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
+    return Answer(place, seen, made, result, most, told, nothing, refused, spine.coverage, tuple(notes))
+
+
+def _spines(args: argparse.Namespace, gathered: Gathered) -> list[tuple[Place, Spine]]:
+    """What the metadata log says of each partition that is asked about. Raises SpecError where nothing."""
+    first = Source(args.directories[0], "")
+    if gathered.metadata is None:
+        message = "no metadata log (__cluster_metadata-0) is in these directories"
+        help_ = "give a controller's directory, or a broker's of a KRaft cluster"
+        raise SpecError([Diagnostic("R0919", first, None, message, help=help_)])
+    known = sorted(gathered.metadata.image.by_place())
+    places = known if args.partition is None else [_place(args.partition, known)]
+    try:
+        found = [(place, read_spine(gathered.metadata.folder, place)) for place in places]
+    except UnreadableError as error:
+        raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
+    spines = [(place, spine) for place, spine in found if spine is not None]
+    if not spines:
+        message = "the metadata log in these directories has nothing of a partition"
+        raise SpecError([Diagnostic("R0919", first, None, message)])
+    return spines
+
+
+def _place(text: str, known: Sequence[Place]) -> Place:
+    found = PLACE.fullmatch(text)
+    place = None if found is None else Place(found[1], int(found[2]))
+    if place is None or place not in known:
+        named = ", ".join(map(str, known[:10])) or "none"
+        message = f"the metadata log has no partition `{text}`, only: {named}"
+        help_ = suggest(text, map(str, known))
+        raise SpecError([Diagnostic("R0919", Source("--partition", text), None, message, help=help_)])
+    return place
+
+
+class _Progress:
+    """How far it is, as one line of a terminal that is written over and over."""
+
+    def __init__(self, output: Output) -> None:
+        self._line = ProgressLine(output.err, "reading", columns=output.width)
+        self._of = ("", 0)
+        self._last = time.monotonic()
+
+    def read(self, what: str, _size: int) -> None:
+        """So much more was read, of this."""
+        self._say(f"reading {what}")
+
+    def begin(self, what: str, events: int) -> None:
+        """From here on it is about this partition."""
+        self._of = (what, events)
+
+    def tell(self, seen: int, faults: int, reached: int) -> None:
+        """How far the search is."""
+        what, events = self._of
+        self._say(f"{what}: {reached} of {events} observations explained, {faults} faults, {seen:,} points")
+
+    def clear(self) -> None:
+        """Take the line away."""
+        self._line.clear()
+
+    def _say(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._last > EVERY:
+            self._last = now
+            self._line.begin(text)

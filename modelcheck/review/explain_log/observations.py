@@ -1,0 +1,146 @@
+"""What files say of a partition: parts of states, in the order of the metadata log and of epochs.
+
+Brokers are numbered as in the model's scope, epochs and records as the model counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from spec.frozen import frozen
+
+
+@frozen
+class Evidence:
+    """Where something stands, in words: a file, and the record, the byte or the line in it."""
+
+    place: str
+    says: str
+
+    def __str__(self) -> str:
+        """As one line."""
+        return f"{self.place}: {self.says}"
+
+
+@frozen
+class Decided:
+    """The controller has decided this: a record of the partition's state."""
+
+    leader: int | None
+    epoch: int
+    isr: frozenset[int]
+    eligible: frozenset[int]
+    evidence: Evidence
+
+    @property
+    def control(self) -> Control:
+        """What is compared with a state."""
+        return (self.leader, self.epoch, self.isr, self.eligible)
+
+
+@frozen
+class Gone:
+    """A broker has no session with the controller: it was fenced, or is being shut down."""
+
+    broker: int
+    evidence: Evidence
+
+
+@frozen
+class Back:
+    """A broker has a session again; `new_directory` where it registered with another one (None: unknown)."""
+
+    broker: int
+    new_directory: bool | None
+    evidence: Evidence
+
+
+Control = tuple[int | None, int, frozenset[int], frozenset[int]]
+Event = Decided | Gone | Back
+
+
+class Left(Enum):
+    """How a broker's directory was left."""
+
+    CLEAN = "shut down cleanly"
+    UNCLEAN = "not shut down cleanly"
+    UNKNOWN = "a copy, perhaps of a running broker"
+
+
+@frozen
+class Ended:
+    """A broker's directory: the epoch of each record of its log (None: any), and how it was left.
+
+    A log that is None says nothing.
+    `mark` is the high watermark that it wrote down, as a number of records; `folder` says that its
+    folder of the partition is there, so that its disk was not lost last.
+    """
+
+    broker: int
+    log: tuple[int | None, ...] | None
+    mark: int
+    left: Left
+    folder: bool
+    log_evidence: Evidence
+    mark_evidence: Evidence
+    left_evidence: Evidence
+
+
+@frozen
+class Interval:
+    """The offsets that one record of the model stands for; the last is not among them."""
+
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        """As people read it: both ends are among them."""
+        if len(self) == 1:
+            return f"offset {self.start:,}"
+        return f"offsets {self.start:,} to {self.end - 1:,}"
+
+
+@frozen
+class Observed:
+    """All observations of one partition: the spine, the ends by broker, and what offsets stand for.
+
+    `whole` says that the spine begins with the partition itself.  `intervals` are the offsets of the
+    records at each place of a log.
+    """
+
+    brokers: tuple[str, ...]
+    events: tuple[Event, ...]
+    ends: Mapping[int, Ended]
+    intervals: tuple[Interval, ...]
+    whole: bool
+
+    @property
+    def shown(self) -> frozenset[tuple[int, int | None]]:
+        """The records that somebody shows: a place in a log, from 1 on, and an epoch (None: any).
+
+        A high watermark shows that there was a record at each place below it.
+        """
+        found = {
+            (place, epoch)
+            for end in self.ends.values()
+            for place, epoch in enumerate(end.log or (), 1)
+            if epoch is not None
+        }
+        known = {place for place, _ in found}
+        return frozenset(
+            found | {(place, None) for place in range(1, self.highest + 1) if place not in known}
+        )
+
+    @property
+    def highest(self) -> int:
+        """The highest mark that anybody wrote down."""
+        return max((end.mark for end in self.ends.values()), default=0)
+
+    @property
+    def epochs(self) -> int:
+        """The last epoch that the model counts."""
+        return max((each.epoch for each in self.events if isinstance(each, Decided)), default=1)

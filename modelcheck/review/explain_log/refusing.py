@@ -1,0 +1,75 @@
+"""The settings that would have refused a run: it is replayed under each change of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import spec.ir as ir
+from counterexamples.nearest import guard_text, refusing
+from counterexamples.trace import Trace
+from modelcheck.review.changes import REPLICAS, Change, in_words, single_changes
+from modelcheck.review.partition import Partition
+from modelcheck.review.releases import plain
+from modelcheck.review.versions import version
+from spec.frozen import frozen
+from spec.semantics import Machine, State, Step, Taken
+from spec.types import Enum
+
+
+@frozen
+class Refusal:
+    """A change of the settings, and what becomes of the run: the step that is refused, or what is not lost.
+
+    `step` is None where all steps go, and nothing is lost by them.
+    """
+
+    what: str
+    step: int | None
+    guard: str
+
+
+def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Refusal]:
+    """Each change of one setting under which the run is refused, or breaks none of the properties.
+
+    Costs a replay for each.  That this run is refused does not say that no other one loses as much.
+    """
+    config = {entry.name: plain(entry, trace.scope.config[entry.name]) for entry in trace.model.configs}
+    names = trace.scope.sorts["Broker"]
+    partition = Partition(trace.model, trace.model, names, config, ephemeral=False, approximations=())
+    for change in single_changes(partition):
+        if change.switch != REPLICAS:
+            found = _under(trace, change, losses)
+            if found is not None:
+                what = in_words(change, version(release), len(names)).what
+                yield Refusal(what, *found)
+
+
+def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
+    """Which step is refused, by which guard; or that nothing breaks; None where it breaks as it did."""
+    entry = next(each for each in trace.model.configs if each.name == change.switch)
+    config = {**trace.scope.config, change.switch: _value(entry, change.after)}
+    machine = Machine(trace.model, replace(trace.scope, config=config))
+    state = trace.states[0]
+    for number, step in enumerate(trace.steps, 1):
+        after = _taken(machine, state, step)
+        if after is None:
+            guard = refusing(machine, step, state)
+            return number, "" if guard is None else guard_text(machine, guard)
+        state = after
+        if any(not machine.holds(trace.model.property(name), state) for name in losses):
+            return None
+    return None, ""
+
+
+def _taken(machine: Machine, state: State, step: Step) -> State | None:
+    found = machine.steps(state, actions=(step.action,), args=step.args)
+    return next((each.state for each in found if isinstance(each, Taken) and each.step == step), None)
+
+
+def _value(entry: ir.ConfigEntry, after: str | int | bool) -> ir.Value:  # noqa: FBT001 - a value
+    match entry.type:
+        case Enum(_, members):
+            return members.index(str(after))
+        case _:
+            return after

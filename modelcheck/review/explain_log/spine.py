@@ -1,0 +1,268 @@
+"""The metadata log as the spine: what it says of one partition and its brokers, in its own order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from broker_files.batches import Batch
+from broker_files.checkpoints import Place
+from broker_files.damage import Damage
+from broker_files.metadata_image import MetadataImage
+from broker_files.metadata_log import SNAPSHOT, MetadataEntry, entries
+from broker_files.metadata_records import (
+    BrokerChanged,
+    BrokerRegistered,
+    ConfigSet,
+    FeatureLevel,
+    Other,
+    PartitionCreated,
+    TopicCreated,
+    TransactionMark,
+    Unknown,
+)
+from broker_files.partition_log import segments
+from modelcheck.review.explain_log.observations import Back, Decided, Event, Evidence, Gone
+from spec.frozen import frozen
+
+
+@frozen
+class Coverage:
+    """How many records, or lines, were matched, ignored as they are of something else, and not known."""
+
+    matched: int
+    ignored: int
+    unknown: int
+    damaged: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.matched + self.ignored + self.unknown + self.damaged
+
+
+@frozen
+class Spine:
+    """What the metadata log says of a partition.
+
+    `epochs` has for each leader epoch of Kafka's in which somebody was made the leader what the model
+    counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning;
+    `image` is what it all comes to.
+    """
+
+    brokers: tuple[int, ...]
+    events: tuple[Event, ...]
+    epochs: tuple[tuple[int, int], ...]
+    last: int
+    image: MetadataImage
+    coverage: Coverage
+    whole: bool
+    notes: tuple[str, ...]
+
+    def epoch_of(self, epoch: int) -> int:
+        """What the model counts a leader epoch as; one that the log does not know of is behind all others."""
+        if epoch > self.last:
+            return self.epochs[-1][1] + 1
+        return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
+
+
+def read_spine(folder: Path, place: Place) -> Spine | None:
+    """What a copy of the metadata log says of a partition; None where it says nothing of it.
+
+    Reads all segments that there are, behind the oldest snapshot that reaches them.
+    Raises `UnreadableError`.
+    """
+    reading = _Reading(place)
+    for path, begins in _parts(folder):
+        for each in entries(path, begins):
+            reading.take(each)
+    return reading.spine()
+
+
+def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The snapshot that is needed, if any, and the segments; each with the offset it is read from."""
+    found = segments(folder)
+    first = found[0][0] if found else None
+    begins = 0
+    if first != 0:
+        snapshots = sorted(path for path in folder.glob("*.checkpoint") if SNAPSHOT.fullmatch(path.name))
+        reaching = [path for path in snapshots if first is None or int(path.name[:20]) >= first]
+        if reaching:
+            begins = int(reaching[0].name[:20])
+            yield reaching[0], 0
+    yield from ((path, begins) for _, path in found)
+
+
+class _Reading:
+    """What was read so far of a partition."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.image = MetadataImage()
+        self.state: PartitionCreated | None = None
+        self.events: list[Event] = []
+        self.epochs: list[tuple[int, int]] = []
+        self.brokers: tuple[int, ...] = ()
+        self.counted: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self.whole = False
+        self._out: dict[int, bool] = {}  # whether a broker is without a session
+        self._directories: dict[int, tuple[object, ...]] = {}
+        self._renewed: dict[int, bool | None] = {}
+
+    def take(self, each: MetadataEntry | Batch | Damage) -> None:
+        """One record more."""
+        match each:
+            case Damage():
+                self.counted["damaged"] += 1
+            case MetadataEntry():
+                self.image.apply(each.record)
+                self.counted[self._count(each)] += 1
+            case _:
+                pass
+
+    def spine(self) -> Spine | None:
+        """All of it."""
+        if self.state is None:
+            return None
+        coverage = Coverage(*(self.counted[kind] for kind in ("matched", "ignored", "unknown", "damaged")))
+        events, epochs, notes = tuple(self.events), tuple(self.epochs), tuple(self.notes)
+        return Spine(
+            self.brokers, events, epochs, self.state.leader_epoch, self.image, coverage, self.whole, notes
+        )
+
+    # ---------------------------------------------------------------- one record
+
+    def _count(self, entry: MetadataEntry) -> str:
+        matched = self._partition(entry) | self._sessions(entry)
+        match entry.record:
+            case Unknown():
+                return "unknown"
+            case TransactionMark() | Other() if not matched:
+                return "ignored"
+            case TopicCreated(name, _) if name == self.place.topic:
+                return "matched"
+            case ConfigSet(_, resource, name, _):
+                mine = resource in {self.place.topic, ""} and name in {
+                    "min.insync.replicas",
+                    "unclean.leader.election.enable",
+                }
+                return "matched" if mine else "ignored"
+            case FeatureLevel():
+                return "matched"
+            case _:
+                return "matched" if matched else "ignored"
+
+    def _partition(self, entry: MetadataEntry) -> bool:
+        """Whether the partition's state is told here; what changed becomes an observation."""
+        state = self.image.by_place().get(self.place)
+        if state is None or state is self.state:
+            return False
+        before, self.state = self.state, state
+        evidence = Evidence(_where(entry), _told(state))
+        if before is None or before.topic != state.topic or before.replicas != state.replicas:
+            self._begin(entry, before, state, evidence)
+        elif state.leader_epoch != before.leader_epoch and state.leader >= 0 and _elected(before, state):
+            self._decide(state, self.epochs[-1][1] + 1, evidence)
+        elif _control(before) != _control(state):
+            self._decide(state, self.epochs[-1][1], evidence)
+        return True
+
+    def _begin(
+        self,
+        entry: MetadataEntry,
+        before: PartitionCreated | None,
+        state: PartitionCreated,
+        evidence: Evidence,
+    ) -> None:
+        """The partition as it is first seen, with its replicas: nothing before is looked at."""
+        if before is not None and before.topic == state.topic:
+            self.notes.append(
+                f"{_where(entry)}: the replicas of {self.place} change from {list(before.replicas)} to"
+                f" {list(state.replicas)}. The model has no reassignment: what was before is left out."
+            )
+        self.brokers = tuple(sorted(state.replicas))
+        self.events, self.epochs = [], []
+        self.whole = isinstance(entry.record, PartitionCreated) and not _is_snapshot(entry)
+        self._decide(state, 1, evidence)
+        for broker in self.brokers:
+            known = self.image.brokers.get(broker)
+            self._out[broker] = known is None or known.fenced
+            if known is not None:
+                self._directories[broker] = known.directories
+            if self._out[broker]:
+                self.events.append(Gone(self._number(broker), evidence))
+
+    def _decide(self, state: PartitionCreated, epoch: int, evidence: Evidence) -> None:
+        if not self.epochs or self.epochs[-1][1] != epoch:
+            self.epochs.append((state.leader_epoch, epoch))
+        leader = self._number(state.leader) if state.leader in self.brokers else None
+        isr = frozenset(self._number(each) for each in state.isr if each in self.brokers)
+        eligible = frozenset(self._number(each) for each in state.elr if each in self.brokers)
+        self.events.append(Decided(leader, epoch, isr, eligible, evidence))
+
+    def _sessions(self, entry: MetadataEntry) -> bool:
+        """Whether a session of one of the brokers is told of here."""
+        match entry.record:
+            case BrokerRegistered(broker):
+                pass
+            case BrokerChanged(broker):
+                pass
+            case _:
+                return False
+        if self.state is None:
+            return True
+        if broker not in self.brokers:
+            return False
+        now = self.image.brokers.get(broker)
+        if now is None:
+            return False
+        if isinstance(entry.record, BrokerRegistered):
+            old = self._directories.get(broker, ())
+            self._renewed[broker] = now.directories != old if now.directories and old else None
+            self._directories[broker] = now.directories
+        out = now.fenced or now.shutting_down
+        number = self._number(broker)
+        if out and not self._out[broker]:
+            says = f"broker {broker} is {'fenced' if now.fenced else 'being shut down'}"
+            self.events.append(Gone(number, Evidence(_where(entry), says)))
+        elif not out and self._out[broker]:
+            says = f"broker {broker} is unfenced"
+            renewed = self._renewed.pop(broker, False)
+            self.events.append(Back(number, renewed, Evidence(_where(entry), says)))
+        self._out[broker] = out
+        return True
+
+    def _number(self, broker: int) -> int:
+        """A broker as the model numbers it; one that is no replica cannot be."""
+        return self.brokers.index(broker)
+
+
+def _elected(before: PartitionCreated, state: PartitionCreated) -> bool:
+    """Whether somebody was made the leader, and its epoch is not only that of another ISR.
+
+    Up to metadata version 3.6 an ISR that shrinks raises the leader's epoch, too (KAFKA-15021).
+    """
+    return before.leader != state.leader or (before.isr == state.isr and before.elr == state.elr)
+
+
+def _control(state: PartitionCreated) -> tuple[object, ...]:
+    return (state.leader, sorted(state.isr), sorted(state.elr))
+
+
+def _is_snapshot(entry: MetadataEntry) -> bool:
+    return SNAPSHOT.fullmatch(entry.path.name) is not None
+
+
+def _where(entry: MetadataEntry) -> str:
+    folder = entry.path.parent
+    return f"{folder.parent.name}/{folder.name} at offset {entry.offset:,}"
+
+
+def _told(state: PartitionCreated) -> str:
+    """A partition's state in words."""
+    leader = "nobody leads" if state.leader < 0 else f"broker {state.leader} leads"
+    parts = [f"{leader} in epoch {state.leader_epoch}", f"in sync {list(state.isr)}"]
+    parts += [f"eligible {list(state.elr)}"] if state.elr else []
+    return ", ".join(parts)

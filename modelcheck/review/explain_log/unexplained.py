@@ -1,0 +1,115 @@
+"""Where no run explains files: the first observation that none does, and the actions that come nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from counterexamples.nearest import guard_text, refusing, why_not
+from modelcheck.review.explain_log.finding import Finding, Limits, Result, fewest
+from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
+from modelcheck.review.explain_log.product import RETURNS, Point, Product
+from modelcheck.review.explain_log.setting import Setting
+from spec.frozen import frozen
+from spec.semantics import CutOff
+
+POINTS, TOLD = 50, 3  # points that are looked at, and actions that are told of
+
+
+@frozen
+class Unexplained:
+    """The first observation that no run explains together with those before it, and what comes nearest.
+
+    `nearest` are sentences; `sure` says that the search for a run with it came to its end.
+    """
+
+    evidence: Evidence
+    nearest: tuple[str, ...]
+    sure: bool
+
+
+def found_by(
+    setting: Setting, observed: Observed, limits: Limits, told: Callable[[int, int, int], None]
+) -> Result:
+    """The search for a run that explains all; where the metadata log alone has none, that is known sooner."""
+    alone = Finding(Product(setting.model, setting.scope, replace(observed, ends={})), limits, told).run()
+    if alone.run is None:
+        return alone
+    return fewest(Product(setting.model, setting.scope, observed), limits, told)
+
+
+def first_unexplained(
+    setting: Setting, observed: Observed, limits: Limits, told: Callable[[int, int, int], None]
+) -> Unexplained | None:
+    """The first observation that no run explains: of the metadata log, then of one directory after the other.
+
+    Costs a search for the metadata log alone, and one more for each part of a directory.  None where a search
+    came to no end and so nothing can be said.
+    """
+    for part, evidence in _parts(observed):
+        product = Product(setting.model, setting.scope, part)
+        result = Finding(product, limits, told).run()
+        if result.run is not None:
+            continue
+        if evidence is not None:
+            return Unexplained(evidence, (), result.complete) if result.complete else None
+        return _in_spine(product, result)
+    return None
+
+
+def _parts(observed: Observed) -> Iterator[tuple[Observed, Evidence | None]]:
+    """Fewer observations first: the metadata log alone, then each part of each directory besides."""
+    ends: dict[int, Ended] = {}
+    yield replace(observed, ends={}), None
+    for broker, end in observed.ends.items():
+        bare = replace(end, log=None, mark=0, left=Left.UNKNOWN, folder=False)
+        steps = (
+            (replace(bare, left=end.left), end.left_evidence),
+            (replace(bare, left=end.left, log=end.log, folder=end.folder), end.log_evidence),
+            (end, end.mark_evidence),
+        )
+        for part, evidence in steps:
+            ends[broker] = part
+            yield replace(observed, ends=dict(ends)), evidence
+
+
+def _in_spine(product: Product, result: Result) -> Unexplained | None:
+    if not result.furthest or not result.complete:
+        return None
+    position = result.furthest[0].position
+    event = product.events[position]
+    told = dict.fromkeys(
+        sentence for point in result.furthest[:POINTS] for sentence in _nearest(product, point, event)
+    )
+    return Unexplained(event.evidence, tuple(told)[:TOLD], sure=True)
+
+
+def _nearest(product: Product, point: Point, event: Event) -> Iterator[str]:
+    """The steps that would do what was observed, and the guards that refuse them."""
+    machine = product.machine
+    for found in machine.unguarded(point.state):
+        if isinstance(found, CutOff) or not _does(
+            product, found.step.action, found.step.args, found.state, event
+        ):
+            continue
+        guard = refusing(machine, found.step, point.state)
+        if guard is None:
+            continue
+        name = machine.name(found.step)
+        try:
+            because = why_not(machine, guard, found.step, point.state)
+        except Exception:  # noqa: BLE001 - the reason is one more help, and the guard is told without it
+            because = f"{guard_text(machine, guard)} is false"
+        yield f"{name} would do it, but its {because}"
+
+
+def _does(
+    product: Product, action: str, args: tuple[object, ...], after: tuple[object, ...], event: Event
+) -> bool:
+    match event:
+        case Decided():
+            return product.control(after) == event.control
+        case Back(broker):
+            return action in RETURNS and args[0] == broker
+        case _:
+            return False

@@ -1,0 +1,145 @@
+"""What is said of directories of real clusters is what was done to those clusters."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelcheck.cli import main
+from modelcheck.contract.exits import Exit
+
+ROOT = Path(__file__).parent.parent.parent.parent.parent
+CLUSTERS = Path(__file__).parent.parent.parent.parent / "broker_files" / "clusters"
+NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
+WORDS = {"stop": "shut_down", "kill -9": "crash"}
+
+
+def known(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((CLUSTERS / name / "cluster.json").read_text())
+    return found
+
+
+def asked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, dict[str, Any]]:
+    code = main(["explain-log", *args, "--partition", "orders-0", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["partitions"]
+    assert isinstance(found, dict)
+    return code, found
+
+
+def done(name: str) -> list[set[tuple[str, str]]]:
+    """What the script did to brokers, in the words of the model; several brokers at once are a set."""
+    steps = known(name)["steps"]
+    lost = {number for step in steps for number in re.findall(r"lose the directory of broker (\d)", step)}
+    cut = {number for step in steps for number in re.findall(r"cut broker (\d)'s log", step)}
+
+    def fell(word: str, number: str) -> tuple[str, str]:
+        what = "disk_loss" if number in lost else "power_loss" if number in cut else WORDS[word]
+        return what, f"broker{number}"
+
+    return [
+        {fell(word[0], number) for number in numbers}
+        for step in steps
+        if (word := re.match(r"stop|kill -9", step)) and (numbers := re.findall(r"broker (\d)", step))
+    ]
+
+
+def told(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The steps of a run that take a broker down, and its faults."""
+    for step in found["explained"]["steps"]:
+        if step["fault"] or step["action"] == "shut_down":
+            yield step["action"], re.findall(r"\((broker\d)\)", step["name"])[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_run_is_what_was_done(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    gone = [broker for group in done(name) for what, broker in group if what == "disk_loss"]
+    lost = [text for broker in gone for text in ("--lost", broker.removeprefix("broker"))]
+    code, found = asked(capsys, str(CLUSTERS / name), *lost)
+    run = iter(told(found))
+
+    assert code == Exit.EXPECTED
+    for group in done(name):
+        assert {next(run) for _ in group} == group
+    assert list(run) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_record_of_the_partition_is_evidence_of_a_step(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, found = asked(capsys, str(CLUSTERS / name))
+    places = {each["place"] for step in found["explained"]["steps"] for each in step["evidence"]}
+    metadata = [int(place.rpartition(" ")[2]) for place in places if "__cluster_metadata-0" in place]
+
+    assert metadata
+    assert found["coverage"]["matched"] >= len(metadata)
+    assert found["coverage"]["unknown"] == 0
+    for replica in (CLUSTERS / name).glob("broker?"):
+        assert f"{replica.name}/orders-0" in places
+
+
+def test_with_acks_one_the_lost_records_are_those_that_the_real_cluster_lost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, found = asked(capsys, str(CLUSTERS / "leader_ahead"), "--acks", "1")
+    (again,) = known("leader_ahead")["again"]
+    (loss,) = found["explained"]["lost"]
+
+    assert code == Exit.VIOLATED
+    assert loss["property"] == "acknowledged_survive"
+    assert loss["offsets"] == [{"start": 20, "end": 25}, {"start": 25, "end": 30}]
+    values = {int(value.removeprefix("value ")) for value in again["values"]}
+    assert values.isdisjoint(range(20, 30))  # the values are numbered as they were produced
+    assert any(each["change"] == "acks=all" for each in found["refused_by"])
+
+
+def test_the_report(golden: Callable[[str, str], None], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["explain-log", str(CLUSTERS / "leader_ahead"), "--partition", "orders-0", "--acks", "1"])
+    golden("explain_log/leader_ahead.txt", capsys.readouterr().out)
+    main(["explain-log", str(CLUSTERS / "eligible"), "--partition", "orders-0"])
+    golden("explain_log/eligible.txt", capsys.readouterr().out)
+
+
+def test_without_a_partition_each_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain-log", str(CLUSTERS / "ends_differ")]) == Exit.EXPECTED
+    said = capsys.readouterr().out
+    assert "orders-0: explained by a run with 3 faults (3 × crash)" in said
+    assert "quiet-0: explained by a run with 3 faults (3 × crash)" in said
+
+
+def test_the_run_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["explain-log", str(CLUSTERS / "ends_differ"), "--partition", "orders-0"]
+
+    assert main([*given, "--draw", "itf,storyboard,html", "--out", str(tmp_path)]) == Exit.EXPECTED
+    assert len(list(tmp_path.iterdir())) == 3
+    capsys.readouterr()
+
+
+def test_the_readme_shows_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_document: Callable[[Path, str, str], None],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- explain log -->\n```sh\nmodelcheck (.*)\n```$", readme, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from explain log -->\n```\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    code = main(words.split())
+    out = capsys.readouterr().out
+
+    in_document(ROOT / "README.md", shown, out[: out.index("\n• ")])
+    assert code == Exit.EXPECTED
+
+
+def test_what_nobody_has_who_may_lead_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = asked(capsys, str(CLUSTERS / "power_loss"))
+    again = [each for each in known("power_loss")["again"] if not each["unclean"]]
+
+    assert found["explained"]["endangered"] == [{"start": 0, "end": 20}, {"start": 20, "end": 25}]
+    assert [each["values"] for each in again] == [[]]  # the real cluster lost them when it was started

@@ -1,0 +1,100 @@
+"""Whatever the model does and files show of it is explained, with no more faults than it had."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from broker_files.metadata_image import MetadataImage
+from modelcheck.review.explain_log.explained import late
+from modelcheck.review.explain_log.finding import Finding, Limits
+from modelcheck.review.explain_log.observations import Back, Decided, Observed
+from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.setting import model, setting
+from spec.semantics import Step
+from tests.modelcheck.review.explain_log.walks import SAID, long_history, walk
+
+LIMIT = 4_000  # points; some runs need more, and say nothing here
+TWO, THREE = 40, 10
+
+
+def silent(*_: int) -> None:
+    pass
+
+
+def test_every_run_of_two_brokers_is_explained() -> None:
+    decided = 0
+    for seed in range(TWO):
+        taken = walk(seed)
+        product = Product(model(), taken.scope, taken.observed)
+        found = Finding(product, Limits(states=LIMIT, faults=taken.faults), silent).run()
+        if found.run is None and not found.complete:
+            continue
+        decided += 1
+
+        assert found.run is not None, f"walk({seed}): {[product.machine.name(step) for step in taken.steps]}"
+        assert _faults(found.run.steps) <= taken.faults
+    assert decided > TWO * 0.8
+
+
+@pytest.mark.slow
+def test_every_run_of_three_brokers_is_explained() -> None:
+    decided = 0
+    for seed in range(1000, 1000 + THREE):
+        taken = walk(seed, brokers=3, length=24)
+        product = Product(model(), taken.scope, taken.observed)
+        found = Finding(product, Limits(states=LIMIT, faults=taken.faults), silent).run()
+        if found.run is None and not found.complete:
+            continue
+        decided += 1
+
+        assert found.run is not None, f"walk({seed}): {[product.machine.name(step) for step in taken.steps]}"
+    assert decided > THREE * 0.5
+
+
+def test_a_run_made_late_is_a_run_with_the_same_steps() -> None:
+    for seed in range(12):
+        taken = walk(seed)
+        product = Product(model(), taken.scope, taken.observed)
+        found = Finding(product, Limits(states=LIMIT), silent).run().run
+        if found is None:
+            continue
+        made = late(product, found)
+
+        assert sorted(map(repr, made.steps)) == sorted(map(repr, found.steps))
+        assert (made.points[0], made.points[-1]) == (found.points[0], found.points[-1])
+        for before, step, after in zip(made.points, made.steps, made.points[1:], strict=False):
+            assert (step, after) in list(product.next(before, frozenset({step.action})))
+
+
+def _faults(steps: tuple[Step, ...]) -> int:
+    return sum(step.action in model().faults for step in steps)
+
+
+def test_a_long_history_takes_seconds() -> None:
+    taken = long_history(60)
+    made = setting(taken, MetadataImage(), "t", "all")
+    found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
+
+    assert len(taken.events) == 241
+    assert found.run is not None
+    assert _faults(found.run.steps) == 0
+
+
+def test_what_was_before_the_metadata_begins_is_free() -> None:
+    two = frozenset({0, 1})
+    events = (Decided(1, 1, two, frozenset(), SAID), Decided(1, 1, two | {2}, frozenset(), SAID))
+    taken = Observed(("b1", "b2", "b3"), events, {}, (), whole=False)
+    made = setting(taken, MetadataImage(), "t", "all")
+    found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
+
+    assert found.run is not None
+    assert _faults(found.run.steps) == 1  # nothing says that broker 3 was down: it was cut off
+    back = Back(2, new_directory=None, evidence=SAID)
+    whole = replace(taken, events=(events[0], back, events[1]))
+    found = Finding(Product(made.model, made.scope, whole), Limits(states=LIMIT), silent).run()
+
+    assert found.run is not None
+    assert [step.action for step in found.run.steps][:2] == ["shut_down", "shrink"]
+    assert _faults(found.run.steps) == 0
