@@ -61,7 +61,7 @@ def _case(outcome: Outcome, *, strict: bool) -> Case:
     told = plain(card(outcome, width=WIDTH, strict=strict))
     text = told
     if came is Came.FAILED:
-        text = "\n".join([told, *(_story(trace) for trace in _wrong(outcome))])
+        text = "\n".join([told, *(told_run(trace) for trace in _wrong(outcome))])
     message = plain([brief(outcome, strict=strict)]).strip()
     if came is Came.PASSED:
         message = text = ""
@@ -76,7 +76,8 @@ def _wrong(outcome: Outcome) -> Iterator[Trace]:
     yield from (run for run in runs if run is not None)
 
 
-def _story(trace: Trace) -> str:
+def told_run(trace: Trace) -> str:
+    """The story of a run; of a long one its end."""
     part = range(len(trace.steps) - MOST_TOLD + 1, len(trace.steps) + 1)
     return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_TOLD else None))
 
@@ -136,10 +137,15 @@ def _error(outcome: Outcome, run: Trace) -> Finding:
 
 def _scope(outcome: Outcome) -> str:
     """What a verdict is for, in brackets: no verdict is told without it."""
+    return f" ({scope_of(outcome)})"
+
+
+def scope_of(outcome: Outcome) -> str:
+    """What a verdict is for: "check jepsen of kafka: Broker = 2, …, faults: at most 2"."""
     model, check = outcome.model, outcome.check
     faults = [f"faults: {budget_words(check.budget)}"] if model.faults else []
     words = [*scope_words(check.scope), *config_words(model, check), *faults]
-    return f" (check {check.name} of {model.name}: {', '.join(words)})"
+    return f"check {check.name} of {model.name}: {', '.join(words)}"
 
 
 def _rule(model: Model, name: str) -> Rule:
