@@ -173,8 +173,10 @@ async def _answered(request: Mapping[str, Any], seconds: float, folder: str | No
     except TimeoutError:
         return _answer(Exit.UNKNOWN, "the time is over, in the midst of one computation; no verdict", seconds)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.communicate()
     try:
         found = json.loads(told)
     except ValueError:
