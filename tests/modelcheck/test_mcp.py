@@ -30,6 +30,7 @@ needs_sdk = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp
 def session(use: Callable[[Any], Coroutine[Any, Any, Json]], *options: str) -> Json:
     """What comes of a session with a server of its own."""
     from mcp import Client, StdioServerParameters  # noqa: PLC0415 - it need not be there
+    from mcp.client.stdio import stdio_client  # noqa: PLC0415 - as above
 
     parameters = StdioServerParameters(
         command=sys.executable,
@@ -39,7 +40,7 @@ def session(use: Callable[[Any], Coroutine[Any, Any, Json]], *options: str) -> J
     )
 
     async def talk() -> Json:
-        async with asyncio.timeout(120), Client(parameters) as client:
+        async with asyncio.timeout(120), Client(stdio_client(parameters)) as client:
             return await use(client)
 
     return asyncio.run(talk())
