@@ -11,7 +11,6 @@ from spec.types import (
     Bool,
     Case,
     Enum,
-    Field,
     Int,
     Limit,
     Map,
@@ -32,37 +31,47 @@ from spec.values import Cut, Misfit, in_order
 Check = Callable[[Value], None]
 
 
-def fits(of: Type, scope: Scope) -> Check | None:  # noqa: C901 - a dispatch over a union
+def fits(of: Type, scope: Scope) -> Check | None:
     """A function that accepts what a place of that type can hold; None when nothing can go wrong.
 
-    It raises `Cut` for what is beyond the scope and `Misfit` for what is outside a
-    declared range or limit: the first of either, in canonical order.
+    It raises `Misfit` where any part is outside a declared range or limit, the first in
+    canonical order; else `Cut` where any is beyond the scope.  So whether a value is an
+    error never depends on the order of its parts, which other names of members may change.
     """
+    return _both(_checks(of, scope, cuts=False), _checks(of, scope, cuts=True))
+
+
+def _checks(of: Type, scope: Scope, *, cuts: bool) -> Check | None:  # noqa: C901 - a dispatch over a union
+    """What only cuts, or only refuses."""
+
+    def checks(of: Type) -> Check | None:
+        return _checks(of, scope, cuts=cuts)
+
     match of:
         case Bool() | Enum() | Sort() | Int() | Unknown():
             return None
         case Range(lo, hi):
-            return _within(lo, hi, of)
+            return None if cuts else _within(lo, hi, of)
         case Nat(name):
-            return _counts(name, scope.limit(name))
+            return _up_to(name, scope.limit(name)) if cuts else _from_zero(name)
         case Option(inner):
-            return _if_any(fits(inner, scope))
+            return _if_any(checks(inner))
         case Record(_, fields):
-            return _each_part(_of_fields(fields, scope))
+            return _each_part([checks(field.type) for field in fields])
         case Case(_, _, fields):
-            return _each_part([None, *_of_fields(fields, scope)])
+            return _each_part([None, *(checks(field.type) for field in fields)])
         case Tuple(items):
-            return _each_part([fits(item, scope) for item in items])
+            return _each_part(list(map(checks, items)))
         case Union(_, cases):
-            return _by_case([fits(case, scope) for case in cases])
+            return _by_case(list(map(checks, cases)))
         case Map(_, inner):
-            return _all(fits(inner, scope), tuple)
+            return _all(checks(inner), tuple)
         case Seq(inner, limit):
-            return _both(_at_most(limit, len, of, scope), _all(fits(inner, scope), tuple))
+            return _both(_at_most(limit, len, of, scope, cuts=cuts), _all(checks(inner), tuple))
         case Set(inner, limit):
-            return _both(_at_most(limit, len, of, scope), _all(fits(inner, scope), in_order(of)))
+            return _both(_at_most(limit, len, of, scope, cuts=cuts), _all(checks(inner), in_order(of)))
         case Bag(inner, limit):
-            return _both(_at_most(limit, bag_size, of, scope), _all(fits(inner, scope), in_order(of)))
+            return _both(_at_most(limit, bag_size, of, scope, cuts=cuts), _all(checks(inner), in_order(of)))
         case _:
             assert_never(of)
 
@@ -70,10 +79,6 @@ def fits(of: Type, scope: Scope) -> Check | None:  # noqa: C901 - a dispatch ove
 def bag_size(bag: Value) -> int:
     """How many elements a bag has, each as often as it is in it."""
     return sum(count for _, count in bag)
-
-
-def _of_fields(fields: tuple[Field, ...], scope: Scope) -> list[Check | None]:
-    return [fits(field.type, scope) for field in fields]
 
 
 def _within(lo: int, hi: int, of: Type) -> Check:
@@ -84,18 +89,26 @@ def _within(lo: int, hi: int, of: Type) -> Check:
     return check
 
 
-def _counts(name: str, limit: int) -> Check:
+def _up_to(name: str, limit: int) -> Check:
     def check(value: Value) -> None:
         if value > limit:
             raise Cut(name)
+
+    return check
+
+
+def _from_zero(name: str) -> Check:
+    def check(value: Value) -> None:
         if value < 0:
             raise Misfit(f"{value} is below 0, where {name} starts")
 
     return check
 
 
-def _at_most(limit: Limit | None, size: Callable[[Value], int], of: Type, scope: Scope) -> Check | None:
-    if limit is None:
+def _at_most(
+    limit: Limit | None, size: Callable[[Value], int], of: Type, scope: Scope, *, cuts: bool
+) -> Check | None:
+    if limit is None or isinstance(limit.of, str) != cuts:
         return None
     if isinstance(limit.of, str):
         return _by_scope(limit.of, scope.limit(limit.of), size)

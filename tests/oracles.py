@@ -46,7 +46,8 @@ def tlc(folder: Path, name: str, *, quick: bool = False) -> Told:
         [*java, *given], cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
     assert "Fatal error" not in done.stdout, done.stdout
-    if "is violated by the initial state" in done.stdout:  # then it looks no further, and counts nothing
+    at_once = "is violated by the initial state", "is equal to FALSE"  # of a state, and of no state at all
+    if any(words in done.stdout for words in at_once):  # then it looks no further, and counts nothing
         return Told(0, 1)
     states = re.search(r"(\d+) distinct states found, \d+ states left", done.stdout)
     assert states is not None, done.stdout

@@ -15,7 +15,7 @@ from modelcheck.review.questions import (
     Guarantee,
     Posed,
     Question,
-    counting_family,
+    family_of,
     group_of,
     groups,
     harm,
@@ -23,7 +23,6 @@ from modelcheck.review.questions import (
     milder_kinds,
     mixtures,
     of_mixture,
-    plain_family,
     posed,
     surprise,
     under_any,
@@ -135,8 +134,7 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
 def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
     group = group_of(question.guarantees[0])
-    most = max(question.budget.counted.values(), default=0)
-    family = counting_family(partition, group, most) if most else plain_family(partition, group)
+    family = family_of(partition, group, question.budget)
     return decided(asking, posed(partition, question, family))
 
 

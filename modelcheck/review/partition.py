@@ -53,9 +53,10 @@ class Partition:
         """Bounds for so many faults, records and moves of leadership.
 
         Each fault and each move may cost an election, one more helps nobody.  Few faults have room for
-        as many elections as SHARED have: they find no state more, and share what is compiled.
+        as many elections as SHARED have, and for those of moves that are not asked about: they find no
+        state more, and share what is compiled.
         """
-        nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, SHARED) + moves}
+        nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, SHARED) + self.moves}
         given = {**self.config, "moves": moves}
         config = {entry.name: _value(entry, given[entry.name]) for entry in self.model.configs}
         return ir.Scope({"Broker": self.names}, nats, {}, config)

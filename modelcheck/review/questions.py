@@ -234,15 +234,13 @@ def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
     return ir.Budget(faults, {kind.fault: None for kind in kinds}) if kinds else ir.Budget(0)
 
 
-def plain_family(partition: Partition, group: tuple[Guarantee, ...]) -> Family:
-    """The questions about a group of guarantees that bound all faults together, with moves or without."""
-    faults = frozenset(kind.fault for kind in fault_kinds(partition))
-    return Family(_properties(partition, group), faults, frozenset({"moves"} if partition.moves else ()), {})
+def family_of(partition: Partition, group: tuple[Guarantee, ...], budget: ir.Budget) -> Family:
+    """The questions about a group of guarantees, whatever faults they allow and configuration they have.
 
-
-def counting_family(partition: Partition, group: tuple[Guarantee, ...], most: int) -> Family:
-    """Those that bound each kind of fault, by so many at most, and may change the configuration."""
-    return varying_family(partition, group, {kind.fault: most for kind in KINDS} if most else {})
+    Each kind of fault may be bounded, by one at most or by as many as this budget has.
+    """
+    most = max((1, *budget.counted.values()))
+    return varying_family(partition, group, {kind.fault: most for kind in KINDS})
 
 
 def varying_family(partition: Partition, group: tuple[Guarantee, ...], counted: Mapping[str, int]) -> Family:

@@ -18,9 +18,10 @@ from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Change, changed, in_words, single_changes
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import GUARANTEES, Guarantee, as_check, counting_family, group_of, of_mixture
+from modelcheck.review.questions import GUARANTEES, Guarantee, as_check, family_of, group_of, of_mixture
 from modelcheck.review.versions import Version
 from spec.frozen import frozen
+from spec.ir import Budget
 
 MOST_CHANGES = 2
 _WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "writable")
@@ -120,11 +121,10 @@ def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answ
     assert answer.loss is not None
     other, story = changed(partition, changes), answer.loss.fault_counts()
     moves = sum(step.action == "move" for step in answer.loss.steps)
-    most = max(story.values(), default=0)
 
     def holds(guarantee: Guarantee, faults: Mapping[str, int]) -> bool | None:
         question = of_mixture((guarantee,), faults, moves)
-        family = counting_family(other, group_of(guarantee), most)  # one for all changes
+        family = family_of(other, group_of(guarantee), Budget(None, story))  # one for all changes
         return _holds(asking.found(str(question), *as_check(other, question), family), guarantee)
 
     for guarantee, faults in ((answer.guarantee, story), (_WRITABLE, {})):

@@ -111,10 +111,10 @@ def _ends(statement: ir.Assign, slot: int) -> Iterator[_End]:
             yield True, depends
     yield from ((True, _depends(key, slot)) for key in keys if not keeps_to_type(key))
     if isinstance(value, ir.Fit):
-        if names_scope(value.type):
-            yield False, _depends(stored, slot)
         if not fits_but_for_scope(stored, value.type):
             yield True, _depends(stored, slot)
+        if names_scope(value.type):
+            yield False, _depends(stored, slot)
 
 
 def _failures(expr: ir.Expr, slot: int, totality: Totality) -> Iterator[bool]:

@@ -28,6 +28,7 @@ WORDS = frozenset(  # those of expressions; other keywords may be names where th
     """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
     where""".split()
 )
+OPTIONS = {"option", "optional", "maybe", "nullable"}  # as other languages call them
 COLLECTIONS = {"set": 1, "bag": 1, "seq": 1, "map": 2}
 KEYS = "sorts, nats, enums, ranges and bool can; for pairs write `map[A, map[B, …]]`"
 MODES = ("set", "bag", "fifo")
@@ -289,7 +290,11 @@ def _applied(found: Declarations, node: s.AppliedType) -> t.Type:
     name, problems = node.name.text, found.problems
     args = tuple(found.resolve(arg, stored=True) for arg in node.args)
     if name not in COLLECTIONS:
-        help_ = suggest(name, COLLECTIONS) or "set, bag, seq and map take a type in brackets"
+        help_ = suggest(name, COLLECTIONS) or (
+            "what may be `none` is `T?`: its type with a question mark"
+            if name.lower() in OPTIONS
+            else "set, bag, seq and map take a type in brackets"
+        )
         problems.add("R0202", node.name.span, f"there is no type `{name}[…]`", help=help_)
         return t.UNKNOWN
     if len(args) != COLLECTIONS[name]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, auto
 
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import TRUE, Block, V, const, i64
@@ -28,9 +29,21 @@ from spec.ir import Scope
 WRITTEN_OUT = 8  # so many members are looked at one by one
 
 
+class Bound(Enum):
+    """What a value may exceed, in the order in which that is asked: an error counts wherever it is."""
+
+    DECLARED = auto()  # by the model: an error
+    SCOPE = auto()  # by the check: a cut
+
+    @staticmethod
+    def of(limit: t.Limit) -> Bound:
+        """What a collection with more elements exceeds."""
+        return Bound.SCOPE if isinstance(limit.of, str) else Bound.DECLARED
+
+
 @frozen
 class Fitting:
-    """Checks what is to be stored, in canonical order, the first misfit deciding.
+    """Checks what is to be stored: an error where any part of it is one, else a cut where any is.
 
     `cut` is where a step goes that would exceed a limit by name.
     """
@@ -41,9 +54,16 @@ class Fitting:
     error: Block
     cut: Callable[[str], Block]
 
-    def check(self, live: Live, of: t.Type, here: V = TRUE) -> None:  # noqa: C901 - a dispatch over a union
-        """Leave unless the value can be stored as that type; asked only where `here`."""
-        if always_fits(live.packing, of, self.scope, self.unions):
+    def check(self, live: Live, of: t.Type) -> None:
+        """Leave unless the value can be stored as that type."""
+        for bound in Bound:
+            self._look(live, of, bound)
+
+    def _look(  # noqa: C901 - a dispatch over a union
+        self, live: Live, of: t.Type, bound: Bound, here: V = TRUE
+    ) -> None:
+        """Leave where a value exceeds a bound; asked only where `here`."""
+        if always_fits(live.packing, of, self.scope, self.unions, bound):
             return
         fn = self.fn
         match of, live.packing:
@@ -53,36 +73,35 @@ class Fitting:
                 inside = TRUE if least >= lo else fn.at_most(i64(lo), live.v)
                 inside = inside if most <= hi else fn.and_(inside, fn.at_most(live.v, i64(hi)))
                 self._leave(here, fn.not_(inside), self.error)
-            case t.Nat(name), Number(least, most):
-                limit = self.scope.limit(name)
-                if most > limit:
-                    self._leave(here, fn.less(i64(limit), live.v), self.cut(name))
-                if least < 0:
+            case t.Nat(name), Number():
+                if bound is Bound.SCOPE:
+                    self._leave(here, fn.less(i64(self.scope.limit(name)), live.v), self.cut(name))
+                else:
                     self._leave(here, fn.less(live.v, i64(0)), self.error)
             case t.Option(inner), Optional(packed):
                 there = fn.and_(here, fn.ne(live.v, const(live.v.bits, 0)))
-                self.check(some(fn, live, packed), inner, there)
+                self._look(some(fn, live, packed), inner, bound, there)
             case t.Option(inner), _:
-                self.check(live, inner, here)
+                self._look(live, inner, bound, here)
             case t.Record(_, fields), Product(parts):
-                self._parts(live, [field.type for field in fields], parts, live.packing.offsets, here)
+                self._parts(live, [field.type for field in fields], parts, live.packing.offsets, bound, here)
             case t.Tuple(items), Product(parts):
-                self._parts(live, list(items), parts, live.packing.offsets, here)
+                self._parts(live, list(items), parts, live.packing.offsets, bound, here)
             case t.Case(name), _:
-                self.check(live, self.unions[name], here)
+                self._look(live, self.unions[name], bound, here)
             case t.Union(_, cases), Tagged(packed):
                 for ordinal, (case, product) in enumerate(zip(cases, packed, strict=True)):
                     mine = fn.and_(here, fn.eq(tag_of(fn, live), i64(ordinal)))
                     types = [field.type for field in case.fields]
                     whole = cut_out(fn, live.v, 0, product)
-                    self._parts(whole, types, product.parts, product.offsets, mine)
+                    self._parts(whole, types, product.parts, product.offsets, bound, mine)
             case t.Map(_, inner), Array(packed, count):
                 offsets = tuple(live.packing.offset(index) for index in range(count))
-                self._parts(live, [inner] * count, (packed,) * count, offsets, here)
+                self._parts(live, [inner] * count, (packed,) * count, offsets, bound, here)
             case ((t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), _):
-                if limit is not None:
+                if limit is not None and Bound.of(limit) is bound:
                     self._count(live, limit, here)
-                self._members(live, inner, here)
+                self._members(live, inner, bound, here)
             case _:
                 raise TypeError(f"{live.packing} is no {of}")
 
@@ -90,10 +109,16 @@ class Fitting:
         self.fn.leave_if(self.fn.and_(here, misfit), to)
 
     def _parts(
-        self, live: Live, types: list[t.Type], parts: tuple[Packing, ...], offsets: tuple[int, ...], here: V
+        self,
+        live: Live,
+        types: list[t.Type],
+        parts: tuple[Packing, ...],
+        offsets: tuple[int, ...],
+        bound: Bound,
+        here: V,
     ) -> None:
         for of, part, offset in zip(types, parts, offsets, strict=True):
-            self.check(cut_out(self.fn, live.v, offset, part), of, here)
+            self._look(cut_out(self.fn, live.v, offset, part), of, bound, here)
 
     def _count(self, live: Live, limit: t.Limit, here: V) -> None:
         most = _number(limit, self.scope)
@@ -101,15 +126,15 @@ class Fitting:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
             self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
 
-    def _members(self, live: Live, inner: t.Type, here: V) -> None:
+    def _members(self, live: Live, inner: t.Type, bound: Bound, here: V) -> None:
         fn = self.fn
-        walk = walk_of(fn, live, in_order=True)
-        if always_fits(walk.packing, inner, self.scope, self.unions):
+        walk = walk_of(fn, live, in_order=bound is Bound.SCOPE)  # the first that is beyond it is counted
+        if always_fits(walk.packing, inner, self.scope, self.unions, bound):
             return
 
         def one(index: V) -> None:
             there, member = walk.candidate(index)
-            self.check(member, inner, fn.and_(here, there))
+            self._look(member, inner, bound, fn.and_(here, there))
 
         if walk.count <= WRITTEN_OUT:
             for number in range(walk.count):
@@ -120,12 +145,12 @@ class Fitting:
 
 
 def always_fits(  # noqa: C901 - a dispatch over pairs
-    packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union]
+    packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union], bound: Bound
 ) -> bool:
-    """Whether every value of a packing can be stored as a type."""
+    """Whether no value of a packing exceeds that bound where it is stored as a type."""
 
     def fits(packing: Packing, of: t.Type) -> bool:
-        return always_fits(packing, of, scope, unions)
+        return always_fits(packing, of, scope, unions, bound)
 
     match of, packing:
         case _, Never():
@@ -133,9 +158,9 @@ def always_fits(  # noqa: C901 - a dispatch over pairs
         case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
             return True
         case t.Range(lo, hi), Number(least, most):
-            return lo <= least and most <= hi
+            return bound is Bound.SCOPE or (lo <= least and most <= hi)
         case t.Nat(name), Number(least, most):
-            return least >= 0 and most <= scope.limit(name)
+            return most <= scope.limit(name) if bound is Bound.SCOPE else least >= 0
         case t.Option(inner), Optional(packed):
             return fits(packed, inner)
         case t.Option(inner), _:
@@ -159,7 +184,7 @@ def always_fits(  # noqa: C901 - a dispatch over pairs
             (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)),
             (Sequence() | Mask() | Slots()),
         ):
-            if limit is not None and _most(packing) > _number(limit, scope):
+            if limit is not None and Bound.of(limit) is bound and _most(packing) > _number(limit, scope):
                 return False
             return fits(packing.of, inner)
         case _:

@@ -1,15 +1,16 @@
 """What has to be asked of a value before it is stored: is it within the scope, and within declared bounds?
 
-NOTE(fits): the answer is a list of conditions, to be asked in order.  One that
-is false is a step beyond the scope, which TLC then does not take; a declared
-bound that is broken is an `Assert`, at which TLC stops, as every engine does.
-What is sure is not asked, so most stores need no condition at all.
+NOTE(fits): the answer is a list of conditions, to be asked in order.  First the
+declared bounds: one that is broken is an `Assert`, at which TLC stops, as every
+engine does.  Then the scope: a condition that is false is a step beyond it, which
+TLC does not take.  What is sure is not asked, so most stores need no condition at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
@@ -56,17 +57,26 @@ class Fits:
     """Writes the conditions under which a value fits where it goes."""
 
     def __init__(self, expressions: Expressions) -> None:
-        self._expressions = expressions
-        self._values = expressions.values
-        self._knowledge = expressions.knowledge
+        self._bounds = [_Bounds(expressions, declared=declared) for declared in (True, False)]
 
     def conditions(self, fit: ir.Expr, env: Env, stored: Stored | None = None) -> list[Term]:
         """What to ask before a value is stored; `stored` names the place as it is afterwards."""
         if not isinstance(fit, ir.Fit):
             return []
-        return self._of(_Place(fit.of, env.away(), stored), fit.type)
+        place = _Place(fit.of, env.away(), stored)
+        return [condition for bounds in self._bounds for condition in bounds.of(place, fit.type)]
 
-    def _of(self, place: _Place, target: t.Type) -> list[Term]:
+
+class _Bounds:
+    """Writes the conditions of one kind: that a value is within declared bounds, or within the scope."""
+
+    def __init__(self, expressions: Expressions, *, declared: bool) -> None:
+        self._declared = declared
+        self._expressions = expressions
+        self._values = expressions.values
+        self._knowledge = expressions.knowledge
+
+    def of(self, place: _Place, target: t.Type) -> list[Term]:
         place = place.meant()
         expr, env = place.expr, place.env
         if isinstance(target, t.Option) and not isinstance(expr.type, t.Option):
@@ -80,7 +90,7 @@ class Fits:
             case ir.Config(name=name):
                 return self._of_constant(self._values.scope.config[name], target)
             case ir.If(test=test, then=then, other=other):
-                first, second = (self._of(place.part(branch), target) for branch in (then, other))
+                first, second = (self.of(place.part(branch), target) for branch in (then, other))
                 return on_condition(self._expressions.term(test, env), first, second)
             case ir.Let():
                 return self._of_let(expr, place, target)
@@ -108,9 +118,9 @@ class Fits:
             if check is not None:
                 check(value)
         except Cut:
-            return [tla.FALSE]
+            return [] if self._declared else [tla.FALSE]
         except Misfit as misfit:
-            return [stop(tla.FALSE, str(misfit))]
+            return [stop(tla.FALSE, str(misfit))] if self._declared else []
         return []
 
     def _of_let(self, expr: ir.Let, place: _Place, target: t.Type) -> list[Term]:
@@ -118,10 +128,10 @@ class Fits:
         value = self._expressions.term(expr.value, env)
         known = self._knowledge.of(expr.value, env.known)
         if value.is_atom:
-            return self._of(place.part(expr.body, env.bound(expr.slot, value, known)), target)
+            return self.of(place.part(expr.body, env.bound(expr.slot, value, known)), target)
         name = local(expr.name, env.taken)
         inner = env.bound(expr.slot, tla.atom(name), known).standing_for(expr.slot, expr.value, env)
-        found = self._of(place.part(expr.body, inner), target)
+        found = self.of(place.part(expr.body, inner), target)
         return [tla.let_term([tla.definition(name, (), value)], tla.both(found))] if found else []
 
     def _of_map(self, expr: ir.MapOf, place: _Place, target: t.Type) -> list[Term]:
@@ -130,7 +140,7 @@ class Fits:
         name = local(expr.name, env.taken)
         keys = ir.Members(target.key, type=t.Set(target.key), span=expr.span)
         known = self._knowledge.member(keys, None, env.known)
-        found = self._of(place.part(expr.body, env.bound(expr.slot, tla.atom(name), known)), target.value)
+        found = self.of(place.part(expr.body, env.bound(expr.slot, tla.atom(name), known)), target.value)
         return every(name, self._values.all_of(target.key), found)
 
     def _of_make(self, expr: ir.Make, place: _Place, target: t.Type) -> list[Term]:
@@ -147,9 +157,15 @@ class Fits:
             case _:
                 raise TypeError(f"{target} has no parts")
         parts = zip(expr.parts, types, strict=True)
-        return [condition for part, of in parts for condition in self._of(place.part(part), of)]
+        return [condition for part, of in parts for condition in self.of(place.part(part), of)]
 
     def _of_number(self, term: Term, reach: Reach, target: t.Type) -> list[Term]:
+        if isinstance(target, t.Nat) and not self._declared:
+            most = self._values.scope.limit(target.name)
+            fine = reach.most is not None and reach.most <= most
+            return [] if fine else [at_most(term, tla.atom(self._values.words.most[target.name]))]
+        if not self._declared:
+            return []
         low = self._knowledge.least_of(target)
         above = low is None or (reach.least is not None and reach.least >= low)
         not_below = tla.infix(">=", tla.RELATION, term, tla.number(low or 0))
@@ -164,17 +180,14 @@ class Fits:
                     test = tla.infix(r"\in", tla.RELATION, term, ends)
                 return [] if reach.within(Reach(lo, hi)) else [stop(test, f"outside {target}")]
             case t.Nat(name):
-                limit = self._values.scope.limit(name)
-                fine = reach.most is not None and reach.most <= limit
-                cut = [] if fine else [at_most(term, tla.atom(self._values.words.most[name]))]
-                return cut if above else [*cut, stop(not_below, f"below 0, where {name} starts")]
+                return [] if above else [stop(not_below, f"below 0, where {name} starts")]
             case _:
                 return []
 
     # ------------------------------------------------------------------ collections
 
     def _of_size(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[Term]:
-        if target.limit is None:
+        if not self._asks(target.limit):
             return []
         most = self._knowledge.most(target.limit)
         size = self._knowledge.size(place.expr, place.env.known)
@@ -184,6 +197,9 @@ class Fits:
         limit = tla.atom(self._values.words.most[str(target.limit.of)]) if named else tla.number(most)
         test = at_most(self._size(place, target), limit)
         return [test] if named else [stop(test, f"too many elements for {target}")]
+
+    def _asks(self, limit: t.Limit | None) -> TypeGuard[t.Limit]:
+        return limit is not None and self._declared is isinstance(limit.of, int)
 
     def _size(self, place: _Place, target: t.Type) -> Term:
         """The size of a collection, as a sum where it is put together of several."""
@@ -212,7 +228,7 @@ class Fits:
             case ir.Apply(op=ir.Op.TAKE | ir.Op.DROP | ir.Op.MINUS | ir.Op.INTERSECT, args=(kept, _)):
                 return self._of_elements(place.part(kept), target)
             case ir.Make(parts=parts):
-                return [c for part in parts for c in self._of(place.part(part), target.of)]
+                return [c for part in parts for c in self.of(place.part(part), target.of)]
             case ir.If(test=test, then=then, other=other):
                 first, second = (self._of_elements(place.part(branch), target) for branch in (then, other))
                 return on_condition(self._expressions.term(test, env), first, second)
@@ -266,7 +282,7 @@ class Fits:
                 return []
 
     def _size_of(self, term: Term, target: t.Seq | t.Set | t.Bag) -> list[Term]:
-        if target.limit is None:
+        if not self._asks(target.limit):
             return []
         size = self._expressions.operations.size(term, target)
         if isinstance(target.limit.of, str):
