@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from counterexamples.itf.read import document
+from counterexamples.pictures.png import NoRenderer
 from counterexamples.trace import Trace
 from modelcheck.answers.formats import FORMATS, Asked, as_file
 from modelcheck.api import Unmet
@@ -24,6 +25,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Outcome, Unknown
 from modelcheck.contract.wording import verdict_name
+from modelcheck.engines.registry import ENGINES
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.ir import Check, Model
@@ -72,6 +74,9 @@ def check(  # noqa: PLR0913 - each is given by its name
     known by then is in the outcome, and the rest unknown.
     Raises SpecError for what is wrong with the input, and Unsupported where the engine cannot.
     """
+    if engine is not None and engine not in ENGINES:
+        help_ = suggest(engine, ENGINES) or f"the engines are {', '.join(ENGINES)}"
+        raise _wrong("engine", engine, f"there is no engine `{engine}`", help_)
     models, given = _models(model), _given(scope, config, faults, release)
     if isinstance(check, Check):
         asked = next((each for each in models if check in each.checks), models[0])
@@ -141,7 +146,7 @@ def draw(
 
     `steps` are those to draw, counted from 1, where the format can leave out some; with
     `explain` it says why it goes wrong, which costs a search.
-    Raises SpecError for a format or steps that there are not.
+    Raises SpecError for a format or steps that there are not, or that nothing installed can draw.
     """
     if form not in FORMATS:
         message = f"there is no format `{form}`"
@@ -149,7 +154,10 @@ def draw(
     last = len(trace.steps)
     if steps is not None and not (FORMATS[form].parts and 1 <= steps.start < steps.stop <= last + 1):
         raise _wrong("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
-    return as_file(FORMATS[form].draw(Asked(trace, steps, explain)))
+    try:
+        return as_file(FORMATS[form].draw(Asked(trace, steps, explain)))
+    except (NoRenderer, OSError) as refusal:
+        raise _wrong("draw", form, str(refusal)) from None
 
 
 def replay(

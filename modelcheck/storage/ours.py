@@ -46,7 +46,7 @@ _END = b"\0\0\0\0IEND\xaeB`\x82"
 def marked(kind: str, content: str | bytes) -> bytes:
     """The bytes of a file of that kind, with our mark."""
     data = content.encode() if isinstance(content, str) else content
-    if kind == "png":
+    if data.startswith(_PNG):
         return data.removesuffix(_END) + _png_mark() + _END
     if kind not in COMMENTS:
         return data

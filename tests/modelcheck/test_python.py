@@ -105,6 +105,7 @@ def test_limits_leave_the_rest_unknown() -> None:
         (lambda: modelcheck.check(TINY, "surprice"), "did you mean `surprise`?"),
         (lambda: modelcheck.check(TINY, "surprise", scope={"Epcoh": 2}), "did you mean `Epoch`?"),
         (lambda: modelcheck.check(TINY, "surprise", faults=-1), "`-1` is not a whole number"),
+        (lambda: modelcheck.check(TINY, "surprise", engine="explict"), "did you mean `explicit`?"),
         (lambda: modelcheck.sweep(TINY, "surprise", vary={"Epcoh": [1]}), "did you mean `Epoch`?"),
         (lambda: modelcheck.draw(divergence(), "svgg"), "did you mean `svg`?"),
         (lambda: modelcheck.draw(divergence(), "svg", steps=range(90, 99)), "svg cannot draw these"),
