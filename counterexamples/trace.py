@@ -111,6 +111,10 @@ class Trace:
             counts.append(counts[-1] + (step.action in names))
         return tuple(counts)
 
+    def __repr__(self) -> str:
+        """The run in a sentence: all its states would fill pages."""
+        return f"<Trace: {import_module('counterexamples.notebook').as_line(self)}>"
+
     def _repr_svg_(self) -> str:
         """What a notebook shows of it."""
         return str(import_module("counterexamples.notebook").as_svg(self))

@@ -1,1 +1,59 @@
-"""Does the property hold?  Engines, what runs on them, and the command line; begin with `modelcheck.api`."""
+"""Does the property hold?  In Python: `load`, `check`, `sweep`, `draw`, `replay`.
+
+>>> import modelcheck
+>>> modelcheck.check("kafka", "jepsen")
+<Outcome kafka · jepsen: as expected>
+
+Each name is loaded when it is first used, so the import costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from counterexamples.trace import Trace
+    from modelcheck.api import Unsupported
+    from modelcheck.asking.python import check, draw, load, replay, sweep
+    from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
+    from spec.diagnostics import SpecError
+    from spec.ir import Check, Model
+
+__all__ = [
+    "Check",
+    "Holds",
+    "Model",
+    "Outcome",
+    "SpecError",
+    "Trace",
+    "Unknown",
+    "Unsupported",
+    "Violated",
+    "check",
+    "draw",
+    "load",
+    "replay",
+    "sweep",
+]
+_OWNERS = {
+    **dict.fromkeys(("check", "draw", "load", "replay", "sweep"), "modelcheck.asking.python"),
+    **dict.fromkeys(("Holds", "Outcome", "Unknown", "Violated"), "modelcheck.contract.result"),
+    **dict.fromkeys(("Check", "Model"), "spec.ir"),
+    "SpecError": "spec.diagnostics",
+    "Trace": "counterexamples.trace",
+    "Unsupported": "modelcheck.api",
+}
+
+
+if not TYPE_CHECKING:  # for a type checker a module that has it would have every name
+
+    def __getattr__(name: str) -> object:
+        """A public name, from the module that owns it."""
+        if name not in _OWNERS:
+            raise AttributeError(f"module 'modelcheck' has no attribute {name!r}")
+        return getattr(import_module(_OWNERS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

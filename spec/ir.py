@@ -614,6 +614,12 @@ class Model:
     checks: tuple[Check, ...]
     display: tuple[Shown, ...] = ()  # each role at most once in the state and in each process
 
+    def __repr__(self) -> str:
+        """Its name and how much there is of it: all of it would fill pages."""
+        parts = {"actions": self.actions, "properties": self.properties, "checks": self.checks}
+        told = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
+        return f"<Model {self.name}: {told}>"
+
     @property
     def faults(self) -> tuple[str, ...]:
         """The names of its faults."""

@@ -30,6 +30,8 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
+    "mcp": ("modelcheck.commands.agents.server",),
+    "pydantic": ("modelcheck.commands.agents.server",),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
     "pyarrow": ("spark_explore",),
@@ -70,6 +72,8 @@ HEAVY = (
     "jinja2",
     "pandas",
     "pyarrow",
+    "mcp",
+    "pydantic",
 )
 
 

@@ -72,6 +72,9 @@ FORMATS = {
     "svg": Format((".svg",), "image/svg+xml", lambda a: svg(a.picture())),
     "png": Format((".png",), "image/png", lambda a: png(svg(a.picture())), is_binary=True),
     "storyboard": Format((".storyboard.svg",), "image/svg+xml", lambda a: storyboard(a.picture())),
+    "storyboard-png": Format(
+        (".storyboard.png",), "image/png", lambda a: png(storyboard(a.picture())), is_binary=True
+    ),
     "mermaid": Format((".mmd", ".mermaid"), "text/vnd.mermaid", lambda a: mermaid(a.picture())),
     "plantuml": Format((".puml", ".plantuml"), "text/plain", lambda a: plantuml(a.picture())),
     "html": Format((".html", ".htm"), "text/html", _html, parts=False),

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from html import escape
 
+from counterexamples.lines import plain
 from counterexamples.notebook import as_html as run_as_html
 from counterexamples.notebook import pre
 from counterexamples.text import WIDTH, headline
-from modelcheck.answers.card import card
+from modelcheck.answers.card import brief, card
 from modelcheck.api import traces
 from modelcheck.contract.result import Outcome
+
+
+def as_line(outcome: Outcome) -> str:
+    """What it comes to, without its runs."""
+    return plain([brief(outcome)]).rstrip("\n")
 
 
 def as_html(outcome: Outcome) -> str:

@@ -8,17 +8,20 @@ from dataclasses import replace
 
 import modelcheck.commands.check_arguments as arguments
 from modelcheck.answers.outcome_json import as_json
+from modelcheck.answers.pipelines.outcomes import Unasked, of_outcomes
+from modelcheck.answers.pipelines.report import Came, joined, of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.asking.estimate import card as estimate_card
 from modelcheck.asking.estimate import estimate
+from modelcheck.asking.unmet import broken_assumptions, cannot_start
 from modelcheck.commands.check_answers import summary, tell_card, tell_runs
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
-from modelcheck.commands.unmet import broken_assumptions, cannot_start
+from modelcheck.commands.pipeline_options import write_report
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
@@ -30,7 +33,9 @@ from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
 from spec.ir import Check, Model
 from spec.values import ModelError
 
@@ -39,11 +44,32 @@ START_UP = 2.0  # seconds that reading may always take
 add_arguments = arguments.add_arguments
 
 
+@frozen
+class _Found:
+    """What is found so far, also where a mistake ends the run; to be added to."""
+
+    outcomes: list[Outcome]
+    unasked: list[Unasked]
+
+
 def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     engine = engine_by(args)
     arguments.refuse_conflicts(args)
     files = arguments.files(args, output)
+    found = _Found([], [])
+    try:
+        return _run(args, output, engine, files, found)
+    except SpecError as error:
+        told = of_outcomes(found.outcomes, found.unasked, strict=args.strict)
+        write_report(args, files, joined([told, of_mistakes(error)]), "check")
+        raise
+
+
+def _run(
+    args: argparse.Namespace, output: Output, engine: Engine | None, files: Files, found_all: _Found
+) -> int:
+    """Run the checks, and tell and write what comes of them."""
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     timings = Timings(progress)
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
@@ -51,8 +77,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         asked = questions(args)
     if args.estimate:
         return _estimate(output, progress, asked)
-    outcomes: list[Outcome] = []
-    exits = set[Exit]()
+    outcomes, unasked, exits = found_all.outcomes, found_all.unasked, set[Exit]()
     for (model, check), family in zip(asked, families(asked), strict=True):
         try:
             progress.begin(f"{model.name} · {check.name}")
@@ -62,10 +87,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 progress.clear()
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
+            unasked.append(Unasked(model, check, Came.SKIPPED, str(unsupported)))
             exits.add(Exit.UNKNOWN)
             continue
         except Disagreement as disagreement:
             _tell_disagreement(output, model, check, disagreement)
+            unasked.append(Unasked(model, check, Came.ERROR, "two engines contradict each other"))
             exits.add(Exit.BUG)
             continue
         outcome, shrunk = _smaller(args, progress, found)
@@ -79,6 +106,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
             exits.add(Exit.UNKNOWN)
         if outcome.is_interrupted:
             exits.add(Exit.UNKNOWN)
+            unasked += _rest(asked[len(outcomes) + len(unasked) :])
             break
     if args.timings:
         output.tell(timings.words())
@@ -89,6 +117,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
+    write_report(args, files, of_outcomes(outcomes, unasked, strict=args.strict), "check")
     return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
@@ -103,6 +132,11 @@ def _tell_runs(
         output.tell(f"modelcheck: not everything is told: {stopped}")
         return False
     return True
+
+
+def _rest(asked: list[Question]) -> list[Unasked]:
+    """The questions that are not put any more."""
+    return [Unasked(*each, Came.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
 def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> int:

@@ -10,6 +10,7 @@ from modelcheck.api import PREFERRED
 from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
+from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths
 from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import MOST_WAYS
 from modelcheck.storage.files import have_folder
@@ -72,6 +73,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")
     add("--json", action="store_true", help="everything as JSON")
+    add_pipeline_options(group)
     add("--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder")
     add(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
@@ -89,8 +91,12 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
     kept = args.checkpoint is not None or args.resume is not None
-    if args.estimate and (args.json or args.symmetry or args.itf or args.html or args.draw or kept):
-        args.refuse("--estimate goes with neither --json, --itf, --html, --draw, --symmetry nor a checkpoint")
+    written = args.itf or args.html or args.draw or pipeline_paths(args)
+    if args.estimate and (args.json or args.symmetry or written or kept):
+        args.refuse(
+            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry "
+            "nor a checkpoint"
+        )
     if args.certificate is not None and changed(args):
         args.refuse(
             f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
@@ -114,7 +120,8 @@ def files(args: argparse.Namespace, output: Output) -> Files:
     """Who writes the files that are asked for; refuses those that could not be written when all is done."""
     made = Files(output, args.files, force=args.force)
     itf = None if args.itf is None or args.itf.is_dir() else args.itf
-    made.refuse(*(path for path in (args.certificate, args.html, itf) if path is not None))
+    paths = (args.certificate, args.html, itf, *pipeline_paths(args))
+    made.refuse(*(path for path in paths if path is not None))
     if args.checkpoint is not None:
         have_folder(Path(args.checkpoint))
     return made

@@ -10,7 +10,6 @@ from modelcheck.answers.matrix import shown_steps
 from modelcheck.commands.check_answers import command_again, shown_traces
 from modelcheck.commands.draw_options import draw_asked
 from modelcheck.contract.engine import Task
-from modelcheck.contract.proof import Proof
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import Holds, Outcome
 from modelcheck.processes.watch import watched
@@ -33,14 +32,17 @@ def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome],
 def _save_proof(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> None:
     """Write the proof down, when all that was asked about is proved."""
     for outcome in outcomes:
-        proof = outcome.findings.proof
-        if proof is not None and all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
-            files.put(path, "certificate", _certificate(outcome, proof))
+        if (text := certificate_of(outcome)) is not None:
+            files.put(path, "certificate", text)
             return
     output.tell("modelcheck: not everything is proved, so there is no certificate")
 
 
-def _certificate(outcome: Outcome, proof: Proof) -> str:
+def certificate_of(outcome: Outcome) -> str | None:
+    """The proof as the text of a file, if all that was asked about is proved."""
+    proof = outcome.findings.proof
+    if proof is None or not all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
+        return None
     from modelcheck.symbolic.unbounded.certificate import written  # noqa: PLC0415 - loaded only for proofs
     from modelcheck.symbolic.unbounded.engine import asked_of  # noqa: PLC0415 - loaded only for proofs
 

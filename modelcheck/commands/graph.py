@@ -15,8 +15,8 @@ from modelcheck.api import Unsupported, traces
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model, pick_parts, pick_property
 from modelcheck.asking.overrides import Overrides, apply, free_check, one_check
+from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by
-from modelcheck.commands.unmet import refuse_unstartable
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at

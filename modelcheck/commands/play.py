@@ -8,8 +8,8 @@ from pathlib import Path
 
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.overrides import one_check
+from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by
-from modelcheck.commands.unmet import refuse_unstartable
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force

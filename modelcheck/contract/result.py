@@ -261,6 +261,18 @@ class Outcome:
         """The verdict on a property. Raises KeyError when it was not looked at."""
         return self.result(name).verdict
 
+    def trace(self, name: str) -> Trace | None:
+        """The run that decides a property, if one does. Raises KeyError when it was not looked at."""
+        match self.verdict(name):
+            case Holds(example=trace) | Violated(trace=trace):
+                return trace
+            case Unknown():
+                return None
+
+    def __repr__(self) -> str:
+        """What it comes to, in a line: the model and its runs would fill pages."""
+        return f"<Outcome {import_module('modelcheck.answers.notebook').as_line(self)}>"
+
     def _repr_html_(self) -> str:
         """What a notebook shows of it."""
         return str(import_module("modelcheck.answers.notebook").as_html(self))

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.itf.write import write
+from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
+from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.contract.exits import Exit
 from modelcheck.review.answers import ask_all
 from modelcheck.review.asking import Asking, Effort, Watch
@@ -20,6 +22,7 @@ from modelcheck.review.circumstances import topics_in
 from modelcheck.review.data import as_json
 from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
 from modelcheck.review.partition import Partition, partition
+from modelcheck.review.pipeline import of_reviews
 from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.review.read import read_files
 from modelcheck.review.remedies import Circumstances, remedies
@@ -28,6 +31,7 @@ from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
+from spec.diagnostics import SpecError
 
 STATES = 30_000_000  # some ten seconds of searching, whatever else the machine does
 
@@ -90,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timings", action="store_true", help="say at the end what the time went into")
     parser.add_argument("-v", "--verbose", action="store_true", help="why each setting counts, or does not")
     parser.add_argument("--json", action="store_true", help="the review as JSON")
+    add_pipeline_options(parser)
     parser.add_argument("--itf", metavar="PATH", help="write the first loss as a trace (ITF JSON)")
     parser.add_argument(
         "--html", metavar="PATH", help="write a page with the answers and the losses, step by step"
@@ -101,7 +106,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Review the files; exit 1 when a requirement is not met, 3 when that is not known or cut short."""
     required = tuple(map(requirement, args.require))
     files = Files(output, args.files, force=args.force)
-    files.refuse(*map(Path, filter(None, (args.itf, args.html))))
+    files.refuse(*map(Path, filter(None, (args.itf, args.html))), *pipeline_paths(args))
+    try:
+        return _run(args, output, required, files)
+    except SpecError as error:
+        write_report(args, files, of_mistakes(error), "review")
+        raise
+
+
+def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, ...], files: Files) -> int:
+    """Ask, tell, and write what is asked for."""
     timings = Timings()
     with timings.phase("read"):
         settings = _settings(args)
@@ -118,6 +132,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         _save_trace(rows[0].review, Path(args.itf), files, output)
     if args.html:
         _save_page(rows, args, files)
+    write_report(args, files, of_reviews(rows, args.files), "review")
     if args.timings:
         output.tell(timings.words())
     return files.exit(max((_exit(row.review) for row in rows), key=_SEVERITY.index))

@@ -20,6 +20,7 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "svg": XML,
     "storyboard": XML,
     "html": XML,
+    "junit": XML,
     "graphml": XML,
     "mermaid": ("%% ", ""),
     "plantuml": ("' ", ""),
@@ -33,7 +34,9 @@ TAILS = {"plantuml": b"@enduml\n"}  # what has to stand behind the comment
 _LAST = re.compile(rb"^.{0,8}" + WORDS.encode() + rb", ([0-9a-f]{16}).{0,8}\n(@enduml\n)?\Z", re.MULTILINE)
 _HEAD = 1 << 14  # bytes in which JSON says what it is
 _JSON = re.compile(
-    rb'\{\s*"format": "modelcheck |\{\s*"#meta": \{\s*"format": "ITF",.*?\n {4}"modelcheck": \{', re.DOTALL
+    rb'\{\s*"format": "modelcheck |\{\s*"#meta": \{\s*"format": "ITF",.*?\n {4}"modelcheck": \{'
+    rb'|\{\s*"\$schema": "[^"]*sarif[^"]*",[^{]*\{\s*"tool": \{\s*"driver": \{\s*"name": "modelcheck",',
+    re.DOTALL,
 )
 _CSV = re.compile(rb"configuration,[^\n]*,guarantee,faults of,survives,lost with,[^\n]*\n")
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -43,7 +46,7 @@ _END = b"\0\0\0\0IEND\xaeB`\x82"
 def marked(kind: str, content: str | bytes) -> bytes:
     """The bytes of a file of that kind, with our mark."""
     data = content.encode() if isinstance(content, str) else content
-    if kind == "png":
+    if data.startswith(_PNG):
         return data.removesuffix(_END) + _png_mark() + _END
     if kind not in COMMENTS:
         return data

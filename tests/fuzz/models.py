@@ -23,7 +23,7 @@ LARGE = "too large"
 
 @dataclass(frozen=True)
 class Job:
-    """A model to be compared; or, by the name of a comparison, a difference that is to be made small.
+    """A model to be compared; or a difference that was seen, by a comparison, and is to be made small.
 
     `others` are the checkers that are asked too, each about one model in so many.  With
     `only`, these comparisons are made of every model, and no others.
@@ -31,8 +31,13 @@ class Job:
 
     seed: int
     others: tuple[tuple[str, int], ...] = ()
-    shrink: str = ""
+    seen: Finding | None = None
     only: tuple[str, ...] = ()
+
+    @property
+    def shrink(self) -> str:
+        """The comparison whose difference is to be made small."""
+        return self.seen.look if self.seen else ""
 
     @property
     def patience(self) -> float:
@@ -56,15 +61,18 @@ class Job:
     def smaller(self, found: Finding) -> Job | None:
         """The job that makes something small that was found; None where it is as small as it gets."""
         can = not self.shrink and any(each.name == found.look for each in self.comparisons)
-        return replace(self, shrink=found.look) if can else None
+        return replace(self, seen=found) if can else None
 
 
 def run(job: Job) -> Answer:
     """What engines say of a model, compared; or a difference made small."""
     text, answer = text_of(job.seed), Answer()
-    if job.shrink:
+    if job.seen:
         comparison = next(each for each in job.comparisons if each.name == job.shrink)
         first = _differing(job.seed, text, comparison)
+        if not first:  # it depends on more than the model: on time, or on what was done before
+            answer.found.append(replace(job.seen, look=f"{job.shrink}, seen once and not again"))
+            return answer
         small = smallest(text, lambda less: alike(first, _differing(job.seed, less, comparison)), SHRINKING)
         answer.found.append(_finding(job, comparison, _differing(job.seed, small, comparison), small))
         return answer

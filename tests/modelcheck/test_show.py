@@ -24,7 +24,7 @@ from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.counterexamples.runs import TOY, divergence, walk
 
-DRAWN = [name for name in FORMATS if name != "png"]
+DRAWN = [name for name, form in FORMATS.items() if form.media != "image/png"]
 Show = Callable[..., tuple[int, str, str]]
 
 
@@ -121,6 +121,7 @@ def test_html_is_a_word_for_as_html(path: Path, show: Show) -> None:
         ("a.itf.json", "itf"),
         ("a.html", "html"),
         ("a.png", "png"),
+        ("a.storyboard.png", "storyboard-png"),
         ("a", None),
         ("svg", None),
     ],
@@ -146,14 +147,16 @@ def test_a_file_has_what_the_output_would(form: str, path: Path, show: Show, tmp
 
 
 @pytest.mark.slow
-def test_a_png_is_a_png(path: Path, show: Show, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["run.png", "run.storyboard.png"])
+def test_a_png_is_a_png(name: str, path: Path, show: Show, tmp_path: Path) -> None:
     if not any(map(shutil.which, ("rsvg-convert", "resvg", "inkscape", "chromium"))):
         pytest.skip("needs a renderer of SVG")
 
-    code, _, _ = show(path, "--out", str(tmp_path / "run.png"))
+    first, _, _ = show(path, "--out", str(tmp_path / name))
+    again, _, _ = show(path, "--out", str(tmp_path / name))
 
-    assert code == 0
-    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    assert (first, again) == (0, 0)
+    assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_without_a_renderer_a_png_is_refused(

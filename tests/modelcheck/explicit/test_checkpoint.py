@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from modelcheck.api import check
+from modelcheck.api import check, traces
 from modelcheck.contract.engine import CannotResume, Keep, Limits
 from modelcheck.contract.result import Outcome
 from modelcheck.explicit.search import layers as search
@@ -52,7 +52,9 @@ def resumed(folder: Path) -> Outcome:
 def counted(outcome: Outcome) -> str:
     """All that a check says but for seconds and bytes."""
     findings = outcome.findings
-    return repr((findings.end, findings.results, replace(findings.stats, seconds=0, memory=0, ready=0)))
+    runs = [(run.states, run.steps, run.ending) for run in traces(findings)]
+    stats = replace(findings.stats, seconds=0, memory=0, ready=0)
+    return repr((findings.end, findings.results, runs, stats))
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""A report as JUnit XML, in the form that Jenkins, GitLab, Azure and GitHub's actions read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from modelcheck.answers.pipelines.report import Came, Case, Report
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+COUNTED = {"failures": Came.FAILED, "errors": Came.ERROR, "skipped": Came.SKIPPED}
+
+
+def junit(report: Report) -> str:
+    """A suite for each model, a test case for each check; without anything that no check has taken."""
+    suites: dict[str, list[Case]] = {}
+    for case in report.cases:
+        suites.setdefault(case.suite, []).append(case)
+    root = ET.Element("testsuites", _counts("modelcheck", report.cases, without_skipped=True))
+    for name, cases in suites.items():
+        suite = ET.SubElement(root, "testsuite", _counts(name, cases))
+        for case in cases:
+            _add(suite, case)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _counts(name: str, cases: Sequence[Case], *, without_skipped: bool = False) -> dict[str, str]:
+    """The attributes of a suite; that of all has no number of those that were skipped."""
+    counted = {
+        what: str(sum(case.came is came for case in cases))
+        for what, came in COUNTED.items()
+        if not (without_skipped and came is Came.SKIPPED)
+    }
+    seconds = sum(case.seconds for case in cases)
+    return {"name": _text(name), "tests": str(len(cases)), **counted, "time": f"{seconds:.3f}"}
+
+
+def _add(suite: ET.Element, case: Case) -> None:
+    told = {"classname": _text(case.suite), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
+    made = ET.SubElement(suite, "testcase", told)
+    match case.came:
+        case Came.PASSED:
+            pass
+        case Came.SKIPPED:
+            ET.SubElement(made, "skipped", {"message": _text(case.message)})
+        case Came.FAILED | Came.ERROR as came:
+            kind = "violated" if came is Came.FAILED else "unknown"
+            element = ET.SubElement(made, came.value, {"message": _text(case.message), "type": kind})
+            element.text = _text(case.text)
+    if case.scope:
+        ET.SubElement(made, "system-out").text = _text(case.scope)
+
+
+def _text(text: str) -> str:
+    """The text without what XML cannot have, not even as an entity."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

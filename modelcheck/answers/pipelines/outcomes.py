@@ -1,0 +1,193 @@
+"""Outcomes of checks as pipelines are told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from counterexamples.lines import plain
+from counterexamples.text import WIDTH, story
+from counterexamples.trace import Erred, Trace
+from modelcheck.answers.card import brief, card
+from modelcheck.answers.pipelines.report import Came, Case, Finding, Level, Place, Report, Rule, Stage
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import End, Outcome, Result, Unknown, Violated
+from modelcheck.contract.standing import is_expected, standing, surprises
+from modelcheck.contract.wording import budget_words, config_words, scope_words, verdict_words
+from spec.codes import CODES
+from spec.frozen import frozen
+from spec.ir import Check, Guard, Model
+from spec.semantics import Machine
+from spec.source import Span
+
+CAME = {Exit.EXPECTED: Came.PASSED, Exit.VIOLATED: Came.FAILED, Exit.UNKNOWN: Came.ERROR}
+MOST_TOLD = 200  # steps of a run
+UNEXPECTED = Rule("expectation", "A check finds what it expects")
+UNUSED = Rule("never-happens", "An action that no run takes may be wrong, or its scope too small")
+UNREFUSED = Rule("never-refuses", "A guard that refuses no step may be missing its case, or be superfluous")
+
+
+@frozen
+class Unasked:
+    """A check without an outcome, and why."""
+
+    model: Model
+    check: Check
+    came: Came
+    why: str
+
+
+def of_outcomes(
+    outcomes: Iterable[Outcome], unasked: Iterable[Unasked] = (), *, strict: bool = False
+) -> Report:
+    """A case for each check; a rule for each property; a finding for each that is not as it should be.
+
+    A violation that the check expects is none.  Costs the stories of the runs; no search.
+    """
+    cases, findings, rules = list[Case](), list[Finding](), list[Rule]()
+    for outcome in outcomes:
+        cases.append(_case(outcome, strict=strict))
+        findings += _findings(outcome, strict=strict)
+        rules += [_rule(outcome.model, result.property) for result in outcome.findings.results]
+    for each in unasked:
+        cases.append(Case(each.model.name, each.check.name, each.came, message=each.why, text=each.why))
+        message = f"{each.model.name} · {each.check.name}: no verdict: {each.why}"
+        place = Place(each.model.source, _span(each.check))
+        findings.append(Finding(UNEXPECTED, Level.WARNING, message, place, each.check.name))
+    return Report(tuple(cases), tuple(findings), tuple(rules))
+
+
+def _case(outcome: Outcome, *, strict: bool) -> Case:
+    came, stats = CAME[standing(outcome, strict=strict).exit], outcome.findings.stats
+    told = plain(card(outcome, width=WIDTH, strict=strict))
+    text = told
+    if came is Came.FAILED:
+        text = "\n".join([told, *(told_run(trace) for trace in _wrong(outcome))])
+    message = plain([brief(outcome, strict=strict)]).strip()
+    if came is Came.PASSED:
+        message = text = ""
+    seconds = stats.seconds + stats.ready
+    return Case(outcome.model.name, outcome.check.name, came, seconds, message, text, told)
+
+
+def _wrong(outcome: Outcome) -> Iterator[Trace]:
+    """The runs to an error, and to what nobody expects."""
+    verdicts = [result.verdict for result in surprises(outcome)]
+    runs = [outcome.findings.error, *(each.trace for each in verdicts if isinstance(each, Violated))]
+    yield from (run for run in runs if run is not None)
+
+
+def told_run(trace: Trace) -> str:
+    """The story of a run; of a long one its end."""
+    part = range(len(trace.steps) - MOST_TOLD + 1, len(trace.steps) + 1)
+    return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_TOLD else None))
+
+
+def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
+    model, check, stats = outcome.model, outcome.check, outcome.findings.stats
+    asked = Stage(f"the check {check.name}", Place(model.source, _span(check)))
+    if outcome.findings.error is not None:
+        yield _error(outcome, outcome.findings.error)
+    unmet = list(outcome.mismatches)
+    for result in outcome.findings.results:
+        own = [each for each in unmet if each.expected.startswith(f"{result.property} ")]
+        unmet = [each for each in unmet if each not in own]
+        surprise = result in surprises(outcome) or is_expected(outcome, result) is False
+        wrong = surprise or (own and not isinstance(result.verdict, Unknown))
+        if not wrong and not isinstance(result.verdict, Unknown):
+            continue
+        words = f"{result.property}: {verdict_words(model, result)}{_scope(outcome)}"
+        expected = "; ".join(
+            f"expected: {each.expected}" for each in own if each.expected != f"{result.property} holds"
+        )
+        run = result.verdict.trace if wrong and isinstance(result.verdict, Violated) else None
+        yield Finding(
+            _rule(model, result.property),
+            Level.ERROR if wrong else Level.WARNING,
+            f"{words}; {expected}" if expected else words,
+            _place(model, result, check),
+            f"{check.name}.{result.property}",
+            (asked,),
+            () if run is None else _stages(run),
+        )
+    if not outcome.findings.end.partial:
+        for each in unmet:
+            message = f"{model.name} · {check.name}: expected: {each.expected}; found: {each.found}"
+            yield Finding(UNEXPECTED, Level.ERROR, message, asked.place, f"{check.name}.{each.expected}")
+    level = Level.ERROR if strict else Level.NOTE
+    for name in stats.unused:
+        message = f"{name} never happened{_scope(outcome)}"
+        yield Finding(UNUSED, level, message, _action(model, name), f"{check.name}.{name}", (asked,))
+    for name, guard in stats.unrefused:
+        message = f"the guard {guard} of {name} never refused a step{_scope(outcome)}"
+        identity = f"{check.name}.{name}.{guard}"
+        yield Finding(UNREFUSED, level, message, _guard(model, name, guard), identity, (asked,))
+
+
+def _error(outcome: Outcome, run: Trace) -> Finding:
+    """An error that the model makes: the code and the place are those of the expression."""
+    place, rule, message = Place(run.model.source), UNEXPECTED, End.ERROR.value
+    if isinstance(run.ending, Erred):
+        entry = CODES[run.ending.code]
+        rule, message = Rule(entry.code, entry.title, entry.text), run.ending.message
+        place = Place(run.model.source, run.ending.span)
+    return Finding(
+        rule, Level.ERROR, f"{message}{_scope(outcome)}", place, outcome.check.name, run=_stages(run)
+    )
+
+
+def _scope(outcome: Outcome) -> str:
+    """What a verdict is for, in brackets: no verdict is told without it."""
+    return f" ({scope_of(outcome)})"
+
+
+def scope_of(outcome: Outcome) -> str:
+    """What a verdict is for: "check jepsen of kafka: Broker = 2, …, faults: at most 2"."""
+    model, check = outcome.model, outcome.check
+    faults = [f"faults: {budget_words(check.budget)}"] if model.faults else []
+    words = [*scope_words(check.scope), *config_words(model, check), *faults]
+    return f"check {check.name} of {model.name}: {', '.join(words)}"
+
+
+def _rule(model: Model, name: str) -> Rule:
+    found = next((each for each in model.properties if each.name == name), None)
+    kind = "property" if found is None else found.kind.value
+    says = "" if found is None or found.says is None else "".join(map(_plain, found.says))
+    return Rule(f"{model.name}/{name}", f"{kind} {name} of {model.name}", says)
+
+
+def _plain(part: object) -> str:
+    """A part of a sentence; what has a value only in a state is left open."""
+    return part if isinstance(part, str) else "…"
+
+
+def _place(model: Model, result: Result, check: Check) -> Place:
+    spans = [each.span for each in model.properties if each.name == result.property]
+    return Place(model.source, spans[0] if spans else _span(check))
+
+
+def _span(check: Check) -> Span | None:
+    """Where a check stands; nowhere, if the command line made it up."""
+    return check.span if check.span.end else None
+
+
+def _action(model: Model, name: str) -> Place:
+    return Place(model.source, model.action(name).span)
+
+
+def _guard(model: Model, name: str, guard: str) -> Place:
+    action = model.action(name)
+    spans = [each.span for each in action.head if isinstance(each, Guard) and each.name == guard]
+    return Place(model.source, spans[0] if spans else action.span)
+
+
+def _stages(run: Trace) -> tuple[Stage, ...]:
+    """The steps of a run, each with the action that it takes."""
+    machine = Machine(run.model, run.scope)
+    actions = {action.name: action for action in run.model.actions}
+    return tuple(
+        Stage(
+            machine.says(actions[step.action], step, before) or machine.name(step),
+            Place(run.model.source, actions[step.action].span),
+        )
+        for step, before in zip(run.steps[:MOST_TOLD], run.states, strict=False)
+    )

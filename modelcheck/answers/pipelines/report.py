@@ -1,0 +1,135 @@
+"""What pipelines are told, before it has a format: cases that pass or fail, findings with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from spec.diagnostics import Diagnostic, SpecError, render
+from spec.frozen import frozen
+from spec.source import Source, Span
+
+
+class Level(StrEnum):
+    """How bad a finding is, in the words of SARIF."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Came(StrEnum):
+    """What a case came to; one that is an error could not be decided, one that is skipped was not asked."""
+
+    PASSED = "passed"
+    FAILED = "failure"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@frozen
+class Place:
+    """A stretch of a file; the whole file without a span."""
+
+    source: Source
+    span: Span | None = None
+
+
+@frozen
+class Rule:
+    """What findings are of: a property, a guarantee, a code; `about` tells more of it."""
+
+    name: str
+    title: str
+    about: str = ""
+
+
+@frozen
+class Stage:
+    """A step of a run, and where the model has it."""
+
+    says: str
+    place: Place
+
+
+@frozen
+class Finding:
+    """Something to be looked at: of which rule, how bad, where, and the run that shows it.
+
+    `identity` tells it from others of its rule, in this and in later runs.
+    """
+
+    rule: Rule
+    level: Level
+    message: str
+    place: Place
+    identity: str = ""
+    related: tuple[Stage, ...] = ()
+    run: tuple[Stage, ...] = ()
+
+
+@frozen
+class Case:
+    """A question with its answer: `text` tells why it did not pass, `scope` what the answer is for."""
+
+    suite: str
+    name: str
+    came: Came
+    seconds: float = 0.0
+    message: str = ""
+    text: str = ""
+    scope: str = ""
+
+
+@frozen
+class Report:
+    """All cases and findings of a command; `rules` are those of everything that was asked."""
+
+    cases: tuple[Case, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    is_wrong: bool = False
+
+    @property
+    def used(self) -> tuple[Rule, ...]:
+        """Every rule once, those of findings too, in their order."""
+        every = (*self.rules, *(finding.rule for finding in self.findings))
+        return tuple({rule.name: rule for rule in every}.values())
+
+
+def joined(reports: Iterable[Report]) -> Report:
+    """Several reports as one."""
+    parts = tuple(reports)
+    return Report(
+        tuple(case for part in parts for case in part.cases),
+        tuple(finding for part in parts for finding in part.findings),
+        tuple(rule for part in parts for rule in part.rules),
+        any(part.is_wrong for part in parts),
+    )
+
+
+def of_mistakes(error: SpecError) -> Report:
+    """What is wrong with the input: a case for each file that cannot be answered, and each mistake."""
+    by_file: dict[str, list[Diagnostic]] = {}
+    for each in error.diagnostics:
+        by_file.setdefault(each.source.name, []).append(each)
+    cases = tuple(
+        Case("input", name, Came.ERROR, message=found[0].message, text="\n".join(map(render, found)))
+        for name, found in by_file.items()
+    )
+    return Report(cases, tuple(of_diagnostic(each, Level.ERROR) for each in error.diagnostics), is_wrong=True)
+
+
+def of_diagnostic(diagnostic: Diagnostic, level: Level) -> Finding:
+    """A mistake, or with another level what does not stop anything."""
+    entry = diagnostic.entry
+    more = (diagnostic.label, f"help: {diagnostic.help}" if diagnostic.help else "")
+    message = "; ".join(filter(None, (diagnostic.message, *more)))
+    related = tuple(Stage(note.message, Place(note.source, note.span)) for note in diagnostic.notes)
+    return Finding(
+        Rule(entry.code, entry.title, entry.text),
+        level,
+        message,
+        Place(diagnostic.source, diagnostic.span),
+        related=related,
+    )

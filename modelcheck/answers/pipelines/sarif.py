@@ -1,0 +1,113 @@
+"""A report as SARIF 2.1.0, the form of code scanning at GitHub, GitLab and Azure, and of editors.
+
+Source: Static Analysis Results Interchange Format Version 2.1.0, OASIS Standard, 27 March 2020.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+from modelcheck.answers.pipelines.report import Finding, Place, Report, Rule, Stage
+from modelcheck.contract.version import version
+from spec.library import SUFFIX, is_meant
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+ROOT = "%SRCROOT%"  # the root of the sources, wherever the reader has them
+MOST_STAGES = 200  # steps of a run that are told
+
+Json = dict[str, Any]
+
+
+def sarif(report: Report, command: str) -> str:
+    """One run of the tool `modelcheck COMMAND`, with a rule for each property and code, as a text of JSON.
+
+    Columns count characters.  Paths are relative to where the command ran, unless they were not
+    given so; who reads it takes that for the root of the sources.
+    """
+    rules = report.used
+    numbers = {rule.name: number for number, rule in enumerate(rules)}
+    driver = {
+        "name": "modelcheck",
+        "semanticVersion": version(),
+        "rules": [_rule(rule) for rule in rules],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"modelcheck/{command}/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": not report.is_wrong}],
+        "results": [_result(finding, numbers[finding.rule.name]) for finding in report.findings],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(rule: Rule) -> Json:
+    told: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
+    return told | ({"fullDescription": {"text": rule.about}} if rule.about else {})
+
+
+def _result(finding: Finding, number: int) -> Json:
+    told: Json = {
+        "ruleId": finding.rule.name,
+        "ruleIndex": number,
+        "level": finding.level.value,
+        "message": {"text": finding.message},
+        "locations": _locations(finding.place),
+        "partialFingerprints": {"modelcheck/v1": _fingerprint(finding)},
+    }
+    if finding.related:
+        told["relatedLocations"] = _stages(finding.related)
+    if finding.run:
+        stages = [{"location": stage} for stage in _stages(finding.run[:MOST_STAGES])]
+        told["codeFlows"] = [{"threadFlows": [{"locations": stages}]}]
+    return told
+
+
+def _fingerprint(finding: Finding) -> str:
+    """What is the same as long as it is the same finding, wherever it stands."""
+    text = "\0".join((finding.rule.name, finding.place.source.name, finding.identity or finding.message))
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def _stages(stages: Sequence[Stage]) -> list[Json]:
+    return [
+        {"message": {"text": stage.says}} | next(iter(_locations(stage.place)), Json()) for stage in stages
+    ]
+
+
+def _locations(place: Place) -> list[Json]:
+    """Where it stands; nowhere in what came through a pipe or was typed."""
+    source, span = place.source, place.span
+    name, region = source.name, Json()
+    if span is not None:
+        name, line, column = source.place(span.start)
+        _, last, end = source.place(span.end)
+        region = {"startLine": line, "startColumn": column, "endLine": last, "endColumn": end}
+    if not _is_file(name):
+        return []
+    physical: Json = {"artifactLocation": artifact(name)}
+    return [{"physicalLocation": physical | ({"region": region} if region else {})}]
+
+
+def _is_file(name: str) -> bool:
+    return name != "-" and not name.startswith(("<", "--"))
+
+
+def artifact(name: str) -> Json:
+    """A file as SARIF names it: relative to the root of the sources, or where the whole path was given.
+
+    >>> artifact("my models/a.rsm")
+    {'uri': 'my%20models/a.rsm', 'uriBaseId': '%SRCROOT%'}
+    """
+    if is_meant(name):
+        return {"uri": Path(str(resources.files("spec") / "protocols" / f"{name}{SUFFIX}")).as_uri()}
+    path = PurePath(name)
+    if path.is_absolute():
+        return {"uri": Path(name).as_uri()}
+    return {"uri": quote(path.as_posix(), errors="replace"), "uriBaseId": ROOT}

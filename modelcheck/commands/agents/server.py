@@ -1,0 +1,189 @@
+"""The server: tools with their schemas, each request answered by a process of its own within its time.
+
+The protocol is that of https://modelcontextprotocol.io, by its official Python SDK.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from pydantic import Field
+
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.version import version
+
+SECONDS = 30.0  # for a request that does not say
+GRACE = 5.0  # seconds more than twice its time, in which a process starts and tells what it has found
+OWN = "model.rsm"  # the name of a model that is given as a text
+MEANINGS = {
+    Exit.EXPECTED: "as expected",
+    Exit.VIOLATED: "a property is violated, or something else is not as expected",
+    Exit.WRONG: "the input is wrong",
+    Exit.UNKNOWN: "unknown: nothing is said to hold that was not searched to the end",
+    Exit.BUG: "a bug of modelcheck",
+}
+ABOUT = (
+    "Model checking for replicated logs. A verdict is for its scope only (`scope` of the answer says "
+    "which): quote it with the verdict. A run in an answer was replayed by the definition of the language."
+)
+
+File = Annotated[
+    str | None,
+    Field(description="a model file (.rsm), or the name of a protocol that comes with it, such as kafka"),
+]
+Text = Annotated[str | None, Field(description="in place of a file: the text of a model")]
+Check = Annotated[str | None, Field(description="which check of it, where it has several")]
+Of = Annotated[str | None, Field(description="which protocol or variant of the file to put it to")]
+Seconds = Annotated[float, Field(gt=0, description="time limit; less is searched where it is not enough")]
+
+
+@dataclass(frozen=True)  # without slots, in which pydantic takes fields for defaults
+class Answer:
+    """An answer: an exit code as on the command line, what it means, its text, its scope, and its data."""
+
+    exit: int
+    meaning: str
+    says: str
+    scope: str
+    seconds: float
+    data: dict[str, Any]
+
+
+def serve(most_seconds: float, memory: int | None) -> None:
+    """Answer requests on the standard streams until the input ends."""
+    tools = _Tools(most_seconds, memory)
+    server = MCPServer("modelcheck", instructions=ABOUT, version=version(), log_level="WARNING")
+    server.add_tool(tools.check)
+    server.add_tool(tools.explain)
+    server.add_tool(tools.replay)
+    server.add_tool(tools.certificate)
+    server.add_tool(tools.certify)
+    server.run("stdio")
+
+
+class _Tools:
+    """What can be asked; one search at a time, since each takes all the cores that there are."""
+
+    def __init__(self, most_seconds: float, memory: int | None) -> None:
+        self._most, self._memory = most_seconds, memory
+        self._turn = asyncio.Lock()
+
+    async def check(  # noqa: PLR0913, PLR0917 - as they are asked
+        self,
+        file: File = None,
+        text: Text = None,
+        check: Check = None,
+        of: Of = None,
+        properties: Annotated[list[str] | None, Field(description="only these properties")] = None,
+        scope: Annotated[dict[str, int] | None, Field(description="sizes, such as {'Broker': 3}")] = None,
+        config: Annotated[dict[str, bool | int | str] | None, Field(description="switches")] = None,
+        faults: Annotated[str | None, Field(description="how many: 2, any, or crash=1,isolate=any")] = None,
+        engine: Annotated[str | None, Field(description="explicit, bmc, induction, ic3, prove …")] = None,
+        traces: Annotated[bool, Field(description="the runs in the Informal Trace Format too")] = False,  # noqa: FBT002 - asked by its name
+        seconds: Seconds = SECONDS,
+    ) -> Answer:
+        """Run a check of a model: whether its properties hold within a scope, or the run that breaks them."""
+        asked: dict[str, Any] = {
+            "check": check,
+            "of": of,
+            "properties": properties,
+            "scope": scope,
+            "config": config,
+        }
+        asked |= {"faults": faults, "engine": engine, "traces": traces}
+        return await self._asked("check", asked, seconds, file, text)
+
+    async def explain(
+        self, code: Annotated[str, Field(description="the code of a mistake, such as R0101")]
+    ) -> Answer:
+        """Say more about the code of a mistake in a model: what it means and what to try."""
+        return await self._asked("explain", {"code": code}, SECONDS, "", None)
+
+    async def replay(
+        self,
+        trace: Annotated[dict[str, Any] | str, Field(description="a trace in ITF: its JSON, or a file")],
+        file: File = None,
+        text: Text = None,
+        check: Check = None,
+        of: Of = None,
+    ) -> Answer:
+        """Replay a trace on a model, step by step: its story, or the place where the model does otherwise."""
+        return await self._asked("replay", {"trace": trace, "check": check, "of": of}, SECONDS, file, text)
+
+    async def certificate(
+        self,
+        check: Annotated[str, Field(description="which check of it")],
+        file: File = None,
+        text: Text = None,
+        seconds: Seconds = SECONDS,
+    ) -> Answer:
+        """Prove the claims of a check for every scope, and give a certificate that others can check."""
+        return await self._asked("certificate", {"check": check}, seconds, file, text)
+
+    async def certify(
+        self,
+        certificate: Annotated[str, Field(description="a file that a proof was written to")],
+        file: File = None,
+        seconds: Seconds = SECONDS,
+    ) -> Answer:
+        """Check a certificate again, by other means than made it."""
+        return await self._asked("certify", {"certificate": certificate, "file": file}, seconds, "", None)
+
+    async def _asked(
+        self, tool: str, asked: Mapping[str, Any], seconds: float, file: str | None, text: str | None
+    ) -> Answer:
+        """The answer of a process that is ended when its time is over by far."""
+        if (file is None) == (text is None):
+            return _answer(Exit.WRONG, "give a file or a text, and not both", seconds)
+        seconds = min(seconds, self._most)
+        request = {"tool": tool, "file": file, "seconds": seconds, "memory": self._memory} | {
+            key: value for key, value in asked.items() if value is not None
+        }
+        async with self._turn:
+            if text is None:
+                return await _answered(request, seconds, None)
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / OWN).write_text(text, encoding="utf-8")
+                return await _answered(request | {"file": OWN}, seconds, folder)
+
+
+async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> Answer:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "modelcheck.commands.agents.work",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    try:
+        async with asyncio.timeout(2 * seconds + GRACE):
+            told, _ = await process.communicate(json.dumps(request).encode())
+    except TimeoutError:
+        return _answer(Exit.UNKNOWN, "the time is over, in the midst of one computation; no verdict", seconds)
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.communicate()
+    try:
+        found = json.loads(told)
+    except ValueError:
+        killed = "the search was ended from outside, perhaps for want of memory; no verdict"
+        return _answer(Exit.UNKNOWN, killed, seconds)
+    return Answer(**found, meaning=MEANINGS[Exit(found["exit"])], seconds=seconds)
+
+
+def _answer(exit_: Exit, says: str, seconds: float) -> Answer:
+    return Answer(int(exit_), MEANINGS[exit_], says, "", seconds, {})

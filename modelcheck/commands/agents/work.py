@@ -1,0 +1,156 @@
+"""A request of an agent, answered: in a process of its own, which may be ended at any time.
+
+It reads one request as JSON and writes one answer.  Whatever happens, the answer has no traceback:
+that of a bug of ours goes beside, to whoever looks after the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from counterexamples.lines import plain
+from counterexamples.text import WIDTH
+from counterexamples.trace import Trace
+from modelcheck.answers.card import card
+from modelcheck.answers.outcome_json import as_json
+from modelcheck.answers.pipelines.outcomes import scope_of, told_run
+from modelcheck.api import Unsupported, traces
+from modelcheck.asking.python import check, replay
+from modelcheck.commands.certify import run as run_certify
+from modelcheck.commands.check_files import certificate_of
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.result import Outcome
+from modelcheck.contract.standing import standing
+from modelcheck.contract.wording import scope_words
+from modelcheck.storage.output import Output
+from spec.codes import CODES
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.diagnostics import as_json as mistake_json
+from spec.source import Source, Span
+
+Json = dict[str, Any]
+LARGEST = 200_000  # characters of a certificate that an answer may have
+TRACES = ("trace", "not_a_run")
+
+
+def main() -> int:
+    """Answer what stands on the input."""
+    request = json.load(sys.stdin)
+    try:
+        answer = TOOLS[request["tool"]](request)
+    except SpecError as error:
+        mistakes = [mistake_json(each) for each in error.diagnostics]
+        answer = _answer(Exit.WRONG, str(error), "", {"errors": mistakes})
+    except Unsupported as unsupported:
+        answer = _answer(Exit.UNKNOWN, str(unsupported), "", {})
+    except MemoryError:
+        answer = _answer(Exit.UNKNOWN, "out of memory; no verdict", "", {})
+    except Exception as error:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
+        traceback.print_exc()
+        told = f"this is a bug of ours ({type(error).__name__}); the server's error output has more"
+        answer = _answer(Exit.BUG, told, "", {})
+    sys.stdout.write(json.dumps(answer))
+    return 0
+
+
+def _answer(exit_: Exit, says: str, scope: str, data: Json) -> Json:
+    return {"exit": int(exit_), "says": says, "scope": scope, "data": data}
+
+
+def _check(request: Mapping[str, Any]) -> Json:
+    outcome = check(
+        request["file"],
+        request.get("check"),
+        of=request.get("of"),
+        properties=request.get("properties") or (),
+        scope=request.get("scope"),
+        config=request.get("config"),
+        faults=request.get("faults"),
+        seconds=request["seconds"],
+        memory=request.get("memory"),
+        engine=request.get("engine"),
+    )
+    return _told(outcome, is_whole=bool(request.get("traces")))
+
+
+def _told(outcome: Outcome, *, is_whole: bool) -> Json:
+    """The card and the stories; the data without the runs, unless they are asked for."""
+    stories = [told_run(run) for run in traces(outcome.findings)]
+    says = "\n".join([plain(card(outcome, width=WIDTH)), *stories])
+    data = as_json(outcome)
+    return _answer(standing(outcome).exit, says, scope_of(outcome), data if is_whole else _without_runs(data))
+
+
+def _without_runs(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    match value:
+        case dict():
+            return {key: _without_runs(each) for key, each in value.items() if key not in TRACES}
+        case list():
+            return [_without_runs(each) for each in value]
+        case _:
+            return value
+
+
+def _explain(request: Mapping[str, Any]) -> Json:
+    code = str(request["code"])
+    entry = CODES.get(code.upper().strip("[]"))
+    if entry is None:
+        message, help_ = f"there is no code `{code}`", suggest(code.upper(), CODES)
+        raise SpecError([Diagnostic("R0902", Source("code", code), Span(0, len(code)), message, help=help_)])
+    data = {"code": entry.code, "title": entry.title}
+    return _answer(Exit.EXPECTED, f"{entry.code}: {entry.title}\n\n{entry.text}", "every model", data)
+
+
+def _replay(request: Mapping[str, Any]) -> Json:
+    run = replay(request["trace"], request["file"], of=request.get("of"), check=request.get("check"))
+    data = {"model": run.model.name, "steps": len(run.steps), "faults": run.faults, "property": run.property}
+    return _answer(Exit.EXPECTED, told_run(run), _bounds(run), data)
+
+
+def _bounds(run: Trace) -> str:
+    return f"one run of {run.model.name}: {', '.join(scope_words(run.scope))}"
+
+
+def _certificate(request: Mapping[str, Any]) -> Json:
+    outcome = check(request["file"], request["check"], seconds=request["seconds"], engine="prove")
+    text = certificate_of(outcome)
+    told = _told(outcome, is_whole=False)
+    if text is None:
+        told["says"] += "\nnot everything is proved, so there is no certificate"
+        told["data"]["certificate"] = None
+        return told
+    told["data"]["characters"] = len(text)
+    told["data"]["certificate"] = text if len(text) <= LARGEST else None
+    if len(text) > LARGEST:
+        command = f"modelcheck check {request['file']} --check {outcome.check.name} --engine prove"
+        told["says"] += f"\nthe certificate is too long to be told: {command} --certificate FILE writes it"
+    return told
+
+
+def _certify(request: Mapping[str, Any]) -> Json:
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    given = {key: request.get(key) for key in ("certificate", "file", "seconds")}
+    code = Exit(run_certify(argparse.Namespace(**given), Output(out, err)))
+    texts = []
+    for stream in (out, err):
+        stream.seek(0)
+        texts.append(stream.read())
+    return _answer(code, "".join(texts), "what the certificate is of; each line says how far", {})
+
+
+TOOLS: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
+    "check": _check,
+    "explain": _explain,
+    "replay": _replay,
+    "certificate": _certificate,
+    "certify": _certify,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

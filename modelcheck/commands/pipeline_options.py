@@ -1,0 +1,36 @@
+"""The options by which a command also writes what it found for pipelines, and who writes it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from modelcheck.answers.pipelines.junit import junit
+from modelcheck.answers.pipelines.report import Report
+from modelcheck.answers.pipelines.sarif import sarif
+from modelcheck.storage.written import Files
+
+
+def add_pipeline_options(parser: argparse._ActionsContainer) -> None:
+    """`--junit FILE` and `--sarif FILE`."""
+    add = parser.add_argument
+    add("--junit", type=Path, metavar="FILE", help="write the answers as test cases too (JUnit XML)")
+    add(
+        "--sarif",
+        type=Path,
+        metavar="FILE",
+        help="write what is wrong, with its places, for code scanning too (SARIF 2.1.0)",
+    )
+
+
+def pipeline_paths(args: argparse.Namespace) -> tuple[Path, ...]:
+    """The files that are asked for."""
+    return tuple(path for path in (args.junit, args.sarif) if path is not None)
+
+
+def write_report(args: argparse.Namespace, files: Files, report: Report, command: str) -> None:
+    """Write the files that are asked for, each as a whole or not at all."""
+    if args.junit is not None:
+        files.put(args.junit, "junit", junit(report))
+    if args.sarif is not None:
+        files.put(args.sarif, "sarif", sarif(report, command))

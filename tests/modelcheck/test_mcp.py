@@ -1,0 +1,200 @@
+"""`modelcheck mcp`, asked by the official SDK's own client over the standard streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterexamples.itf.write import write
+from modelcheck.contract.exits import Exit
+from tests.counterexamples.runs import TOY, divergence
+
+ROOT = Path(__file__).parent.parent.parent
+TINY = "tests/modelcheck/tiny.rsm"
+TOOLS = {"check", "explain", "replay", "certificate", "certify"}
+Json = Any
+Calls = list[tuple[str, dict[str, Any]]]
+
+needs_sdk = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is not installed")
+
+
+def session(use: Callable[[Any], Coroutine[Any, Any, Json]], *options: str) -> Json:
+    """What comes of a session with a server of its own."""
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415 - it need not be there
+    from mcp.client.stdio import stdio_client  # noqa: PLC0415 - as above
+
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "modelcheck", "mcp", *options],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+    )
+
+    async def talk() -> Json:
+        async with asyncio.timeout(120), Client(stdio_client(parameters)) as client:
+            return await use(client)
+
+    return asyncio.run(talk())
+
+
+def answers(calls: Calls, *options: str) -> list[Json]:
+    """The answers to some calls, in one session."""
+
+    async def use(client: Any) -> list[Json]:  # noqa: ANN401 - of the SDK
+        return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    found = session(use, *options)
+    for each in found:
+        assert "Traceback" not in str(each)
+    return list(found)
+
+
+def answer(name: str, *options: str, **arguments: Any) -> Json:  # noqa: ANN401 - any JSON
+    (found,) = answers([(name, arguments)], *options)
+    assert not found.is_error, found
+    return found.structured_content
+
+
+@needs_sdk
+def test_every_tool_says_what_it_takes_and_gives() -> None:
+    async def use(client: Any) -> Json:  # noqa: ANN401 - of the SDK
+        return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in session(use)}
+
+    assert tools.keys() == TOOLS
+    for tool in tools.values():
+        assert tool.description
+        inputs = {name for name, about in tool.input_schema["properties"].items() if about.get("description")}
+        assert inputs == tool.input_schema["properties"].keys()
+        assert {"exit", "says", "scope", "data"} <= tool.output_schema["properties"].keys()
+
+
+@needs_sdk
+def test_a_check_is_told_with_its_scope_and_story() -> None:
+    found = answer("check", file=TINY, check="surprise")
+
+    assert found["exit"] == Exit.VIOLATED
+    assert found["scope"].startswith("check surprise of tiny: Replica = 2, Epoch = 3")
+    assert "crashes." in found["says"]
+    verdicts = {each["name"]: each["verdict"] for each in found["data"]["properties"]}
+    assert (verdicts["safe"], verdicts["mono"]) == ("violated", "holds")
+    assert "trace" not in found["data"]["properties"][0]
+
+
+@needs_sdk
+def test_a_text_may_stand_in_place_of_a_file_and_a_check_be_changed() -> None:
+    text = (ROOT / TINY).read_text(encoding="utf-8")
+    found = answer("check", text=text, check="as_expected", faults="0", scope={"Epoch": 2}, traces=True)
+
+    assert found["exit"] == Exit.EXPECTED
+    assert found["data"]["file"] == "model.rsm"
+    assert found["data"]["faults"]["total"] == 0
+    assert any(each.get("trace") for each in found["data"]["properties"])
+
+
+@needs_sdk
+def test_wrong_input_is_a_diagnostic() -> None:
+    wrong, neither, unknown, number = answers(
+        [
+            ("check", {"text": "protocol x y"}),
+            ("check", {}),
+            ("check", {"file": TINY, "check": "surprice"}),
+            ("check", {"file": TINY, "seconds": -1}),
+        ]
+    )
+
+    assert wrong.structured_content["exit"] == Exit.WRONG
+    assert wrong.structured_content["says"].startswith("model.rsm:1:12: error[R0101]")
+    assert wrong.structured_content["data"]["errors"][0]["line"] == 1
+    assert neither.structured_content["says"] == "give a file or a text, and not both"
+    assert "did you mean `surprise`?" in unknown.structured_content["says"]
+    assert number.is_error
+
+
+@needs_sdk
+def test_a_request_ends_when_its_time_is_over() -> None:
+    found = answer("check", "--max-time", "1", file=TINY, check="large", scope={"Replica": 7}, seconds=500)
+
+    assert (found["exit"], found["seconds"]) == (Exit.UNKNOWN, 1)
+    assert "PARTIAL: the limit of time is reached" in found["says"]
+
+
+@needs_sdk
+def test_what_does_not_hear_that_its_time_is_over_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    from modelcheck.commands.agents import server  # noqa: PLC0415 - it needs the SDK
+
+    monkeypatch.setattr(server, "GRACE", -59.9)
+    request = {"tool": "check", "file": TINY, "check": "large", "seconds": 30}
+    found = asyncio.run(server._answered(request, 30, None))
+
+    assert found.exit == Exit.UNKNOWN
+    assert "no verdict" in found.says
+
+
+@needs_sdk
+def test_a_code_is_explained() -> None:
+    known, unknown = answers([("explain", {"code": "R0101"}), ("explain", {"code": "R9999"})])
+
+    assert known.structured_content["says"].startswith("R0101: ")
+    assert unknown.structured_content["exit"] == Exit.WRONG
+
+
+@needs_sdk
+def test_a_trace_is_replayed_or_refused() -> None:
+    trace = json.loads(write(divergence()))
+    good = answer("replay", trace=trace, file=str(TOY))
+    trace["states"][2] = trace["states"][0]
+    bad = answer("replay", trace=trace, file=str(TOY))
+
+    assert (good["exit"], good["data"]["steps"]) == (Exit.EXPECTED, len(divergence().steps))
+    assert good["scope"].startswith("one run of ")
+    assert bad["exit"] == Exit.WRONG
+
+
+@needs_sdk
+@pytest.mark.slow
+def test_a_proof_has_a_certificate_and_a_certificate_is_checked() -> None:
+    quorum = "tests/modelcheck/symbolic/certificates/quorum.json"
+    file = str(ROOT / "spec" / "protocols" / "quorum.rsm")
+    proved, again = answers(
+        [
+            ("certificate", {"file": "quorum", "check": "any_n", "seconds": 60}),
+            ("certify", {"certificate": quorum, "file": file, "seconds": 60}),
+        ]
+    )
+
+    assert proved.structured_content["exit"] == Exit.EXPECTED
+    assert proved.structured_content["data"]["characters"] > 1000
+    assert again.structured_content["exit"] in {Exit.EXPECTED, Exit.UNKNOWN}  # where no solver is a program
+    assert "obligations as proved asks for them" in again.structured_content["says"]
+
+
+@needs_sdk
+def test_what_is_not_proved_has_no_certificate() -> None:
+    found = answer("certificate", file=TINY, check="as_expected", seconds=20)
+
+    assert found["exit"] != Exit.EXPECTED
+    assert not found["data"].get("certificate")
+
+
+def test_without_the_sdk_it_says_what_to_install() -> None:
+    program = (
+        "import sys; sys.modules['mcp'] = None; from modelcheck.cli import main; sys.exit(main(['mcp']))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert run.returncode == Exit.WRONG
+    assert "python -m pip install 'modelcheck[mcp]'" in run.stderr
+    assert "Traceback" not in run.stderr
