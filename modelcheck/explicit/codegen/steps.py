@@ -24,6 +24,7 @@ from spec.types import Map, Record, Tuple, Type
 
 INSTANCES = 1500  # so many instructions of an action are written out for its parameters
 FEW = 4  # a `for` with a choice inside may have so many rounds
+MOST_ENDS = 1000  # of an action, each written by itself; those of our protocols have up to twelve
 BY_VALUE = 4  # so many words of a state travel in registers
 
 
@@ -60,6 +61,7 @@ class Steps:
         self.scene = Scene(fn, self.before, self.error)
         self.broken = [fn.cell(1) for _ in context.of_steps]
         self.next = self.done
+        self._ends = 0  # so far written
         self._write()
 
     def _write(self) -> None:
@@ -365,6 +367,11 @@ class Steps:
     def _finish(self, args: tuple[Live, ...]) -> None:
         """The step is taken: count it, ask the properties of steps, hand the successor over."""
         fn = self.fn
+        self._ends += 1
+        if self._ends > MOST_ENDS:
+            raise TooWide(
+                f"more than {MOST_ENDS:,} ways through `{self.action.name}`, which choices multiply"
+            )
         fn.write("%ctx", i64(1), WENT)
         if self.probe:
             return

@@ -344,3 +344,27 @@ def test_runs_may_share_a_cache(tmp_path: Path) -> None:
 
     assert [run.wait() for run in runs] == [0] * 4
     assert len([path for path in tmp_path.iterdir() if not path.name.startswith("new-")]) == 1
+
+
+MULTIPLIED = """
+protocol multiplied
+sort S
+process S { volatile on: bool = false }
+action shuffle {
+  for a: S {
+    for b: S {
+      choose c: S
+      c.on := not c.on
+    }
+  }
+}
+check it { scope S = 4 }
+"""
+
+
+def test_choices_that_multiply_are_refused_before_they_are_written() -> None:
+    """Each way through was written by itself: 4 to the power of 16."""
+    (model,) = loads(MULTIPLIED)
+
+    with pytest.raises(Unsupported, match="more than 1,000 ways through `shuffle`"):
+        check(model, model.checks[0], engine="explicit")
