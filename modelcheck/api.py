@@ -83,13 +83,19 @@ def check(  # noqa: PLR0913 - each is given by its name
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
     limits = limits or Limits()
-    limits = replace(limits, memory=careful(limits.memory))
-    task = replace(
-        task_of(model, check, symmetry=symmetry, family=family),
-        limits=limits,
+    task = Task(
+        model,
+        check.scope,
+        check.budget,
+        looked_at(model, check),
+        replace(limits, memory=careful(limits.memory)),
+        check.name,
+        stop_early=not needs_counts(check),
+        symmetry=symmetric_sorts(model) if symmetry else (),
         threads=threads,
         keep=keep,
         ways=ways,
+        family=family,
         at_first=at_first,
     )
     last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
@@ -102,20 +108,6 @@ def check(  # noqa: PLR0913 - each is given by its name
     except MemoryError:
         findings = unsearched(_name(engines[0]), task, End.MEMORY, monotonic() - began)
     return Outcome(model, check, findings, mismatches(check, findings))
-
-
-def task_of(model: Model, check: Check, *, symmetry: bool = False, family: Family | None = None) -> Task:
-    """A check as the task of an engine, without limits."""
-    return Task(
-        model,
-        check.scope,
-        check.budget,
-        looked_at(model, check),
-        check=check.name,
-        stop_early=not needs_counts(check),
-        symmetry=symmetric_sorts(model) if symmetry else (),
-        family=family,
-    )
 
 
 def _answered(

@@ -5,7 +5,7 @@ parse → variants → declarations, expressions, statements, checks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import spec.ir as ir
@@ -31,11 +31,14 @@ def load(path: str | Path) -> tuple[ir.Model, ...]:
     return loads(read(path), str(path))
 
 
-def loads(text: str, name: str = "<text>") -> tuple[ir.Model, ...]:
-    """The models of a text; `name` is what diagnostics call it."""
+def loads(text: str, name: str = "<text>", only: Collection[str] | None = None) -> tuple[ir.Model, ...]:
+    """The models of a text; `name` is what diagnostics call it.
+
+    With `only`, the models of these names: the others are not looked at, nor mistakes in them.
+    """
     source = Source(name, text)
     try:
-        return _models(joined(source, read))
+        return _models(joined(source, read), only=only)
     except RecursionError:  # every pass goes down into what it reads
         raise too_deep(source) from None
 
@@ -46,7 +49,9 @@ def load_volatile(source: Source) -> tuple[ir.Model, ...]:
 
 
 def _models(
-    source: Source, changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol
+    source: Source,
+    changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol,
+    only: Collection[str] | None = None,
 ) -> tuple[ir.Model, ...]:
     protocol = parse(source)
     assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
@@ -55,6 +60,8 @@ def _models(
     checks = _checks(protocol, protocols, problems)
     models = []
     for of, expanded in protocols.items():
+        if only is not None and of not in only:
+            continue
         if of != protocol.name.text:
             problems.variant = (expanded.span, expanded.name.span, of)
         models.append(elaborate(changed(expanded), checks.get(of, ()), source, problems))

@@ -10,7 +10,6 @@ from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter, Spent
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.packing import TooWide
-from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
@@ -43,21 +42,12 @@ class ExplicitEngine:
         self._series = series
         self._ready: tuple[Task, Kernel] | None = None
         self._codes: Codes | None = None
-        self._ahead: Ahead | None = None
         self._optimisers: dict[str, Optimiser] = {}
 
     def close(self) -> None:
         """End what is still being compiled."""
-        if self._ahead is not None:
-            self._ahead.close()
         for optimiser in self._optimisers.values():
             optimiser.close()
-
-    def prepare(self, task: Task) -> None:
-        """Make the code of a task that will come, beside what is searched until then."""
-        self._codes = self._codes or Codes()
-        self._ahead = self._ahead or Ahead(self._codes)
-        self._ahead.begin(task)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Fair runs; with symmetry also steps, which tell members apart; and values that are too wide."""
@@ -100,8 +90,6 @@ class ExplicitEngine:
 
     def _kernel(self, task: Task) -> Kernel:
         self._codes = self._codes or Codes()
-        if self._ahead is not None:
-            self._ahead.wait(task)
         return Kernel(task, self._codes, tier=self._tier)
 
     @contextmanager

@@ -116,9 +116,7 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
 
     What there was no time for is answered as far as it was searched, or as unknown.
     """
-    first = [_posed(partition, under_any(partition, group, faults)) for group in groups()]
-    asking.prepare(first[1:])
-    mixed = [decided(asking, asked) for asked in first]
+    mixed = [ask(asking, partition, under_any(partition, group, faults)) for group in groups()]
     found: list[Answer] = []
     for group, any_ in zip(groups(), mixed, strict=True):
         moved = [under_moves(partition, group)] if partition.moves else []
@@ -135,11 +133,9 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
 
 def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
-    return decided(asking, _posed(partition, question))
-
-
-def _posed(partition: Partition, question: Question) -> Posed:
-    return posed(partition, question, family_of(partition, group_of(question.guarantees[0]), question.budget))
+    group = group_of(question.guarantees[0])
+    family = family_of(partition, group, question.budget)
+    return decided(asking, posed(partition, question, family))
 
 
 def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:

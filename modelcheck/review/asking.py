@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol
 
 from modelcheck.answers.timings import Timings
-from modelcheck.api import Unsupported, check, task_of
+from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.processes.signals import Interruptible
 from modelcheck.review.kept import Answers, Found, found
-from modelcheck.review.questions import Posed
 from spec.frozen import frozen
 from spec.ir import Check, Model
 
@@ -66,12 +64,6 @@ class Asking(Interruptible):
     def close(self) -> None:
         """Stop what compiles beside it."""
         self._engine.close()
-
-    def prepare(self, coming: Iterable[Posed]) -> None:
-        """Make code for questions that will be asked, beside what is searched until then."""
-        for each in coming:
-            if self._effort.threads is None and self._answers.get(each.model, each.check) is None:
-                self._engine.prepare(task_of(each.model, each.check, symmetry=True, family=each.family))
 
     def found(self, what: str, model: Model, asked: Check, family: Family | None) -> Found | None:
         """What comes out, perhaps cut short; None when nothing is left to spend.

@@ -21,8 +21,9 @@ ACKS = {"zero": "0", "one": "1", "all": "all"}  # what the model calls them → 
 
 @cache
 def kafka() -> dict[str, ir.Model]:
-    """The models of one partition, as shipped, by name."""
-    return {model.name: model for model in loads(library.text("kafka"), "kafka.rsm")}
+    """The models of one partition that a review asks, as shipped, by name."""
+    models = loads(library.text("kafka"), "kafka.rsm", only=("kafka", "unattended"))
+    return {model.name: model for model in models}
 
 
 def entry(name: str) -> ir.ConfigEntry:

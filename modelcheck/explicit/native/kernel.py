@@ -49,7 +49,7 @@ class Kernel:
         self.layout = layout(task.model, task.scope, task.counted, marks=MARKS if own_marks else 1)
         self.context = context(task)
         self.key = _key(task) + "-blocks" * blocks
-        self.shared = shared_name(task) + "-blocks" * blocks
+        self.shared = _key(task, of_family=True) + "-blocks" * blocks
         self._task, self._codes = task, codes or Codes()
         self._parameters = Parameters(task, folded=False)
         self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
@@ -142,11 +142,6 @@ class Kernel:
 
 def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length
     return (ctypes.c_uint64 * len(words))(*words)
-
-
-def shared_name(task: Task) -> str:
-    """A name for what all of a task's family have in common."""
-    return _key(task, of_family=True)
 
 
 def _key(task: Task, *, of_family: bool = False) -> str:
