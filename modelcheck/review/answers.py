@@ -16,6 +16,7 @@ from modelcheck.review.questions import (
     Posed,
     Question,
     family_of,
+    fault_kinds,
     group_of,
     groups,
     harm,
@@ -120,15 +121,26 @@ def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, 
     found: list[Answer] = []
     for group, any_ in zip(groups(), mixed, strict=True):
         moved = [under_moves(partition, group)] if partition.moves else []
-        rows = [
-            answer
-            for question in (*moved, *under_kinds(partition, group, faults))
-            for answer in ask(asking, partition, question)
-        ]
+        rows = [answer for question in moved for answer in ask(asking, partition, question)]
+        rows += _rows(asking, partition, any_, faults)
         mild = _expected(asking, partition, any_, rows)
         found += rows
         found += [with_parts(answer, [*_of(answer, rows), *_of(answer, mild)]) for answer in any_]
     return tuple(found)
+
+
+def _rows(asking: Asking, partition: Partition, mixed: Sequence[Answer], faults: int) -> list[Answer]:
+    """For each kind of fault; what survives so many of any kinds survives as many of one."""
+    found = [
+        Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
+        for each in mixed
+        if each.survives(faults)
+        for kind in (fault_kinds(partition) if faults else ())
+    ]
+    if left := tuple(each.guarantee for each in mixed if not each.survives(faults)):
+        for question in under_kinds(partition, left, faults):
+            found += ask(asking, partition, question)
+    return found
 
 
 def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:

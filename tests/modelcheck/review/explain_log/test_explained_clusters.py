@@ -98,7 +98,12 @@ def test_with_acks_one_the_lost_records_are_those_that_the_real_cluster_lost(
     assert any(each["change"] == "acks=all" for each in found["refused_by"])
 
 
-def test_the_report(golden: Callable[[str, str], None], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report(
+    golden: Callable[[str, str], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     main(["explain-log", str(CLUSTERS / "leader_ahead"), "--partition", "orders-0", "--acks", "1"])
     golden("explain_log/leader_ahead.txt", capsys.readouterr().out)
     main(["explain-log", str(CLUSTERS / "eligible"), "--partition", "orders-0"])
