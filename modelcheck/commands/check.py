@@ -9,7 +9,7 @@ from dataclasses import replace
 import modelcheck.commands.check_arguments as arguments
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.pipelines.outcomes import Unasked, of_outcomes
-from modelcheck.answers.pipelines.report import Came, joined, of_mistakes
+from modelcheck.answers.pipelines.report import Came, Report, joined, of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.api import Unmet, Unsupported
@@ -61,8 +61,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
     try:
         return _run(args, output, engine, files, found)
     except SpecError as error:
-        told = of_outcomes(found.outcomes, found.unasked, strict=args.strict)
-        write_report(args, files, joined([told, of_mistakes(error)]), "check")
+        mistakes = of_mistakes(error)
+
+        def told() -> Report:
+            return joined([of_outcomes(found.outcomes, found.unasked, strict=args.strict), mistakes])
+
+        write_report(args, files, output, told, "check")
         raise
 
 
@@ -117,7 +121,7 @@ def _run(
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
-    write_report(args, files, of_outcomes(outcomes, unasked, strict=args.strict), "check")
+    write_report(args, files, output, lambda: of_outcomes(outcomes, unasked, strict=args.strict), "check")
     return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
 
 

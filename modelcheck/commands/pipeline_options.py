@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from modelcheck.answers.pipelines.junit import junit
 from modelcheck.answers.pipelines.report import Report
 from modelcheck.answers.pipelines.sarif import sarif
+from modelcheck.contract.report import Stopped
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 
 
@@ -28,8 +32,22 @@ def pipeline_paths(args: argparse.Namespace) -> tuple[Path, ...]:
     return tuple(path for path in (args.junit, args.sarif) if path is not None)
 
 
-def write_report(args: argparse.Namespace, files: Files, report: Report, command: str) -> None:
-    """Write the files that are asked for, each as a whole or not at all."""
+def write_report(
+    args: argparse.Namespace, files: Files, output: Output, found: Callable[[], Report], command: str
+) -> None:
+    """Write the files that are asked for, each as a whole or not at all, within the limit of time.
+
+    Only where some are asked for is `found` called, which tells every run as a story.
+    """
+    if not (paths := pipeline_paths(args)):
+        return
+    try:
+        with watched(args.max_time, None, output.give_up):
+            report = found()
+    except Stopped as stopped:
+        for path in paths:
+            files.fail(path, stopped)
+        return
     if args.junit is not None:
         files.put(args.junit, "junit", junit(report))
     if args.sarif is not None:

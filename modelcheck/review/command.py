@@ -110,7 +110,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     try:
         return _run(args, output, required, files)
     except SpecError as error:
-        write_report(args, files, of_mistakes(error), "review")
+        mistakes = of_mistakes(error)
+        write_report(args, files, output, lambda: mistakes, "review")
         raise
 
 
@@ -132,7 +133,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
         _save_trace(rows[0].review, Path(args.itf), files, output)
     if args.html:
         _save_page(rows, args, files)
-    write_report(args, files, of_reviews(rows, args.files), "review")
+    write_report(args, files, output, lambda: of_reviews(rows, args.files), "review")
     if args.timings:
         output.tell(timings.words())
     return files.exit(max((_exit(row.review) for row in rows), key=_SEVERITY.index))

@@ -114,7 +114,12 @@ DRAWN = {
     ),
 }
 
-CACHED = {"raft.flushes": {"flushed": "log.flushed"}}  # variants with a log that is flushed
+MORE = {
+    "raft.flushes": {"flushed": "log.flushed"}
+} | {  # variants with a log that is flushed, or servers that stop
+    f"pacifica.{name}": {"up": "up"}
+    for name in ("servers_stop", "nobody_is_removed", "removed_at_will", "away", "counted")
+}
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:
@@ -146,7 +151,7 @@ def test_every_variant_of_a_protocol_is_drawn_as_the_protocol(name: str) -> None
     drawn = {variant.name: named(roles(variant)) for variant in variants}
     fields, whole = named(roles(first))
 
-    assert drawn == {v: (fields | CACHED.get(f"{name}.{v}", {}), whole) for v in drawn}
+    assert drawn == {v: (fields | MORE.get(f"{name}.{v}", {}), whole) for v in drawn}
 
 
 def test_what_a_model_says_wins_over_names() -> None:
