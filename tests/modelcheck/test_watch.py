@@ -121,7 +121,7 @@ def test_telling_ends_with_the_limit_and_keeps_the_verdict(tmp_path: Path) -> No
     assert found.returncode == 1
 
 
-@pytest.mark.parametrize("output", ["--draw=svg", "--html=page.html"])
+@pytest.mark.parametrize("output", ["--draw=svg", "--html=page.html", "--junit=report.xml"])
 def test_drawing_ends_with_the_limit_and_keeps_the_verdict(
     output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -261,11 +261,11 @@ def test_one_kernel_for_many_questions_answers_each_as_its_own_does(
 
         assert facts(found) == expected, question.name
 
-    def is_of_ways_back(question: tuple[Model, Check]) -> bool:
-        """Whether it takes bits and functions that others of its family do not."""
-        return any(prop.kind is PropertyKind.RECOVERABLE for prop in looked_at(*question))
+    def ways_back(question: tuple[Model, Check]) -> tuple[str, ...]:
+        """What is asked for ways back, for which a kernel has bits and functions of its own."""
+        return tuple(p.name for p in looked_at(*question) if p.kind is PropertyKind.RECOVERABLE)
 
-    made = {(id(f), is_of_ways_back(each)) for f, each in zip(shared, asked, strict=True) if f}
+    made = {(id(f), ways_back(each)) for f, each in zip(shared, asked, strict=True) if f}
     kernels = len(list((tmp_path / "shared").iterdir()))
     assert kernels == len(made) + shared.count(None)
     assert kernels < len(list((tmp_path / "own").iterdir()))
