@@ -36,6 +36,7 @@ class MetadataImage:
 
     def __init__(self) -> None:
         self.topics: dict[UUID, str] = {}
+        self._named: dict[str, UUID] = {}  # the same, by name
         self.partitions: dict[tuple[UUID, int], PartitionCreated] = {}
         self.brokers: dict[int, BrokerRegistered] = {}
         self.controllers: set[int] = set()
@@ -65,6 +66,11 @@ class MetadataImage:
             if topic in self.topics
         }
 
+    def at(self, place: Place) -> PartitionCreated | None:
+        """One partition by topic and number, without going through all."""
+        topic = self._named.get(place.topic)
+        return None if topic is None else self.partitions.get((topic, place.partition))
+
     def setting(self, topic: str, name: str) -> str | None:
         """A setting as the records have it for a topic: its own, or that of all brokers."""
         own = self.settings.get((TOPIC, topic, name))
@@ -75,8 +81,9 @@ class MetadataImage:
         match record:
             case TopicCreated(name, topic):
                 self.topics[topic] = name
+                self._named[name] = topic
             case TopicRemoved(topic):
-                self.topics.pop(topic, None)
+                self._named.pop(self.topics.pop(topic, ""), None)
                 self.partitions = {key: each for key, each in self.partitions.items() if key[0] != topic}
             case PartitionCreated():
                 self.partitions[record.topic, record.partition] = record

@@ -17,14 +17,14 @@ from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
 from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
-from modelcheck.review.explain_log.finding import Limits
+from modelcheck.review.explain_log.finding import Limits, fewest
 from modelcheck.review.explain_log.offsets import observed
 from modelcheck.review.explain_log.product import Product
 from modelcheck.review.explain_log.refusing import refusals
 from modelcheck.review.explain_log.report import Answer, lines
 from modelcheck.review.explain_log.setting import ACKS, setting
-from modelcheck.review.explain_log.spine import Spine, read_spine
-from modelcheck.review.explain_log.unexplained import first_unexplained, found_by
+from modelcheck.review.explain_log.spine import Spine, read_spines
+from modelcheck.review.explain_log.unexplained import first_unexplained, of_log_alone
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError, suggest
@@ -136,11 +136,12 @@ def _answer(
     must = max(map(product.due, product.starts()), default=0)
     most = must + MORE_FAULTS if args.faults is None else args.faults
     limits = Limits(args.max_states, args.max_time, args.max_memory, most)
-    result = found_by(made, seen, limits, progress.tell)
+    alone = of_log_alone(made, seen, limits, progress.tell)
+    result = alone if alone.run is None else fewest(product, limits, progress.tell)
     told = None if result.run is None else story(product, made, result.run, str(place))
     nothing = None
     if result.run is None and result.complete:
-        nothing = first_unexplained(made, seen, limits, progress.tell)
+        nothing = first_unexplained(made, seen, alone, limits, progress.tell)
     refused = (
         ()
         if told is None or not told.losses
@@ -170,10 +171,9 @@ def _spines(args: argparse.Namespace, gathered: Gathered) -> list[tuple[Place, S
     known = sorted(gathered.metadata.image.by_place())
     places = known if args.partition is None else [_place(args.partition, known)]
     try:
-        found = [(place, read_spine(gathered.metadata.folder, place)) for place in places]
+        spines = read_spines(gathered.metadata.folder, places)
     except UnreadableError as error:
         raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
-    spines = [(place, spine) for place, spine in found if spine is not None]
     if not spines:
         message = "the metadata log in these directories has nothing of a partition"
         raise SpecError([Diagnostic("R0919", first, None, message)])

@@ -45,8 +45,7 @@ class Result:
     """What a search came to.
 
     `run` explains everything.  Without it `furthest` are points that explain the most observations, with
-    the fewest faults.  `complete` says that there is no run with up to `faults` faults but the one that
-    was found.
+    the fewest faults.
     """
 
     run: Explained | None
@@ -54,7 +53,11 @@ class Result:
     seen: int
     faults: int
     end: End
-    complete: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is no run with up to `faults` faults but the one that was found."""
+        return self.end is End.COMPLETE
 
 
 def fewest(product: Product, limits: Limits, told: Told) -> Result:
@@ -173,7 +176,7 @@ class Finding:
     def _result(self, found: int | None, end: End) -> Result:
         run = None if found is None else self._run(found)
         furthest = tuple(self._points[number] for number in self._furthest)
-        return Result(run, furthest, self._seen, self._faults, end, end is End.COMPLETE)
+        return Result(run, furthest, self._seen, self._faults, end)
 
     def _run(self, number: int) -> Explained:
         """The run to a point."""

@@ -60,13 +60,12 @@ class Product:
         self._shown = observed.shown
         self._highest = observed.highest
         self._needed = _needed(observed.events)
-        self._faults = frozenset(model.faults)
         self._last_back = {
             each.broker: position for position, each in enumerate(self.events) if isinstance(each, Back)
         }
         self._size = len(scope.sorts["Broker"])
         self.free = frozenset(model.free)
-        self.faults = self._faults
+        self.faults = frozenset(model.faults)
 
     def at(self, name: str) -> int:
         """Where a variable stands in a state; one of a process is a tuple by broker."""

@@ -13,7 +13,7 @@ from broker_files.metadata_image import MetadataImage
 from modelcheck.asking.overrides import Overrides, free_check
 from modelcheck.review.explain_log.observations import Decided, Observed
 from spec.frozen import frozen
-from spec.load import load
+from spec.load import loads, read
 
 # The level of the feature metadata.version from which on a cluster is of that release.
 RELEASES: tuple[tuple[int, str], ...] = (
@@ -49,8 +49,9 @@ class Setting:
 @cache
 def model() -> ir.Model:
     """The model of a partition with what an operator does."""
-    found = load(Path(__file__).with_name("observed.rsm"))
-    return next(each for each in found if each.name == "observed")
+    path = Path(__file__).with_name("observed.rsm")
+    (found,) = loads(read(path), str(path), only=("observed",))
+    return found
 
 
 def setting(

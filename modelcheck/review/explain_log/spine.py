@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from broker_files.batches import Batch
@@ -67,17 +67,22 @@ class Spine:
         return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
 
 
-def read_spine(folder: Path, place: Place) -> Spine | None:
-    """What a copy of the metadata log says of a partition; None where it says nothing of it.
+def read_spines(folder: Path, places: Sequence[Place]) -> list[tuple[Place, Spine]]:
+    """What a copy of the metadata log says of partitions; without those of which it says nothing.
 
-    Reads all segments that there are, behind the oldest snapshot that reaches them.
+    Reads all segments that there are, once, behind the oldest snapshot that reaches them.
     Raises `UnreadableError`.
     """
-    reading = _Reading(place)
+    image = MetadataImage()
+    readings = [_Reading(place, image) for place in places]
     for path, begins in _parts(folder):
         for each in entries(path, begins):
-            reading.take(each)
-    return reading.spine()
+            if isinstance(each, MetadataEntry):
+                image.apply(each.record)
+            for reading in readings:
+                reading.take(each)
+    spines = [(reading.place, reading.spine()) for reading in readings]
+    return [(place, spine) for place, spine in spines if spine is not None]
 
 
 def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
@@ -95,11 +100,11 @@ def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 class _Reading:
-    """What was read so far of a partition."""
+    """What was read so far of a partition; `image` is what all records up to here come to."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, image: MetadataImage) -> None:
         self.place = place
-        self.image = MetadataImage()
+        self.image = image
         self.state: PartitionCreated | None = None
         self.events: list[Event] = []
         self.epochs: list[tuple[int, int]] = []
@@ -112,12 +117,11 @@ class _Reading:
         self._renewed: dict[int, bool | None] = {}
 
     def take(self, each: MetadataEntry | Batch | Damage) -> None:
-        """One record more."""
+        """One record more, which the image has."""
         match each:
             case Damage():
                 self.counted["damaged"] += 1
             case MetadataEntry():
-                self.image.apply(each.record)
                 self.counted[self._count(each)] += 1
             case _:
                 pass
@@ -156,7 +160,7 @@ class _Reading:
 
     def _partition(self, entry: MetadataEntry) -> bool:
         """Whether the partition's state is told here; what changed becomes an observation."""
-        state = self.image.by_place().get(self.place)
+        state = self.image.at(self.place)
         if state is None or state is self.state:
             return False
         before, self.state = self.state, state

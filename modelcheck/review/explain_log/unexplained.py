@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
-from modelcheck.review.explain_log.finding import Finding, Limits, Result, fewest
+from modelcheck.review.explain_log.finding import Finding, Limits, Result, Told
 from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
 from modelcheck.review.explain_log.product import RETURNS, Point, Product
 from modelcheck.review.explain_log.setting import Setting
@@ -20,47 +20,42 @@ POINTS, TOLD = 50, 3  # points that are looked at, and actions that are told of
 class Unexplained:
     """The first observation that no run explains together with those before it, and what comes nearest.
 
-    `nearest` are sentences; `sure` says that the search for a run with it came to its end.
+    `nearest` are sentences.
     """
 
     evidence: Evidence
     nearest: tuple[str, ...]
-    sure: bool
 
 
-def found_by(
-    setting: Setting, observed: Observed, limits: Limits, told: Callable[[int, int, int], None]
-) -> Result:
-    """The search for a run that explains all; where the metadata log alone has none, that is known sooner."""
-    alone = Finding(Product(setting.model, setting.scope, replace(observed, ends={})), limits, told).run()
-    if alone.run is None:
-        return alone
-    return fewest(Product(setting.model, setting.scope, observed), limits, told)
+def of_log_alone(setting: Setting, observed: Observed, limits: Limits, told: Told) -> Result:
+    """The search for a run that explains the metadata log; where it has none, that is known sooner."""
+    return Finding(_product(setting, replace(observed, ends={})), limits, told).run()
 
 
 def first_unexplained(
-    setting: Setting, observed: Observed, limits: Limits, told: Callable[[int, int, int], None]
+    setting: Setting, observed: Observed, alone: Result, limits: Limits, told: Told
 ) -> Unexplained | None:
     """The first observation that no run explains: of the metadata log, then of one directory after the other.
 
-    Costs a search for the metadata log alone, and one more for each part of a directory.  None where a search
-    came to no end and so nothing can be said.
+    `alone` is the search for the metadata log alone; costs one more for each part of a directory.
+    None where a search came to no end and so nothing can be said.
     """
+    if alone.run is None:
+        return _in_spine(_product(setting, replace(observed, ends={})), alone)
     for part, evidence in _parts(observed):
-        product = Product(setting.model, setting.scope, part)
-        result = Finding(product, limits, told).run()
-        if result.run is not None:
-            continue
-        if evidence is not None:
-            return Unexplained(evidence, (), result.complete) if result.complete else None
-        return _in_spine(product, result)
+        result = Finding(_product(setting, part), limits, told).run()
+        if result.run is None:
+            return Unexplained(evidence, ()) if result.complete else None
     return None
 
 
-def _parts(observed: Observed) -> Iterator[tuple[Observed, Evidence | None]]:
-    """Fewer observations first: the metadata log alone, then each part of each directory besides."""
+def _product(setting: Setting, observed: Observed) -> Product:
+    return Product(setting.model, setting.scope, observed)
+
+
+def _parts(observed: Observed) -> Iterator[tuple[Observed, Evidence]]:
+    """Fewer observations first: beside the metadata log each part of one directory after the other."""
     ends: dict[int, Ended] = {}
-    yield replace(observed, ends={}), None
     for broker, end in observed.ends.items():
         bare = replace(end, log=None, mark=0, left=Left.UNKNOWN, folder=False)
         steps = (
@@ -81,7 +76,7 @@ def _in_spine(product: Product, result: Result) -> Unexplained | None:
     told = dict.fromkeys(
         sentence for point in result.furthest[:POINTS] for sentence in _nearest(product, point, event)
     )
-    return Unexplained(event.evidence, tuple(told)[:TOLD], sure=True)
+    return Unexplained(event.evidence, tuple(told)[:TOLD])
 
 
 def _nearest(product: Product, point: Point, event: Event) -> Iterator[str]:
