@@ -63,6 +63,11 @@ class SpecError(Exception):
         super().__init__("\n".join(render(d) for d in self.diagnostics))
 
 
+def mistyped(option: str, text: str, message: str, help_: str = "", code: str = "R0903") -> SpecError:
+    """A mistake in what was given for an option, or as an argument, marked as a whole."""
+    return SpecError([Diagnostic(code, Source(option, text), Span(0, len(text)), message, help=help_)])
+
+
 def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
     """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same)."""
     others = sorted(set(known) - {name})

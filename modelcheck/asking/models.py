@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from counterexamples.pictures.roles import NAMES, Part, parts_of, roles
-from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.diagnostics import mistyped, suggest
 from spec.ir import Check, Model, Property
-from spec.source import Source, Span
 
 
 def pick_model(models: tuple[Model, ...], name: str | None) -> Model:
@@ -61,18 +60,16 @@ def _parts(model: Model, parts: list[Part], option: str, name: str) -> tuple[Par
     playing = [found.whole.get(name), *(found.field(sort, name) for sort in found.sorts)]
     if not ending and any(playing):
         return tuple(part for part in playing if part is not None)
-    where = Source(option, name)
     if ending:
         what = f"{model.name} has several parts `{name}`"
         help_ = f"write one of {', '.join(ending)}"
     else:
         what = f"{model.name} has no variable, field or role `{name}`"
         help_ = suggest(name, [*spelt, *NAMES]) or f"it has {', '.join(spelt)}"
-    raise SpecError([Diagnostic("R0902", where, Span(0, len(name)), what, help=help_)])
+    raise mistyped(option, name, what, help_, "R0902")
 
 
 def _unknown(option: str, what: str, name: str, known: Sequence[Model | Check | Property]) -> NoReturn:
     names = [each.name for each in known]
     help_ = suggest(name, names) or (f"it has {', '.join(names)}" if names else "")
-    where = Source(option, name)
-    raise SpecError([Diagnostic("R0902", where, Span(0, len(name)), f"{what} `{name}`", help=help_)])
+    raise mistyped(option, name, f"{what} `{name}`", help_, "R0902")

@@ -223,6 +223,11 @@ def _one_of(option: Source, names: Sequence[str], text: str) -> int:
     return names.index(text)
 
 
+def as_typed(value: str | int | bool) -> str:  # noqa: FBT001 - a value
+    """A value as one types it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _number(option: Source, text: str, least: int, most: int) -> int:
     if not (text.removeprefix("-").isdecimal() and len(text) < 20 and least <= int(text) <= most):
         _wrong(option, f"`{text}` is not a whole number from {least} to {most}")

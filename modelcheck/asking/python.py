@@ -18,7 +18,7 @@ from modelcheck.answers.formats import FORMATS, Asked, as_file
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
-from modelcheck.asking.overrides import Overrides, apply, one_check, only, put
+from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put
 from modelcheck.asking.sweep import Answer, Axis, Orders, Point, Processes, points
 from modelcheck.asking.unmet import broken_assumptions, cannot_start
 from modelcheck.contract.engine import Limits
@@ -27,10 +27,9 @@ from modelcheck.contract.result import Outcome, Unknown
 from modelcheck.contract.wording import verdict_name
 from modelcheck.engines.registry import ENGINES
 from modelcheck.storage.files import LARGEST_TRACE, read_text
-from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.diagnostics import mistyped, suggest
 from spec.ir import Check, Model
 from spec.load import load as load_models
-from spec.source import Source, Span
 from spec.values import ModelError
 
 Subject = str | Path | Model | Sequence[Model]
@@ -76,7 +75,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     """
     if engine is not None and engine not in ENGINES:
         help_ = suggest(engine, ENGINES) or f"the engines are {', '.join(ENGINES)}"
-        raise _wrong("engine", engine, f"there is no engine `{engine}`", help_)
+        raise mistyped("engine", engine, f"there is no engine `{engine}`", help_)
     models, given = _models(model), _given(scope, config, faults, release)
     if isinstance(check, Check):
         asked = next((each for each in models if check in each.checks), models[0])
@@ -126,7 +125,7 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     models = _models(model)
     names = [] if check is None else [check]
     checks = pick_checks(models, names) if any(each.checks for each in models) else []
-    axes = [Axis(name, tuple(map(_text, values))) for name, values in vary.items()]
+    axes = [Axis(name, tuple(map(as_typed, values))) for name, values in vary.items()]
     given = _given(scope, config, faults, None)
     asked = points(models, checks, axes, given, of=of, properties=properties)
     answers = dict(Processes().answers(asked, Orders(Limits(states, seconds), symmetry)))
@@ -150,14 +149,16 @@ def draw(
     """
     if form not in FORMATS:
         message = f"there is no format `{form}`"
-        raise _wrong("draw", form, message, suggest(form, FORMATS) or f"the formats are {', '.join(FORMATS)}")
+        raise mistyped(
+            "draw", form, message, suggest(form, FORMATS) or f"the formats are {', '.join(FORMATS)}"
+        )
     last = len(trace.steps)
     if steps is not None and not (FORMATS[form].parts and 1 <= steps.start < steps.stop <= last + 1):
-        raise _wrong("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
+        raise mistyped("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
     try:
         return as_file(FORMATS[form].draw(Asked(trace, steps, explain)))
     except (NoRenderer, OSError) as refusal:
-        raise _wrong("draw", form, str(refusal)) from None
+        raise mistyped("draw", form, str(refusal)) from None
 
 
 def replay(
@@ -200,25 +201,16 @@ def _given(
     if isinstance(faults, Mapping):
         faults = ",".join(f"{name}={'any' if most is None else most}" for name, most in faults.items())
     return Overrides(
-        tuple(f"{name}={_text(value)}" for name, value in (scope or {}).items()),
-        tuple(f"{name}={_text(value)}" for name, value in (config or {}).items()),
+        tuple(f"{name}={as_typed(value)}" for name, value in (scope or {}).items()),
+        tuple(f"{name}={as_typed(value)}" for name, value in (config or {}).items()),
         None if faults is None else str(faults),
         release,
     )
 
 
-def _text(value: Value) -> str:
-    """A value as the language has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _wrong(what: str, given: str, message: str, help_: str = "") -> SpecError:
-    return SpecError([Diagnostic("R0903", Source(what, given), Span(0, len(given)), message, help=help_)])
-
-
 def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]], point: Point) -> Row:
     """The values at a point as they were given, and not as texts."""
-    of = [{_text(value): value for value in each} for each in values]
+    of = [{as_typed(value): value for value in each} for each in values]
     return {name: of[n][point.values[n]] for n, name in enumerate(vary)}
 
 

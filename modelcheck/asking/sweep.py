@@ -23,10 +23,9 @@ from modelcheck.engines.registry import engine
 from modelcheck.processes.cores import cores
 from modelcheck.processes.memory import SHARE, available, resident
 from modelcheck.processes.workers import Workers
-from spec.diagnostics import Diagnostic, SpecError
+from spec.diagnostics import mistyped
 from spec.frozen import frozen
 from spec.ir import Check, Model
-from spec.source import Source, Span
 from spec.values import ModelError
 
 MOST_POINTS = 10_000
@@ -203,4 +202,4 @@ class Processes:
 
 
 def _wrong(text: str, message: str, option: str = "--vary") -> None:
-    raise SpecError([Diagnostic("R0903", Source(option, text), Span(0, len(text)), message)])
+    raise mistyped(option, text, message)

@@ -18,8 +18,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
-from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.source import Source, Span
+from spec.diagnostics import mistyped, suggest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,9 +87,6 @@ def _picked(known: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
         if name.lower() not in by_name:
             listed = [claim.name for claim in known]
             help_ = suggest(name, listed) or f"there are {', '.join(listed)}"
-            what = f"no claim is called `{name}`"
-            raise SpecError(
-                [Diagnostic("R0902", Source("claims", name), Span(0, len(name)), what, help=help_)]
-            )
+            raise mistyped("claims", name, f"no claim is called `{name}`", help_, "R0902")
     wanted = {name.lower() for name in names}
     return [claim for key, claim in by_name.items() if not wanted or key in wanted]

@@ -18,8 +18,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
-from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.source import Source, Span
+from spec.diagnostics import mistyped, suggest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +102,5 @@ def _named(known: Comparison, names: Sequence[str]) -> list[str]:
         if name not in listed:
             help_ = suggest(name, listed) or f"there are {', '.join(listed)}"
             what = f"nothing that is compared is called `{name}`"
-            where = Source("protocols", name)
-            raise SpecError([Diagnostic("R0902", where, Span(0, len(name)), what, help=help_)])
+            raise mistyped("protocols", name, what, help_, "R0902")
     return list(dict.fromkeys(names)) or listed

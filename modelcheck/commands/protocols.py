@@ -9,10 +9,9 @@ from counterexamples.lines import Line, Piece, Role, count, line, packed, wrappe
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import plural, wish
 from modelcheck.storage.output import Output
-from spec.diagnostics import Diagnostic, SpecError
+from spec.diagnostics import mistyped
 from spec.ir import Expect, ExpectCount, ExpectTaken, ExpectVerdict
 from spec.library import Question, Shipped, names, near, shipped, text
-from spec.source import Source, Span
 
 LABEL = 13  # columns before what a label is of
 GOOD, BAD = Piece("✓ ", Role.GOOD), Piece("✗ ", Role.BAD)
@@ -55,7 +54,7 @@ def _known(name: str) -> str:
         return name
     message = f"no protocol that comes with modelcheck is called `{name}`"
     help_ = near(name) or f"there are {', '.join(names())}"
-    raise SpecError([Diagnostic("R0902", Source("protocols", name), Span(0, len(name)), message, help=help_)])
+    raise mistyped("protocols", name, message, help_, "R0902")
 
 
 def _list(output: Output, *, as_data: bool) -> None:

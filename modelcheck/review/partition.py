@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import spec.ir as ir
-from modelcheck.review.releases import ACKS, kafka
+from modelcheck.review.releases import ACKS, kafka, value_of
 from modelcheck.review.settings import Settings
 from modelcheck.review.switches import Controller, Flush, Storage, Truncation
 from spec.frozen import frozen
-from spec.types import Enum
 
 MOST_BROKERS = 7
 MOST_MOVES = 2
@@ -58,7 +57,7 @@ class Partition:
         """
         nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, SHARED) + self.moves}
         given = {**self.config, "moves": moves}
-        config = {entry.name: _value(entry, given[entry.name]) for entry in self.model.configs}
+        config = {entry.name: value_of(entry, given[entry.name]) for entry in self.model.configs}
         return ir.Scope({"Broker": self.names}, nats, {}, config)
 
 
@@ -103,12 +102,3 @@ def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
     ids = settings.topic.partitions[0].replicas if settings.topic and settings.topic.partitions else ()
     numbers = ids if len(set(ids)) == replicas else range(1, replicas + 1)
     return tuple(f"broker{number}" for number in numbers)
-
-
-def _value(entry: ir.ConfigEntry, plain: str | int | bool) -> ir.Value:  # noqa: FBT001 - a value
-    """A setting as the model's run-time value."""
-    match entry.type:
-        case Enum(_, members):
-            return members.index(str(plain))
-        case _:
-            return plain

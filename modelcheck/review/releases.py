@@ -62,6 +62,15 @@ def plain(found: ir.ConfigEntry, value: ir.Value) -> Plain:
             return number
 
 
+def value_of(found: ir.ConfigEntry, said: Plain) -> ir.Value:
+    """The value of an entry that plain words say: the other way round."""
+    match found.type:
+        case Enum(_, members):
+            return members.index(str(said))
+        case _:
+            return said
+
+
 def _began(name: str, value: Plain) -> str:
     found = entry(name)
     return next(first for first, each in found.defaults if plain(found, each) == value)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from enum import StrEnum
 
+from modelcheck.asking.overrides import as_typed
 from modelcheck.review.circumstances import facts_about
 from modelcheck.review.clients import Client
 from modelcheck.review.effective import Effective
@@ -94,7 +95,7 @@ class Known:
         found = self.values[key]
         if found.value is None:
             return f"{key}: {found.why}"
-        shown = str(found.value).lower() if isinstance(found.value, bool) else str(found.value)
+        shown = as_typed(found.value)
         return f"{key}={'never' if shown == NEVER else shown} ({found.why})"
 
     def given(self, key: str) -> str | None:

@@ -30,9 +30,8 @@ from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import scope_words
 from modelcheck.storage.output import Output
 from spec.codes import CODES
-from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.diagnostics import SpecError, mistyped, suggest
 from spec.diagnostics import as_json as mistake_json
-from spec.source import Source, Span
 
 Json = dict[str, Any]
 LARGEST = 200_000  # characters of a certificate that an answer may have
@@ -102,7 +101,7 @@ def _explain(request: Mapping[str, Any]) -> Json:
     entry = CODES.get(code.upper().strip("[]"))
     if entry is None:
         message, help_ = f"there is no code `{code}`", suggest(code.upper(), CODES)
-        raise SpecError([Diagnostic("R0902", Source("code", code), Span(0, len(code)), message, help=help_)])
+        raise mistyped("code", code, message, help_, "R0902")
     data = {"code": entry.code, "title": entry.title}
     return _answer(Exit.EXPECTED, f"{entry.code}: {entry.title}\n\n{entry.text}", "every model", data)
 

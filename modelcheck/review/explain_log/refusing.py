@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import spec.ir as ir
 from counterexamples.nearest import guard_text, refusing
 from counterexamples.trace import Trace
 from modelcheck.review.changes import REPLICAS, Change, in_words, single_changes
 from modelcheck.review.partition import Partition
-from modelcheck.review.releases import plain
+from modelcheck.review.releases import plain, value_of
 from modelcheck.review.versions import version
 from spec.frozen import frozen
 from spec.semantics import Machine, State, Step, Taken
-from spec.types import Enum
 
 
 @frozen
@@ -48,7 +46,7 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Re
 def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
     """Which step is refused, by which guard; or that nothing breaks; None where it breaks as it did."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
-    config = {**trace.scope.config, change.switch: _value(entry, change.after)}
+    config = {**trace.scope.config, change.switch: value_of(entry, change.after)}
     machine = Machine(trace.model, replace(trace.scope, config=config))
     state = trace.states[0]
     for number, step in enumerate(trace.steps, 1):
@@ -65,11 +63,3 @@ def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int |
 def _taken(machine: Machine, state: State, step: Step) -> State | None:
     found = machine.steps(state, actions=(step.action,), args=step.args)
     return next((each.state for each in found if isinstance(each, Taken) and each.step == step), None)
-
-
-def _value(entry: ir.ConfigEntry, after: str | int | bool) -> ir.Value:  # noqa: FBT001 - a value
-    match entry.type:
-        case Enum(_, members):
-            return members.index(str(after))
-        case _:
-            return after

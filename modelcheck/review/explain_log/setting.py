@@ -10,7 +10,7 @@ from pathlib import Path
 
 import spec.ir as ir
 from broker_files.metadata_image import MetadataImage
-from modelcheck.asking.overrides import Overrides, free_check
+from modelcheck.asking.overrides import Overrides, as_typed, free_check
 from modelcheck.review.explain_log.observations import Decided, Observed
 from spec.frozen import frozen
 from spec.load import loads, read
@@ -68,14 +68,14 @@ def setting(
         )
     number = int(least) if least is not None and least.isdecimal() else 1
     unclean = _was_unclean(observed)
-    config: Mapping[str, object] = {
+    config: Mapping[str, str | int | bool] = {
         "acks": ACKS[acks],
         "min_isr": max(1, min(number, len(observed.brokers), MOST_MIN_ISR)),
         "unclean": unclean or image.setting(topic, "unclean.leader.election.enable") == "true",
         "moves": _moves(observed),
         "elr": image.features.get("eligible.leader.replicas.version", 0) > 0,
     }
-    words = tuple(f"{name}={_word(value)}" for name, value in config.items())
+    words = tuple(f"{name}={as_typed(value)}" for name, value in config.items())
     scope = (
         f"Broker={len(observed.brokers)}",
         f"Epoch={observed.epochs}",
@@ -85,10 +85,6 @@ def setting(
     check = free_check(model(), Overrides(scope, (*words, *given), None, release.partition("-")[0]))
     named = replace(check.scope, sorts={"Broker": observed.brokers})
     return Setting(model(), named, release, tuple(assumed))
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _was_unclean(observed: Observed) -> bool:
