@@ -34,4 +34,9 @@ def _paragraphs(body: str) -> str:
     return "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in parts)
 
 
+def find(typed: str) -> Code | None:
+    """The code that somebody typed, in capitals or not, in brackets or not; None where there is none."""
+    return CODES.get(typed.upper().strip("[]"))
+
+
 CODES = _read(resources.files("spec").joinpath("codes.md").read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from counterexamples.html.page import Cell
 from counterexamples.html.questions import Scene, drawings
-from counterexamples.html.templates import environment, hashed, styles
+from counterexamples.html.templates import environment, policy, styles
 from spec.frozen import frozen
 
 
@@ -62,7 +62,6 @@ def compared_page(
             pairs=pairs,
             drawn=drawings((pair.title, pair.scenes) for pair in pairs),
             style=style,
-            policy=f"default-src 'none'; style-src '{hashed(style)}'; "
-            "img-src data:; base-uri 'none'; form-action 'none'",
+            policy=policy(style),
         )
     )

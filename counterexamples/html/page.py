@@ -8,7 +8,7 @@ from dataclasses import replace
 from counterexamples.ending import ending
 from counterexamples.explanation import Explanation
 from counterexamples.html.frames import Frame, frames, shown
-from counterexamples.html.templates import asset, environment, hashed, shapes, styles
+from counterexamples.html.templates import asset, environment, hashed, policy, shapes, styles
 from counterexamples.lines import Line, Role
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.picture import Picture
@@ -156,8 +156,7 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folde
         folded=folded,
         style=style,
         script=script,
-        policy=f"default-src 'none'; style-src '{hashed(style)}'; script-src '{hashed(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'",
+        policy=policy(style, f"script-src '{hashed(script)}'"),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from counterexamples.explanation import Explanation
-from counterexamples.html.templates import environment, hashed, shapes, styles
+from counterexamples.html.templates import environment, policy, shapes, styles
 from counterexamples.lines import Role
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.picture import Picture
@@ -82,8 +82,7 @@ def questions_page(questions: Sequence[Question], *, title: str, about: Sequence
             questions=questions,
             drawn=drawings((question.name, question.scenes) for question in questions),
             style=style,
-            policy=f"default-src 'none'; style-src '{hashed(style)}'; "
-            "img-src data:; base-uri 'none'; form-action 'none'",
+            policy=policy(style),
         )
     )
 

@@ -7,7 +7,7 @@ import json
 from base64 import b64encode
 from typing import Any
 
-from counterexamples.html.templates import asset, environment, hashed, styles
+from counterexamples.html.templates import asset, environment, hashed, policy, styles
 from counterexamples.lines import clean
 
 Json = Any
@@ -36,9 +36,11 @@ def play_page(code: bytes, told: Json) -> str:
         engine=engine,
         script=script,
         style=style,
-        policy=f"default-src 'none'; style-src '{hashed(style)}'; worker-src blob:; "
-        f"script-src '{hashed(engine)}' '{hashed(script)}' 'wasm-unsafe-eval'; "
-        "img-src data:; base-uri 'none'; form-action 'none'",
+        policy=policy(
+            style,
+            "worker-src blob:",
+            f"script-src '{hashed(engine)}' '{hashed(script)}' 'wasm-unsafe-eval'",
+        ),
     )
 
 

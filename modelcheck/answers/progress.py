@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import TextIO, assert_never
 
 from counterexamples.lines import count
@@ -22,6 +23,7 @@ from modelcheck.contract.report import (
 )
 from modelcheck.contract.wording import memory_words, seconds_words
 
+EVERY = 0.2  # seconds between two mentions
 CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
 
 
@@ -36,11 +38,19 @@ class ProgressLine:
         self._violated: list[str] = []
         self._beside: list[str] = []
         self._noted: set[NotKept] = set()
+        self._mentioned = monotonic()
 
     def begin(self, title: str) -> None:
         """From here on it is about something else; say so at once."""
         self._title, self._violated, self._beside = title, [], []
         self._draw(title)
+
+    def mention(self, title: str) -> None:
+        """It is about something else now; say so unless that was said of another thing just now."""
+        now = monotonic()
+        if now - self._mentioned > EVERY:
+            self._mentioned = now
+            self.begin(title)
 
     def tell(self, event: Event) -> None:
         """Write the line anew."""

@@ -49,3 +49,18 @@ def _scaled(text: str, units: dict[str, float], what: str) -> float:
     if not 0 < value < 1e18:
         raise argparse.ArgumentTypeError(f"`{text}` is not {what}")
     return value
+
+
+def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> None:
+    """`--max-states`, `--max-time` and `--max-memory` of each search; so many `states` where nobody says."""
+    add = parser.add_argument
+    most = "" if states is None else f" ({states:,})"
+    add(
+        "--max-states",
+        type=count,
+        default=states,
+        metavar="N",
+        help=f"give up each search beyond so many states{most}",
+    )
+    add("--max-time", type=seconds, metavar="T", help="give up each search after so long")
+    add("--max-memory", type=bytes_, metavar="M", help="give up each search beyond so much memory")

@@ -35,7 +35,6 @@ from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError
-from spec.frozen import frozen
 from spec.ir import Check, Model
 from spec.values import ModelError
 
@@ -44,44 +43,47 @@ START_UP = 2.0  # seconds that reading may always take
 add_arguments = arguments.add_arguments
 
 
-@frozen
-class _Found:
-    """What is found so far, also where a mistake ends the run; to be added to."""
-
-    outcomes: list[Outcome]
-    unasked: list[Unasked]
-
-
 def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     engine = engine_by(args)
     arguments.refuse_conflicts(args)
     files = arguments.files(args, output)
-    found = _Found([], [])
+    outcomes: list[Outcome] = []
+    unasked: list[Unasked] = []
+
+    def told() -> Report:
+        return of_outcomes(outcomes, unasked, strict=args.strict)
+
     try:
-        return _run(args, output, engine, files, found)
+        exits = _run(args, output, engine, files, outcomes, unasked)
     except SpecError as error:
         mistakes = of_mistakes(error)
-
-        def told() -> Report:
-            return joined([of_outcomes(found.outcomes, found.unasked, strict=args.strict), mistakes])
-
-        write_report(args, files, output, told, "check")
+        write_report(args, files, output, lambda: joined([told(), mistakes]), "check")
         raise
+    write_report(args, files, output, told, "check")
+    return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
 def _run(
-    args: argparse.Namespace, output: Output, engine: Engine | None, files: Files, found_all: _Found
-) -> int:
-    """Run the checks, and tell and write what comes of them."""
+    args: argparse.Namespace,
+    output: Output,
+    engine: Engine | None,
+    files: Files,
+    outcomes: list[Outcome],
+    unasked: list[Unasked],
+) -> set[Exit]:
+    """Run the checks, and tell and write what comes of them; the exits besides those of outcomes.
+
+    What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
+    """
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     timings = Timings(progress)
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
     if args.estimate:
-        return _estimate(output, progress, asked)
-    outcomes, unasked, exits = found_all.outcomes, found_all.unasked, set[Exit]()
+        return {_estimate(output, progress, asked)}
+    exits = set[Exit]()
     for (model, check), family in zip(asked, families(asked), strict=True):
         try:
             progress.begin(f"{model.name} · {check.name}")
@@ -121,8 +123,7 @@ def _run(
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
-    write_report(args, files, output, lambda: of_outcomes(outcomes, unasked, strict=args.strict), "check")
-    return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
+    return exits
 
 
 def _tell_runs(
@@ -143,7 +144,7 @@ def _rest(asked: list[Question]) -> list[Unasked]:
     return [Unasked(*each, Came.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
-def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> int:
+def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> Exit:
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
     for model, check in asked:
         title = f"{model.name} · {check.name}"

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import modelcheck.commands.amounts as amounts
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
 from modelcheck.asking.textbook.claims import Claim, Judgement, claims
 from modelcheck.asking.textbook.search import Decided, decided
 from modelcheck.asking.textbook.told import as_json, stories, summary, told
+from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
@@ -30,9 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-v", "--trace", action="store_true", help="tell the runs of all of them")
     add("--html", type=Path, metavar="FILE", help="write a page for a course: questions, and folded answers")
     add("--json", action="store_true", help="everything as JSON")
-    add("--max-states", type=amounts.count, metavar="N", help="give up each search beyond so many states")
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
-    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
+    add_limits(parser)
     add_draw_options(parser, "write each run in these formats (svg, mermaid, itf, …)")
 
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import modelcheck.commands.amounts as amounts
 from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
@@ -14,6 +13,7 @@ from modelcheck.asking.textbook.beside import pairs
 from modelcheck.asking.textbook.compared import Compared, compared
 from modelcheck.asking.textbook.comparison import Comparison, comparison
 from modelcheck.asking.textbook.table import as_csv, as_json, evidence, markdown, table
+from modelcheck.commands.amounts import add_limits
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
@@ -42,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything as JSON")
     form.add_argument("--markdown", action="store_true", help="the table alone, for a document")
-    add("--max-states", type=amounts.count, metavar="N", help="give up each search beyond so many states")
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
-    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
+    add_limits(parser)
     add_force(parser)
 
 

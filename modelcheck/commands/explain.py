@@ -7,7 +7,7 @@ import textwrap
 
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
-from spec.codes import CODES
+from spec.codes import CODES, find
 from spec.diagnostics import suggest
 
 
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         else:
             output.write("".join(f"{entry['code']}  {entry['title']}\n" for entry in entries))
         return Exit.EXPECTED
-    entry = CODES.get(args.code.upper().strip("[]"))
+    entry = find(args.code)
     if entry is None:
         near = suggest(args.code.upper(), CODES) or "`modelcheck explain` without a code lists all"
         output.tell(f"modelcheck: there is no code `{args.code}`; {near}")

@@ -6,7 +6,6 @@ import argparse
 import shutil
 from collections.abc import Iterator, Sequence
 
-import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
 from counterexamples.trace import Erred
@@ -14,6 +13,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.necessity.parts import Kind, Part
 from modelcheck.asking.necessity.search import LIMITS, Asked, Asking, Row
 from modelcheck.asking.necessity.told import as_json
+from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.commands.given import MODEL
 from modelcheck.contract.engine import Limits
@@ -41,10 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=KINDS,
         help="only parts of this kind; may be repeated",
     )
-    most = f"give up each search beyond so many states ({LIMITS.states:,})"
-    add("--max-states", type=amounts.count, default=LIMITS.states, metavar="N", help=most)
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
-    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
+    add_limits(parser, LIMITS.states)
     add("-v", "--trace", action="store_true", help="tell the run that each part prevents")
     add("--json", action="store_true", help="everything as JSON")
     add_draw_options(parser, "write the run that each part prevents in these formats (svg, mermaid, …)")

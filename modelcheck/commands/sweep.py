@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.sweep import Answer, Axis, Orders, Point, axis, points
+from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.engine import Limits
@@ -43,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--property", action="append", default=[], metavar="NAME", help="only this property; may be repeated")
     add_overrides(parser.add_argument_group("for all of them"))
     add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
-    add("--max-states", type=amounts.count, metavar="N", help="give up each search beyond so many states")
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up each search after so long")
-    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up each search beyond so much memory")
+    add_limits(parser)
     add("--engine", choices=CREWS, default="explicit", help="explicit: on this machine; spark: on a cluster")
     for flag in OF_SPARK:
         add(flag, **OPTIONS[flag].about)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from modelcheck.cli import main
+
+CLUSTERS = Path(__file__).parent.parent / "broker_files" / "clusters"
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Callable[[str], Path]:
+    """`copied("power_loss")`: a copy of the directories of a real cluster, which a test may damage."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(CLUSTERS / name, tmp_path / name))
+
+    return copy
 
 
 @pytest.fixture

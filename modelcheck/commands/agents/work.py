@@ -29,7 +29,7 @@ from modelcheck.contract.result import Outcome
 from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import scope_words
 from modelcheck.storage.output import Output
-from spec.codes import CODES
+from spec.codes import CODES, find
 from spec.diagnostics import SpecError, mistyped, suggest
 from spec.diagnostics import as_json as mistake_json
 
@@ -98,7 +98,7 @@ def _without_runs(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 def _explain(request: Mapping[str, Any]) -> Json:
     code = str(request["code"])
-    entry = CODES.get(code.upper().strip("[]"))
+    entry = find(code)
     if entry is None:
         message, help_ = f"there is no code `{code}`", suggest(code.upper(), CODES)
         raise mistyped("code", code, message, help_, "R0902")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
 
 from modelcheck.answers.progress import ProgressLine
@@ -14,8 +13,6 @@ from modelcheck.commands.at_rest.starting import Judged, judged, starting_order
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.wording import memory_words
 from modelcheck.storage.output import Output
-
-EVERY = 0.2  # seconds between two words of how far the reading is
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,15 +66,11 @@ class Reading:
     def __init__(self, output: Output) -> None:
         self._line = ProgressLine(output.err, "reading", columns=output.width)
         self._bytes = 0
-        self._last = time.monotonic()
 
     def tell(self, what: str, size: int) -> None:
         """So many bytes more were read, of this."""
         self._bytes += size
-        now = time.monotonic()
-        if now - self._last > EVERY:
-            self._last = now
-            self._line.begin(f"reading {what}, {memory_words(self._bytes)} so far")
+        self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")
 
     def clear(self) -> None:
         """Take the line away."""

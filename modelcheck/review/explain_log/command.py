@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
 from collections.abc import Sequence
 
 import modelcheck.commands.amounts as amounts
@@ -32,7 +31,6 @@ from spec.source import Source
 
 PLACE = re.compile(r"(.+)-(\d+)")
 MOST = 100_000  # states of a search
-EVERY = 0.2  # seconds between two words of how far it is
 MORE_FAULTS = 2  # that are looked for beside those that the directories show
 
 
@@ -197,11 +195,10 @@ class _Progress:
     def __init__(self, output: Output) -> None:
         self._line = ProgressLine(output.err, "reading", columns=output.width)
         self._of = ("", 0)
-        self._last = time.monotonic()
 
     def read(self, what: str, _size: int) -> None:
         """So much more was read, of this."""
-        self._say(f"reading {what}")
+        self._line.mention(f"reading {what}")
 
     def begin(self, what: str, events: int) -> None:
         """From here on it is about this partition."""
@@ -210,14 +207,10 @@ class _Progress:
     def tell(self, seen: int, faults: int, reached: int) -> None:
         """How far the search is."""
         what, events = self._of
-        self._say(f"{what}: {reached} of {events} observations explained, {faults} faults, {seen:,} points")
+        self._line.mention(
+            f"{what}: {reached} of {events} observations explained, {faults} faults, {seen:,} points"
+        )
 
     def clear(self) -> None:
         """Take the line away."""
         self._line.clear()
-
-    def _say(self, text: str) -> None:
-        now = time.monotonic()
-        if now - self._last > EVERY:
-            self._last = now
-            self._line.begin(text)

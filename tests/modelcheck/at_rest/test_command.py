@@ -17,16 +17,7 @@ from modelcheck.cli import main
 from modelcheck.commands.at_rest import gathered
 from modelcheck.contract.exits import Exit
 from tests.broker_files.written import batch, epochs, log
-
-CLUSTERS = Path(__file__).parent.parent.parent / "broker_files" / "clusters"
-
-
-@pytest.fixture
-def copied(tmp_path: Path) -> Callable[[str], Path]:
-    def copy(name: str) -> Path:
-        return Path(shutil.copytree(CLUSTERS / name, tmp_path / name))
-
-    return copy
+from tests.modelcheck.conftest import CLUSTERS
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:

@@ -17,20 +17,12 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.review.explain_log.product import Product
 from tests.broker_files.written import batch
+from tests.modelcheck.conftest import CLUSTERS
 
-CLUSTERS = Path(__file__).parent.parent.parent.parent / "broker_files" / "clusters"
 METADATA = Path("__cluster_metadata-0") / f"{0:020}.log"
 CHECKSUM = 17  # where a batch has it; what it is of comes behind
 LEADER = bytes([0x01, 0x04])  # tag 1, four bytes
 ISR_OF_ONE = bytes([0x00, 0x05, 0x02])  # tag 0, five bytes, an array of one
-
-
-@pytest.fixture
-def copied(tmp_path: Path) -> Callable[[str], Path]:
-    def copy(name: str) -> Path:
-        return Path(shutil.copytree(CLUSTERS / name, tmp_path / name))
-
-    return copy
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:

@@ -12,9 +12,9 @@ import pytest
 
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
+from tests.modelcheck.conftest import CLUSTERS
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
-CLUSTERS = Path(__file__).parent.parent.parent.parent / "broker_files" / "clusters"
 NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
 WORDS = {"stop": "shut_down", "kill -9": "crash"}
 
