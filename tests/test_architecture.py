@@ -28,6 +28,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "rich": ("counterexamples.terminal",),
     "yaml": ("modelcheck.review.readers.tree",),
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
+    "kafka": ("modelcheck.review.reproduce.client",),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "mcp": ("modelcheck.commands.agents.server",),
@@ -74,6 +75,7 @@ HEAVY = (
     "pyarrow",
     "mcp",
     "pydantic",
+    "kafka",
 )
 
 
