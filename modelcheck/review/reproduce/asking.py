@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
+import spec.library as library
 from counterexamples.itf.read import document
 from counterexamples.trace import Trace
 from modelcheck.api import check as run_check
@@ -13,15 +14,14 @@ from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, one_check
 from modelcheck.contract.report import Reporter
 from modelcheck.review.reproduce.attempt import Asked
-from modelcheck.review.reproduce.foretold import loses
 from modelcheck.review.reproduce.home import Home
 from modelcheck.review.reproduce.plan import CannotForce, Plan, can_drive, plan
-from modelcheck.review.reproduce.seen import View
+from modelcheck.review.reproduce.seen import Ending, View
 from modelcheck.review.reproduce.settings import at_brokers, settings
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Model, Scope
-from spec.load import load
+from spec.load import load, loads
 from spec.source import Source
 
 LOSSES = frozenset({"acknowledged_survive", "committed_on_leader"})
@@ -55,7 +55,7 @@ def wide(scope: Scope) -> Scope:
 def trace_in(path: str, check: str | None) -> Trace:
     """The run that a file has. Raises SpecError for one that is not driven."""
     found = document(read_text(path, largest=LARGEST_TRACE), path)
-    models = load("kafka")
+    models = loads(library.text("kafka"), "kafka")
     name = found.model or "kafka"
     if name not in {model.name for model in models}:
         _refuse_model(Source(path, found.source.text), name)
@@ -63,7 +63,7 @@ def trace_in(path: str, check: str | None) -> Trace:
     _refuse_undriven(model)
     scope = None if check is None else pick_check(model, check).scope
     trace = found.replayed(model, scope).trace
-    if not loses(View(trace.model, trace.scope), trace.states[-1]):
+    if not _loses(trace):
         message = "in the end of this run no record is lost that was acknowledged, and only that can be seen"
         raise SpecError([Diagnostic("R0921", Source(path, ""), None, message)])
     return trace
@@ -75,16 +75,20 @@ def counterexample(file: str, name: str | None, reporter: Reporter | None = None
     _refuse_undriven(model)
     outcome = run_check(model, check, reporter=reporter)
     losing = [each for each in traces(outcome.findings) if each.property in LOSSES]
-    if not losing or not loses(View(model, losing[0].scope), losing[0].states[-1]):
+    if not losing or not _loses(losing[0]):
         message = f"{check.name} has no run in which a record is lost that was acknowledged"
         help_ = f"give a check that has one, and this one with `--under {check.name}`"
         raise SpecError([Diagnostic("R0921", model.source, None, message, help=help_)])
     return losing[0]
 
 
+def _loses(trace: Trace) -> bool:
+    return View(trace.model, trace.scope).ending(trace.states[-1]) is Ending.LOST
+
+
 def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
     """The model and the scope of the other check, with room for what the run does."""
-    model, check = pick_checks(load("kafka"), [name])[0]
+    model, check = pick_checks(loads(library.text("kafka"), "kafka"), [name])[0]
     _refuse_undriven(model)
     own, other = trace.scope, check.scope
     if len(own.sorts["Broker"]) != len(other.sorts["Broker"]):
@@ -101,6 +105,6 @@ def _refuse_undriven(model: Model) -> None:
 
 
 def _refuse_model(source: Source, name: str) -> NoReturn:
-    ours = ", ".join(each.name for each in load("kafka") if can_drive(each))
+    ours = ", ".join(each.name for each in loads(library.text("kafka"), "kafka") if can_drive(each))
     message = f"`{name}` is no model of a partition of Kafka, and only runs of such models are driven"
     raise SpecError([Diagnostic("R0921", source, None, message, help=f"these are: {ours}")])

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
+from modelcheck.review.reproduce.client import Unanswered
 from modelcheck.review.reproduce.cluster import Cluster, NotStarted
 from modelcheck.review.reproduce.drive import Driver, How, Run
 from modelcheck.review.reproduce.foretold import Foretold, foretell
 from modelcheck.review.reproduce.home import Home
 from modelcheck.review.reproduce.plan import CannotForce, Plan
+from modelcheck.review.reproduce.seen import Ending
 from modelcheck.review.reproduce.settings import Settings
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -50,10 +52,10 @@ class Asked:
         return self.under is not None
 
     @property
-    def foretold(self) -> frozenset[bool]:
-        """Whether a record is lost, as the model says; both where that depends."""
+    def foretold(self) -> frozenset[Ending]:
+        """How it ends, as the model says; several where that depends."""
         if not self.freely:
-            return frozenset({True})
+            return frozenset({Ending.LOST})
         return foretell(self.plan.phases, self.model, self.scope, self.plan.trace.states[0])
 
 
@@ -63,7 +65,7 @@ class Attempt:
 
     asked: Asked
     version: str
-    foretold: frozenset[bool]
+    foretold: frozenset[Ending]
     runs: tuple[Run, ...]
     problem: CannotForce | None = None
 
@@ -80,9 +82,10 @@ class Attempt:
     @property
     def is_as_foretold(self) -> bool:
         """Whether the cluster did what the model says, as far as it says anything."""
-        lost = any(run.lost for run in self.runs)
+        if not self.asked.freely:
+            return self.came is Came.REPRODUCED
         strange = any(end.how is How.OTHERWISE for run in self.runs for end in run.ends)
-        return bool(self.runs) and lost in self.foretold and not (strange and not lost)
+        return bool(self.runs) and not strange and all(run.ending in self.foretold for run in self.runs)
 
 
 def attempt(
@@ -108,7 +111,7 @@ def attempt(
                     yield driver.run()
             except NotStarted as ended:
                 raise ended.diagnostic() from None
-            except TimeoutError as late:
+            except (TimeoutError, Unanswered) as late:
                 source = Source("--kafka-home", "")
                 raise SpecError([Diagnostic("R0922", source, None, str(late))]) from None
 

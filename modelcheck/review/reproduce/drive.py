@@ -16,6 +16,7 @@ from modelcheck.review.reproduce.seen import (
     OTHER,
     RECORD,
     Difference,
+    Ending,
     Seen,
     cut_log,
     image,
@@ -82,6 +83,13 @@ class Run:
         return tuple(each for each in self.acked if each not in {*self.kept, *(self.given or ())})
 
     @property
+    def ending(self) -> Ending:
+        """What became of the records that were acknowledged."""
+        if self.kept is None:
+            return Ending.NOBODY_LEADS
+        return Ending.LOST if self.lost else Ending.KEPT
+
+    @property
     def first_otherwise(self) -> PhaseEnd | None:
         """The first phase that did not go as it was said."""
         usual = {How.AS_THE_RUN, How.AS_THE_MODEL}
@@ -115,9 +123,9 @@ class Driver:
     # ------------------------------------------------------------------ the whole
 
     def run(self) -> Run:
-        """All phases, then what is left. Raises NotStarted, KafkaError or TimeoutError where that fails."""
+        """All phases, then what is left. Raises NotStarted, Unanswered or TimeoutError where that fails."""
+        client.begin()
         began = time.monotonic()
-        client.silence()
         try:
             self._start()
             ends = []
@@ -147,7 +155,10 @@ class Driver:
 
     def _writes(self, node: int) -> bool:
         """Whether a record of no importance is taken by all replicas."""
-        sent = client.send(self._cluster.client(node), OTHER, "all")
+        try:
+            sent = client.send(self._cluster.client(node), OTHER, "all")
+        except client.Unanswered:
+            return False
         until(lambda: sent.is_answered, ANSWERED)
         sent.close()
         return sent.is_acknowledged
@@ -243,7 +254,7 @@ class Driver:
             self._cluster.check()
             try:
                 found.append(client.read(self._cluster.client(node)))
-            except client.KafkaError:
+            except client.Unanswered:
                 return False
             return True
 

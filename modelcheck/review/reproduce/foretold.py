@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from modelcheck.review.reproduce.plan import BY_ITSELF, Phase
-from modelcheck.review.reproduce.seen import Seen, View
+from modelcheck.review.reproduce.seen import Ending, Seen, View
 from spec.ir import Model, Scope
 from spec.semantics import Machine, State, Step, Taken
 
@@ -76,9 +76,9 @@ class Foretold:
         return any(not self._may[state] for state in self._seen.get(seen, ()))
 
     @property
-    def endings(self) -> frozenset[bool]:
-        """Whether a record is lost in the states in which the model may be."""
-        return frozenset(loses(self.view, state) for state in self._now)
+    def endings(self) -> frozenset[Ending]:
+        """What became of the records in the states in which the model may be."""
+        return frozenset(map(self.view.ending, self._now))
 
     def settle(self) -> None:
         """All has happened that happens by itself."""
@@ -115,16 +115,8 @@ def _pair(step: Step) -> tuple[object, ...]:
             return ()
 
 
-def loses(view: View, state: State) -> bool:
-    """Whether somebody leads in a state who lacks a record that was acknowledged."""
-    seen = view.seen(state)
-    return (
-        seen.leader is not None and seen.leader in seen.up and not seen.acked <= set(seen.logs[seen.leader])
-    )
-
-
-def foretell(phases: Iterable[Phase], model: Model, scope: Scope, start: State) -> frozenset[bool]:
-    """What the model says of the end: True where a record is lost, both where it depends.
+def foretell(phases: Iterable[Phase], model: Model, scope: Scope, start: State) -> frozenset[Ending]:
+    """How the run may end, as the model says; several where it depends on what comes first.
 
     Each phase is done as far as the model takes it, and what follows by itself has followed.
     """

@@ -8,7 +8,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
 from modelcheck.review.reproduce.drive import How, PhaseEnd, Run
 from modelcheck.review.reproduce.plan import Phase
-from modelcheck.review.reproduce.seen import NODES, View
+from modelcheck.review.reproduce.seen import NODES, Ending, View
 from spec.semantics import Machine, Step
 
 MARKS = {
@@ -25,9 +25,9 @@ ROLES = {
     Came.SURVIVED: Role.GOOD,
 }
 FORETOLD = {
-    frozenset({True}): "the record is lost",
-    frozenset({False}): "nothing is lost",
-    frozenset({True, False}): "it depends on what comes first",
+    Ending.LOST: "what was acknowledged is lost",
+    Ending.KEPT: "nothing is lost",
+    Ending.NOBODY_LEADS: "nobody leads",
 }
 
 
@@ -60,6 +60,11 @@ def headline(found: Attempt) -> str:
     return (
         f"{asked.plan.trace.model.name} · {name}{under} on Kafka {found.version}: {found.came.value}{times}"
     )
+
+
+def foretold_words(found: Attempt) -> str:
+    """How it ends, as the model says."""
+    return ", or ".join(words for ending, words in FORETOLD.items() if ending in found.foretold)
 
 
 def telling(found: Attempt) -> Run | None:
@@ -95,7 +100,7 @@ def _ends(found: Attempt) -> Iterator[str]:
 def _differs(found: Attempt) -> Iterator[str]:
     """What the model said of it, and the first step that went otherwise."""
     if found.asked.freely:
-        yield f"The model says: {FORETOLD[found.foretold]}."
+        yield f"The model says: {foretold_words(found)}."
     run = telling(found)
     first = None if run is None else run.first_otherwise
     if first is not None:
@@ -181,7 +186,7 @@ def as_json(found: Attempt) -> dict[str, object]:
         "under": asked.under,
         "came": found.came.name.lower(),
         "as_foretold": found.is_as_foretold,
-        "foretold": {frozenset({True}): "lost", frozenset({False}): "kept"}.get(found.foretold, "depends"),
+        "foretold": sorted(each.value for each in found.foretold),
         "problem": None if found.problem is None else {"step": found.problem.step, "why": found.problem.why},
         "settings": list(asked.settings.words()),
         "order": [view.names[each] for each in asked.plan.order],
@@ -196,6 +201,7 @@ def _run_json(run: Run, view: View) -> dict[str, object]:
         "in_log_of_leader": None if run.kept is None else list(run.kept),
         "given_to_consumer": None if run.given is None else list(run.given),
         "lost": list(run.lost),
+        "ending": run.ending.value,
         "seconds": round(run.seconds, 1),
         "phases": [
             {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from pathlib import Path
 
 from broker_files.batches import Batch, read_batches
@@ -19,6 +20,14 @@ from spec.semantics import State
 RECORD = "record "
 OTHER = "other traffic"
 NODES = 1  # the number of the model's first broker
+
+
+class Ending(Enum):
+    """What became of the records that were acknowledged."""
+
+    LOST = "lost"
+    KEPT = "kept"
+    NOBODY_LEADS = "nobody leads"
 
 
 @frozen
@@ -71,6 +80,13 @@ class View:
             tuple(tuple(record for _, record in log) for log in state[at["Broker.log"]]),
             state[at["acked"]],
         )
+
+    def ending(self, state: State) -> Ending:
+        """Whether the leader of a state has all that was acknowledged."""
+        seen = self.seen(state)
+        if seen.leader is None or seen.leader not in seen.up:
+            return Ending.NOBODY_LEADS
+        return Ending.KEPT if seen.acked <= set(seen.logs[seen.leader]) else Ending.LOST
 
     def differences(self, model: Seen, cluster: Seen) -> tuple[Difference, ...]:
         """The parts in which a cluster is not as the model says."""

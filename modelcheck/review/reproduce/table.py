@@ -15,7 +15,7 @@ from pathlib import Path
 
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.review.reproduce.asking import asked, counterexample
-from modelcheck.review.reproduce.attempt import Attempt, Came, attempt
+from modelcheck.review.reproduce.attempt import Attempt, attempt
 from modelcheck.review.reproduce.home import Home, find
 from modelcheck.review.reproduce.report import telling
 from modelcheck.storage.files import save_text
@@ -27,6 +27,7 @@ RESULTS = HERE / "predictions.json"
 PAGE = HERE / "README.md"
 BEGIN, END = "<!-- predictions -->", "<!-- end of predictions -->"
 NOT_THERE = "R0921"
+NOT_ON_IT = "not there"  # the release has not got the settings
 Results = dict[str, dict[str, dict[str, str]]]
 
 
@@ -105,23 +106,22 @@ def tried(prediction: Prediction, home: Home, tell: Callable[[str], None]) -> Ma
     except SpecError as error:
         if [each.code for each in error.diagnostics] != [NOT_THERE]:
             raise
-        return {"model": "", "cluster": "not there"}
+        return {"model": "", "cluster": NOT_ON_IT}
     runs = () if problem else tuple(attempt(wish, home, times=1, keep=None, tell=tell))
     return told(Attempt(wish, home.version, wish.foretold, runs, problem))
 
 
 def told(found: Attempt) -> Mapping[str, str]:
     """What the model says, what the cluster did, and where it first went otherwise."""
-    says = {frozenset({True}): "lost", frozenset({False}): "kept"}.get(found.foretold, "either")
     run = telling(found)
-    did = (
-        "could not" if run is None else "lost" if run.lost else "nobody leads" if run.kept is None else "kept"
-    )
+    cell = {
+        "model": " or ".join(sorted(each.value for each in found.foretold)),
+        "cluster": "could not" if run is None else run.ending.value,
+    }
     first = None if run is None else run.first_otherwise
-    cell = {"model": says, "cluster": did}
-    if found.came is not Came.COULD_NOT and first is not None and not found.is_as_foretold:
+    if first is not None and not found.is_as_foretold:
         cell["otherwise"] = "; ".join(
-            f"{each.part}: the model has {each.model}, the cluster {each.cluster}"
+            f"{each.part}: {each.model} in the model, {each.cluster} in the cluster"
             for each in first.differences
         )
     return cell
@@ -161,7 +161,7 @@ def _cell(cell: Mapping[str, str] | None) -> str:
     if cell is None:
         return ""
     did = cell["cluster"]
-    differs = cell["model"] not in {"", "either", did} and did != "could not"
+    differs = did not in {*cell["model"].split(" or "), "could not", NOT_ON_IT}
     return f"**{did}**" if differs else did
 
 

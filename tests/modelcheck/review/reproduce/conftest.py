@@ -47,7 +47,7 @@ def false_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     """A home whose programs are the lines of a shell script; the tool that formats does nothing."""
 
     def made(server: str) -> Path:
-        libs = tmp_path / "kafka" / "libs"
+        libs = tmp_path / "home" / "libs"
         libs.mkdir(parents=True)
         for name in ("kafka-clients-4.1.0.jar", "kafka_2.13-4.1.0.jar"):
             with zipfile.ZipFile(libs / name, "w") as jar:

@@ -9,9 +9,9 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.review.reproduce.foretold import foretell, loses
+from modelcheck.review.reproduce.foretold import foretell
 from modelcheck.review.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
-from modelcheck.review.reproduce.seen import View
+from modelcheck.review.reproduce.seen import Ending, View
 from spec.load import load
 from spec.semantics import Step
 
@@ -24,7 +24,7 @@ def planned(trace: Trace) -> Plan:
     return found
 
 
-def foretold(trace: Trace, under: str) -> frozenset[bool]:
+def foretold(trace: Trace, under: str) -> frozenset[Ending]:
     model, check = pick_checks(load("kafka"), [under])[0]
     return foretell(planned(trace).phases, model, check.scope, trace.states[0])
 
@@ -96,8 +96,8 @@ def test_models_of_something_else_are_not_driven() -> None:
 def test_a_run_ends_as_it_was_foretold(name: str, counterexample: Counterexample) -> None:
     trace = counterexample(name)
 
-    assert loses(View(trace.model, trace.scope), trace.states[-1])
-    assert True in foretold(trace, name)
+    assert View(trace.model, trace.scope).ending(trace.states[-1]) is Ending.LOST
+    assert Ending.LOST in foretold(trace, name)
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_a_run_ends_as_it_was_foretold(name: str, counterexample: Counterexample
 def test_under_another_configuration_nothing_is_lost(
     name: str, under: str, counterexample: Counterexample
 ) -> None:
-    assert foretold(counterexample(name), under) == {False}
+    assert Ending.LOST not in foretold(counterexample(name), under)
