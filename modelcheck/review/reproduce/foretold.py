@@ -25,6 +25,11 @@ class Foretold:
         self.wait(frozenset())
 
     @property
+    def is_known(self) -> bool:
+        """Whether the model may be anywhere: what was seen of the cluster it has."""
+        return bool(self._now)
+
+    @property
     def sent(self) -> int:
         """How many records the producer has sent."""
         found = self.view.of(self._now[0], "sent") if self._now else 0

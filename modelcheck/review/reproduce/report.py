@@ -16,6 +16,7 @@ MARKS = {
     How.AS_THE_MODEL: Piece("✓", Role.GOOD),
     How.OTHER_WAY: Piece("~", Role.UNSURE),
     How.OTHERWISE: Piece("✗", Role.BAD),
+    How.NOT_COMPARED: Piece("?", Role.DIM),
 }
 ROLES = {
     Came.REPRODUCED: Role.BAD,

@@ -85,6 +85,7 @@ class _NoCluster:
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modelcheck.review.reproduce.drive.PATIENCE", 0.3)
     monkeypatch.setattr("modelcheck.review.reproduce.drive.STEADY", 0.1)
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.LONGEST", 0.1)
     monkeypatch.setattr("modelcheck.review.reproduce.drive.EVERY", 0.02)
     monkeypatch.setattr("modelcheck.review.reproduce.drive.BETWEEN", 0.0)
     monkeypatch.setattr("modelcheck.review.reproduce.client.begin", lambda: None)
@@ -168,6 +169,21 @@ def test_under_another_configuration_only_what_is_done_is_asked_for(counterexamp
     assert found.is_as_foretold
     assert as_json(found)["foretold"] == ["kept"]
     assert told(found) == {"model": "kept", "cluster": "kept"}
+
+
+def test_under_another_configuration_all_is_done_whatever_the_cluster_does(
+    counterexample: Counterexample,
+) -> None:
+    asked = asked_of(counterexample("last_replica_standing"), "eligible_replicas")
+    first, *rest = as_in_the_run(asked)
+    strange = replace(first, logs=((), (), ()))
+    found = attempted(asked, [strange, *rest], (), (1,))
+    hows = [end.how for end in found.runs[0].ends]
+
+    assert hows[0] is How.OTHERWISE
+    assert set(hows[1:]) == {How.NOT_COMPARED}
+    assert len(hows) == len(asked.plan.phases)
+    assert told(found)["cluster"] == "lost"
 
 
 def test_a_record_that_is_lost_where_the_model_keeps_it_is_no_success(counterexample: Counterexample) -> None:
