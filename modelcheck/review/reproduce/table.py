@@ -67,6 +67,12 @@ PREDICTIONS = (
         "two_in_sync_eligible",
         at_brokers=True,
     ),
+    Prediction(
+        "last_replica",
+        "the same without eligible leader replicas",
+        "two_in_sync",
+        at_brokers=True,
+    ),
     Prediction("two_in_sync_earlier", "two replicas: the last in sync loses power, and leads again"),
     Prediction("two_in_sync_earlier", "the same with eligible leader replicas", "two_in_sync_eligible"),
     Prediction("last_replica_standing", "three replicas: the last in sync loses power, and leads again"),
