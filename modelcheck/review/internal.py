@@ -17,6 +17,7 @@ from modelcheck.review.catalogue import known
 from modelcheck.review.clients import JAVA, Client
 from modelcheck.review.effective import Effective, effective
 from modelcheck.review.found import Given, Kind, Layer, Reading, Topic
+from modelcheck.review.keys import Key
 from modelcheck.review.stated import Findings, Stated
 from modelcheck.review.versions import Version, of
 from spec.frozen import frozen
@@ -29,7 +30,7 @@ _OF_BROKERS = (Layer.BROKER_DYNAMIC, Layer.CLUSTER_DYNAMIC, Layer.BROKER_STATIC)
 
 @frozen
 class Internal:
-    """One of Kafka's own topics: what keys of the brokers decide of it, and what is fixed."""
+    """One of Kafka's own topics: what keys of the brokers decide of it, and what is fixed without them."""
 
     name: str
     first: Version
@@ -42,6 +43,7 @@ INTERNAL = (
         "__consumer_offsets",
         of(0, 8, 2),
         ((_FACTOR, "offsets.topic.replication.factor"), ("acks", "offsets.commit.required.acks")),
+        (("acks", "all"),),
     ),
     Internal(
         "__transaction_state",
@@ -91,8 +93,9 @@ def _without_producers(reading: Reading) -> Reading:
 
 def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, shown: bool) -> Reading:
     """What no file says of the topic, each where it is decided: at a setting, else in a text of ours."""
-    decided = {key: _decided(by, readings, release) for key, by in topic.decided}
-    values = {key: found.value for key, found in decided.items()} | dict(topic.fixed)
+    deciding = [(key, known(by)) for key, by in topic.decided]
+    decided = {key: _decided(by, readings, release) for key, by in deciding if by.exists_in(release)}
+    values = dict(topic.fixed) | {key: found.value for key, found in decided.items()}
     source = Source(
         f"Kafka {release} for {topic.name}", "".join(f"{key}={value}\n" for key, value in values.items())
     )
@@ -112,9 +115,7 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
     return Reading(source, Kind.TOPIC, tuple(given.values()), (made,))
 
 
-def _decided(by: str, readings: Sequence[Reading], release: Version) -> Effective:
+def _decided(key: Key, readings: Sequence[Reading], release: Version) -> Effective:
     """What counts for a key of the brokers."""
-    key = known(by)
-    names = key.names if key.exists_in(release) else ()
-    given = [one for reading in readings for one in reading.given if one.key in names]
+    given = [one for reading in readings for one in reading.given if one.key in key.names]
     return effective(key, given, release, Client(JAVA, release), Findings())
