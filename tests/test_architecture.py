@@ -32,6 +32,8 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "jinja2": ("counterexamples",),
     "mcp": ("modelcheck.commands.agents.server",),
     "pydantic": ("modelcheck.commands.agents.server",),
+    "pygls": ("modelcheck.commands.editors.server",),
+    "lsprotocol": ("modelcheck.commands.editors.server", "modelcheck.commands.editors.told"),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
     "pyarrow": ("spark_explore",),
@@ -74,6 +76,8 @@ HEAVY = (
     "pyarrow",
     "mcp",
     "pydantic",
+    "pygls",
+    "lsprotocol",
 )
 
 

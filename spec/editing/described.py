@@ -42,8 +42,9 @@ def described(known: Understood, names: Names, offset: int) -> Described | None:
     if not parts and span is not None and (of := known.types.get(span)) is not None:
         parts.append(f"`{of}`")
     for each in known.diagnostics:
-        if each.span is not None and each.source.name == known.whole.name and _touches(known, each.span, at):
-            span = span or each.span
+        place = known.told_at(each)
+        if place is not None and place.start <= offset <= max(place.end, place.start + 1):
+            span = span or Span(place.start + known.start, place.end + known.start)
             parts.append(explained(each.code))
     own = known.own(span) if span else None
     return Described(own, "\n\n---\n\n".join(parts)) if own and parts else None
@@ -160,8 +161,3 @@ def _of_language(word: str) -> list[str]:
 def _word(text: str, offset: int) -> Span | None:
     found = word_at(text, offset)
     return found if found.start < found.end else None
-
-
-def _touches(known: Understood, span: Span, at: int) -> bool:
-    start = 0 if known.protocol is not None else known.start
-    return span.start + start <= at <= max(span.end, span.start + 1) + start

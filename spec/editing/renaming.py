@@ -78,13 +78,8 @@ def rename(
     wrongs = [name for name, each in files.items() if each.diagnostics]
     if wrongs:
         return Refused(f"there are mistakes in `{wrongs[0]}`, which names it too")
-    places: dict[str, set[Span]] = {}
     before = {name: each.names() for name, each in files.items()}
-    for name, each in files.items():
-        for occurrence in before[name].every:
-            if each.place(occurrence.symbol.at) == home and occurrence.symbol.kind is found.symbol.kind:
-                file, at = each.place(occurrence.span)
-                places.setdefault(file, set()).add(at)
+    places = _places(files, before, home, found.symbol.kind)
     texts = {file: _changed(_text(files, file, read), spans, new) for file, spans in places.items()}
 
     def read_new(path: str) -> str:
@@ -102,6 +97,33 @@ def rename(
         if _structure(after.names()) != _structure(before[name]):
             return Refused(f"`{new}` would stand for something else in `{name}`")
     return Renamed({file: tuple(sorted(spans)) for file, spans in places.items()}, new)
+
+
+def places(
+    known: Understood, offset: int, others: Iterable[str], read: Read
+) -> Mapping[str, tuple[Span, ...]]:
+    """Every place that names what stands at an offset of the own text, by file; `others` as in `rename`."""
+    found = known.names().at(known.start + offset)
+    if found is None:
+        return {}
+    home = known.place(found.symbol.at)
+    files = _files(known, home[0], others, read)
+    names = {name: each.names() for name, each in files.items()}
+    every = _places(files, names, home, found.symbol.kind)
+    return {file: tuple(sorted(spans)) for file, spans in every.items()}
+
+
+def _places(
+    files: Mapping[str, Understood], names: Mapping[str, Names], home: tuple[str, Span], kind: Kind
+) -> dict[str, set[Span]]:
+    """The places that name what is declared at home."""
+    found: dict[str, set[Span]] = {}
+    for name, each in files.items():
+        for occurrence in names[name].every:
+            if each.place(occurrence.symbol.at) == home and occurrence.symbol.kind is kind:
+                file, at = each.place(occurrence.span)
+                found.setdefault(file, set()).add(at)
+    return found
 
 
 def _unusable(new: str, kind: Kind) -> Refused | None:

@@ -72,6 +72,12 @@ class Understood:
         start, name = max(part for part in parts if part[0] <= span.start)
         return name, Span(span.start - start, span.end - start)
 
+    def told_at(self, diagnostic: Diagnostic) -> Span | None:
+        """Where a mistake is in the own text; None where it is of all of it, or of another file."""
+        if diagnostic.span is None or diagnostic.source.text == self.source.text:
+            return diagnostic.span
+        return self.own(diagnostic.span) if diagnostic.source.text == self.whole.text else None
+
     def names(self) -> Names:
         """What each name means; takes about as long as to parse."""
         if self.protocol is None:
@@ -157,7 +163,9 @@ def _broken(
     known = Understood(source, source, None, diagnostics, (), {}, (), is_last=False)
     yield known
     try:
-        yield replace(_beside(source, read, diagnostics), diagnostics=diagnostics, is_last=True)
+        yield replace(
+            _beside(source, read, diagnostics), source=source, diagnostics=diagnostics, is_last=True
+        )
     except (SpecError, RecursionError):
         yield replace(known, is_last=True)
 
