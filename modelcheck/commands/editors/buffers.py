@@ -47,7 +47,7 @@ class Buffer:
         return self._names[1]
 
     def tree(self) -> s.Protocol | s.GoesOn | None:
-        """The tree of the text alone; where it does not parse, of what is known beside the mistake, if any."""
+        """The tree of the text alone; where it does not parse, of what is known beside the mistake."""
         if self._tree is None or self._tree[0] is not self.text:
             self._tree = (self.text, self._parsed())
         return self._tree[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import iscoroutinefunction
@@ -46,7 +47,8 @@ LANGUAGE = "rsm"
 
 def serve(background: str, seconds: float, memory: int | None) -> None:
     """Answer an editor on the standard streams until it leaves."""
-    made(background, seconds, memory).start_io()
+    given, taken = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")  # pygls closes what it is given
+    made(background, seconds, memory).start_io(given, taken)
 
 
 def made(background: str, seconds: float, memory: int | None) -> LanguageServer:
