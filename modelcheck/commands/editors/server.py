@@ -120,8 +120,8 @@ class _Desk:
 
     def initialize(self, _: lsp.InitializeParams) -> None:
         """Learn in what columns are counted."""
-        encoding = str(getattr(self._server.workspace.position_encoding, "value", "") or "utf-16")
-        self._buffers = Buffers(Unit(encoding), to_fs_path)
+        agreed = self._server.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
+        self._buffers = Buffers(Unit(lsp.PositionEncodingKind(agreed).value), to_fs_path)
 
     async def shutdown(self, _: None) -> None:
         """End everything that runs."""
