@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import spec.ir as ir
 import spec.types as t
 from spec.codes import CODES
 from spec.editing.manual import manual
@@ -94,22 +95,37 @@ def _type(known: Understood, symbol: Symbol, span: Span | None) -> t.Type | None
         return known.types[span]
     if symbol.at in known.types:
         return known.types[symbol.at]
-    for model in known.models:
-        for variable in model.variables:
-            if variable.name == symbol.name and symbol.kind in {Kind.VARIABLE, Kind.NETWORK}:
-                return variable.type
-            if variable.name == f"{symbol.of}.{symbol.name}" and isinstance(variable.type, t.Map):
-                return variable.type.value
-        for entry in model.configs:
-            if symbol.kind is Kind.CONFIG and entry.name == symbol.name:
-                return entry.type
-        named: tuple[t.Type, ...] = (
-            *model.sorts, *model.nats, *model.enums, *model.records, *model.unions
-        )  # fmt: skip
-        for of in named:
-            if symbol.kind in _TYPES and str(of) == symbol.name:
-                return of
-    return None
+    found = (of for model in known.models for of in _types_in(model, symbol))
+    return next(found, None)
+
+
+def _types_in(model: ir.Model, symbol: Symbol) -> Iterator[t.Type]:
+    """The type that a declaration gives a symbol."""
+    match symbol.kind:
+        case Kind.VARIABLE | Kind.NETWORK:
+            yield from (each.type for each in model.variables if each.name == symbol.name)
+        case Kind.CONFIG:
+            yield from (each.type for each in model.configs if each.name == symbol.name)
+        case Kind.FIELD:
+            name = f"{symbol.of}.{symbol.name}"
+            for each in model.variables:
+                if each.name == name and isinstance(each.type, t.Map):
+                    yield each.type.value
+            cases = (case for union in model.unions for case in union.cases)
+            for of in (*model.records, *cases):
+                if of.name == symbol.of:
+                    yield from (field.type for field in of.fields if field.name == symbol.name)
+        case _ if symbol.kind in _TYPES:
+            named: tuple[t.Type, ...] = (
+                *model.sorts,
+                *model.nats,
+                *model.enums,
+                *model.records,
+                *model.unions,
+            )
+            yield from (of for of in named if str(of) == symbol.name)
+        case _:
+            return
 
 
 def _sizes(known: Understood, of: t.Type, span: Span) -> str:

@@ -58,8 +58,9 @@ class Editor:
 
     def _of(self, version: int, count: int, uri: str) -> tuple[Any, ...] | None:
         told = self.told.get(uri)
-        is_it = told is not None and told.version == version and len(told.diagnostics) == count
-        return (*told.diagnostics,) if is_it else None
+        if told is None or told.version != version or len(told.diagnostics) != count:
+            return None
+        return (*told.diagnostics,)
 
     async def command(self, name: str, check: str, uri: str = URI) -> Json:
         from lsprotocol import types as lsp  # noqa: PLC0415 - as above
@@ -87,7 +88,7 @@ def session(use: Callable[[Editor], Awaitable[Json]], *options: str, encodings: 
     from pygls.lsp.client import LanguageClient  # noqa: PLC0415 - as above
 
     async def talk() -> Json:
-        client = LanguageClient("tests", "1")
+        client: Any = LanguageClient("tests", "1")
         editor = Editor(client)
         client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(
             lambda params: editor.told.__setitem__(params.uri, params)

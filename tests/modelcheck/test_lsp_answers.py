@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from spec.format import format_text
-from spec.load import read
+from spec.load import loads, read
 from tests.spec.editing.test_names import MODEL
 
 if find_spec("pygls") is None:
@@ -20,8 +21,9 @@ if find_spec("pygls") is None:
 
 import lsprotocol.types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
 
-from modelcheck.commands.editors.running import Answered
+from modelcheck.commands.editors.running import Answered, Asked, in_background
 from modelcheck.commands.editors.server import _Desk, made
 
 ANSWER = {
@@ -49,7 +51,7 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.stub = Stub(folder)
-        self.desk = _Desk(self.stub, "none", 5, None)  # type: ignore[arg-type] - what is asked of it is there
+        self.desk = _Desk(cast("LanguageServer", self.stub), "none", 5, None)
         self.folder = folder
 
     def uri(self, name: str = "small.rsm") -> str:
@@ -264,9 +266,9 @@ def test_formatting_changes_the_lines_that_differ(asks: Asks) -> None:
 def test_what_a_check_came_to_stands_beside_the_text(asks: Asks) -> None:
     def use(desk: Desk) -> Any:  # noqa: ANN401 - as above
         desk.open(MODEL)
-        desk.desk._runs._texts[desk.uri()] = SimpleNamespace(  # type: ignore[assignment] - as if it had run
-            states={"one": Answered(1, "the story", ANSWER)}, tasks={}
-        )
+        desk.desk._runs._texts[desk.uri()] = Asked(
+            {"one": Answered(1, "the story", ANSWER)}
+        )  # as if it had run
         document = lsp.TextDocumentIdentifier(desk.uri())
         lenses = desk.desk.lenses(lsp.CodeLensParams(document))
         everywhere = lsp.Range(lsp.Position(0, 0), lsp.Position(999, 0))
@@ -318,3 +320,118 @@ def test_the_server_says_what_it_can() -> None:
         *server.protocol.fm.commands
     }
     assert lsp.TEXT_DOCUMENT_CODE_LENS in server.protocol.fm.features
+
+
+def test_the_page_on_editors_names_every_command() -> None:
+    page = (Path(__file__).parents[2] / "editors" / "README.md").read_text(encoding="utf-8")
+    commands = made("none", 1, None).protocol.fm.commands
+
+    assert re.findall(r"^\| `(modelcheck\.\w+)`", page, re.MULTILINE) == list(commands)
+
+
+def test_hover_reads_well(asks: Asks, golden: Callable[[str, str], None]) -> None:
+    places = (
+        "votes:",
+        "Vote {",
+        "term: 0..3 }",
+        "leader,",
+        "terms(of",
+        "ask(n",
+        "calm",
+        "few:",
+        "bold",
+        "size",
+        "holds }",
+    )
+
+    def use(desk: Desk) -> str:
+        desk.open(MODEL)
+        found = [desk.desk.hover(lsp.HoverParams(**desk.at(MODEL, place))) for place in places]
+        texts = [
+            each.contents.value for each in found if each and isinstance(each.contents, lsp.MarkupContent)
+        ]
+        assert len(texts) == len(places)
+        return "\n\n=====\n\n".join(texts) + "\n"
+
+    golden("editors/hover.md", asks(use))
+
+
+def test_a_change_of_a_text_is_told_of_those_that_go_on_from_it(tmp_path: Path) -> None:
+    own = 'import "small.rsm"\n\ninvariant again: size(votes) >= 0\n'
+
+    async def use() -> list[int]:
+        desk = Desk(tmp_path)
+        desk.open(MODEL)
+        desk.open(own, "own.rsm")
+        counts = []
+        for text in (MODEL, MODEL.replace("votes", "ballots")):
+            document = lsp.VersionedTextDocumentIdentifier(uri=desk.uri(), version=2)
+            change = lsp.TextDocumentContentChangeWholeDocument(text)
+            desk.desk.changed(lsp.DidChangeTextDocumentParams(document, [change]))
+            await desk.desk._looks[desk.uri("own.rsm")]
+            counts.append(len(desk.stub.published[desk.uri("own.rsm")].diagnostics))
+        await desk.desk.shutdown(None)
+        return counts
+
+    assert asyncio.run(use()) == [0, 1]
+
+
+class Slow:
+    """Stands for processes that answer requests: each waits until it is ended."""
+
+    def __init__(self) -> None:
+        self.ended: list[str] = []
+
+    async def answer(self, request: dict[str, Any], _seconds: float, _folder: str) -> dict[str, Any]:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            self.ended.append(request["check"])
+        return {"exit": 0, "says": "", "data": ANSWER}
+
+
+@pytest.mark.parametrize("how", ["stop", "change", "close", "shutdown"])
+def test_a_check_that_runs_is_ended(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Slow()
+    monkeypatch.setattr("modelcheck.commands.agents.asked.answer", slow.answer)
+
+    async def use() -> str | None:
+        desk = Desk(tmp_path)
+        desk.open(MODEL)
+        desk.desk.run(desk.uri(), "one")
+        await asyncio.sleep(0.01)
+        document = lsp.TextDocumentIdentifier(desk.uri())
+        match how:
+            case "stop":
+                desk.desk.stop(desk.uri(), "one")
+            case "change":
+                renewed = lsp.VersionedTextDocumentIdentifier(uri=desk.uri(), version=2)
+                change = lsp.TextDocumentContentChangeWholeDocument(MODEL + "\n")
+                desk.desk.changed(lsp.DidChangeTextDocumentParams(renewed, [change]))
+            case "close":
+                desk.desk.closed(lsp.DidCloseTextDocumentParams(document))
+            case _:
+                await desk.desk.shutdown(None)
+        await asyncio.sleep(0.01)
+        titles = [
+            each.command.title for each in desk.desk.lenses(lsp.CodeLensParams(document)) if each.command
+        ]
+        await desk.desk.shutdown(None)
+        return titles[0] if titles else None
+
+    title = asyncio.run(use())
+
+    assert slow.ended == ["one"]
+    assert (title or "").startswith("? stopped" if how == "stop" else "run" if how != "close" else "")
+
+
+def test_checks_run_one_after_the_other_the_smallest_first() -> None:
+    models = loads(
+        MODEL
+        + "check two of bold { scope Node = 1 faults none }\ncheck three { scope Node = 5 faults none }\n"
+        "check four { scope Node = 3 faults none }\n"
+    )
+
+    assert list(in_background(models, "smallest")) == ["two", "four"]
+    assert list(in_background(models, "all")) == ["two", "one", "four", "three"]
+    assert list(in_background(models, "none")) == []
