@@ -112,7 +112,8 @@ def _types_in(model: ir.Model, symbol: Symbol) -> Iterator[t.Type]:
                 if each.name == name and isinstance(each.type, t.Map):
                     yield each.type.value
             cases = (case for union in model.unions for case in union.cases)
-            for of in (*model.records, *cases):
+            owners: tuple[t.Record | t.Case, ...] = (*model.records, *cases)
+            for of in owners:
                 if of.name == symbol.of:
                     yield from (field.type for field in of.fields if field.name == symbol.name)
         case _ if symbol.kind in _TYPES:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 
 import spec.library as library
@@ -18,7 +19,8 @@ from spec.editing.understood import Understood, understand
 from spec.parser import parse
 from spec.source import Source
 
-MOST_FILES = 200  # of a folder that are looked at
+MOST_FILES = 200  # of the folders of an editor that are looked at
+MOST_FOLDERS = 2_000
 Change = tuple[tuple[int, int], tuple[int, int], str]
 
 
@@ -164,7 +166,7 @@ def model_files(folders: list[str]) -> tuple[str, ...]:
     """The model files below some folders, a limited number of them; hidden folders are left out."""
     found: list[str] = []
     for folder in folders:
-        for at, inside, files in os.walk(folder):
+        for at, inside, files in islice(os.walk(folder), MOST_FOLDERS):
             inside[:] = sorted(each for each in inside if not each.startswith(".") and each != "node_modules")
             found += [str(Path(at) / each) for each in sorted(files) if each.endswith(library.SUFFIX)]
             if len(found) >= MOST_FILES:

@@ -35,6 +35,7 @@ from spec.editing.remedies import remedies
 from spec.editing.renaming import Refused, places, rename, renameable
 from spec.editing.understood import Understood
 from spec.format import format_text
+from spec.imports import goes_on
 from spec.parser import parse
 from spec.source import Source, Span
 
@@ -115,6 +116,7 @@ class _Desk:
         self._buffers = Buffers(Unit.UTF16, to_fs_path)
         self._runs = Runs(seconds, memory, self._found)
         self._looks: dict[str, asyncio.Task[None]] = {}
+        self._outlines: dict[str, tuple[str, tuple[Entry, ...]]] = {}
 
     # -------------------------------------------------------------- texts
 
@@ -230,7 +232,7 @@ class _Desk:
         """The files that go on from another one."""
         for name in self._files():
             with contextlib.suppress(SpecError):
-                if isinstance(parse(Source(name, self._buffers.read(name))), s.GoesOn):
+                if goes_on(self._buffers.read(name)):
                     yield name
 
     def _at(self, uri: str, position: lsp.Position) -> tuple[Buffer, int] | None:
@@ -299,13 +301,20 @@ class _Desk:
         for name in self._files():
             with contextlib.suppress(SpecError, RecursionError):
                 place = self._lines_of(name)
-                tree = parse(Source(name, self._buffers.read(name)))
-                for each, within in _every(outline(tree), "") if place is not None else ():
+                for each, within in _every(self._outline(name), ""):
                     if params.query.casefold() in each.name.casefold() and place is not None:
                         location = lsp.Location(place[0], told.range_of(place[1], each.at))
                         kind = told.SYMBOLS[each.kind]
                         found.append(lsp.WorkspaceSymbol(location, each.name, kind, container_name=within))
         return found[:MOST_SYMBOLS]
+
+    def _outline(self, name: str) -> tuple[Entry, ...]:
+        """The declarations of a file, kept until its text is another."""
+        text = self._buffers.read(name)
+        kept = self._outlines.get(name)
+        if kept is None or kept[0] != text:
+            kept = self._outlines[name] = (text, outline(parse(Source(name, text))))
+        return kept[1]
 
     # -------------------------------------------------------------- changes
 
