@@ -79,7 +79,7 @@ def rename(
     if wrongs:
         return Refused(f"there are mistakes in `{wrongs[0]}`, which names it too")
     before = {name: each.names() for name, each in files.items()}
-    places = _places(files, before, home, found.symbol.kind)
+    places = _places(files, before, home)
     texts = {file: _changed(_text(files, file, read), spans, new) for file, spans in places.items()}
 
     def read_new(path: str) -> str:
@@ -109,20 +109,25 @@ def places(
     home = known.place(found.symbol.at)
     files = _files(known, home[0], others, read)
     names = {name: each.names() for name, each in files.items()}
-    every = _places(files, names, home, found.symbol.kind)
+    every = _places(files, names, home)
     return {file: tuple(sorted(spans)) for file, spans in every.items()}
 
 
 def _places(
-    files: Mapping[str, Understood], names: Mapping[str, Names], home: tuple[str, Span], kind: Kind
+    files: Mapping[str, Understood], names: Mapping[str, Names], home: tuple[str, Span]
 ) -> dict[str, set[Span]]:
-    """The places that name what is declared at home."""
-    found: dict[str, set[Span]] = {}
+    """The places that name what is declared at home, or what is named with it: a field of several cases."""
+    named: dict[tuple[str, Span], set[tuple[str, Span]]] = {}
     for name, each in files.items():
         for occurrence in names[name].every:
-            if each.place(occurrence.symbol.at) == home and occurrence.symbol.kind is kind:
-                file, at = each.place(occurrence.span)
-                found.setdefault(file, set()).add(at)
+            named.setdefault(each.place(occurrence.span), set()).add(each.place(occurrence.symbol.at))
+    homes: set[tuple[str, Span]] = {home}
+    while more := {other for meant in named.values() if meant & homes for other in meant} - homes:
+        homes |= more
+    found: dict[str, set[Span]] = {}
+    for (file, at), meant in named.items():
+        if meant & homes:
+            found.setdefault(file, set()).add(at)
     return found
 
 

@@ -13,7 +13,10 @@ _LARGEST_POWER = 100_000  # bits
 
 
 def size(of: t.Type, scope: ir.Scope) -> int | None:
-    """How many values; None for too many to count: those of `int`, or of a far too large set."""
+    """How many values; None for too many to count: those of `int`, or of a far too large set.
+
+    Raises KeyError where the scope leaves a bound open.
+    """
     try:
         return _size(of, scope)
     except OverflowError:
@@ -31,8 +34,14 @@ def size_words(of: t.Type, scope: ir.Scope) -> str:
 
 
 def weight(model: ir.Model, check: ir.Check) -> float:
-    """How large the scope of a check is: the digits of the number of states that could be written down."""
-    sizes = (size(each.type, check.scope) for each in model.variables)
+    """How large the scope of a check is: the digits of the number of states that could be written down.
+
+    Infinite too where the check leaves a bound open, which is a mistake.
+    """
+    try:
+        sizes = [size(each.type, check.scope) for each in model.variables]
+    except KeyError:
+        return math.inf
     return sum(math.inf if each is None else math.log10(max(each, 1)) for each in sizes)
 
 

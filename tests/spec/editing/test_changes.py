@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from spec.editing.described import described
 from spec.editing.remedies import remedies
 from spec.editing.renaming import Refused, Renamed, rename, renameable
 from spec.editing.understood import understood
@@ -121,3 +122,19 @@ def test_what_proposes_nothing_has_no_remedy() -> None:
 
     assert list(remedies(found)) == []
     assert isinstance(found.span, Span)
+
+
+def test_a_field_that_several_cases_share_is_changed_in_all_of_them() -> None:
+    shared = MODEL.replace("Stop }", "Stop(term: 0..3) }").replace(
+        "size(votes) >= 0", "exists m in recent. m.term == 0"
+    )
+    after = renamed(shared, "term: 0..3), Stop", "era")
+
+    assert after.count("era") == 3
+    assert known(after).diagnostics == ()
+
+
+def test_a_check_that_leaves_a_bound_open_has_no_size() -> None:
+    found = known(MODEL.replace("scope Node = 2", "scope Nod = 2"))
+
+    assert described(found, found.names(), MODEL.index("votes:")) is not None
