@@ -38,7 +38,7 @@ def loads(text: str, name: str = "<text>", only: Collection[str] | None = None) 
     """
     source = Source(name, text)
     try:
-        return _models(joined(source, read), only=only)
+        return _models(joined(source, read, _shipped), only=only)
     except RecursionError:  # every pass goes down into what it reads
         raise too_deep(source) from None
 
@@ -97,6 +97,15 @@ def read(path: str | Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refuse(f"the file is not UTF-8: byte {error.start} is not part of a character") from None
+
+
+def _shipped(name: str) -> str:
+    """The text of a protocol that comes with the package, whatever file or folder has its name."""
+    if name in library.names():
+        return library.text(name)
+    help_ = library.near(name) or f'a file is imported by its path: `import "{name}{library.SUFFIX}"`'
+    what = f"no protocol that comes with modelcheck is called `{name}`"
+    raise SpecError([Diagnostic("R0103", Source(name, ""), None, what, help=help_)])
 
 
 def _near(path: Path) -> str:

@@ -86,7 +86,6 @@ def test_a_protocol_of_the_library_is_imported_by_its_name(tmp_path: Path) -> No
     assert [each.name for model in own for each in model.checks] == ["again"]
 
 
-@pytest.mark.xfail(strict=True, reason="a path comes before the protocol that an import names")
 def test_an_import_by_name_is_of_the_library_whatever_stands_beside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +98,6 @@ def test_an_import_by_name_is_of_the_library_whatever_stands_beside(
         assert loads(f"import {name}\n")[0].name == name
 
 
-@pytest.mark.xfail(strict=True, reason="a path is read where an import names a protocol")
 def test_an_import_by_a_name_of_no_protocol_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "lamp").write_text(BASE, encoding="utf-8")
