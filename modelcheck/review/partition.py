@@ -13,6 +13,8 @@ from spec.frozen import frozen
 MOST_BROKERS = 7
 MOST_MOVES = 2
 SHARED = 2  # faults: questions with fewer have the scope of so many
+# A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
+UNASKED: Mapping[str, str | int | bool] = {"rolls": 0, "clean_restart_known": True}
 _TRUNCATION = {
     Truncation.HIGH_WATERMARK: "own_high_watermark",
     Truncation.KIP_101: "kip_101",
@@ -82,6 +84,7 @@ def partition(settings: Settings) -> Partition:
         "restarts_noticed": made.restarts_noticed.value,
         "fenced_kept_out": made.fenced_kept_out.value,
         "moves": MOST_MOVES if made.leadership_moves.value and replicas > 1 else 0,
+        **UNASKED,
         "controller": "kraft" if made.controller.value is Controller.KRAFT else "zookeeper",
         "strict_min_isr": made.strict_min_isr.value,
         "elr": made.eligible_leader_replicas.value,

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import spec.ir as ir
 from modelcheck.contract.engine import Family
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import UNASKED, Partition
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -245,7 +245,7 @@ def family_of(partition: Partition, group: tuple[Guarantee, ...], budget: ir.Bud
 
 def varying_family(partition: Partition, group: tuple[Guarantee, ...], counted: Mapping[str, int]) -> Family:
     """Those that may change the configuration, and bound some kinds of faults."""
-    configs = frozenset(entry.name for entry in partition.model.configs)
+    configs = frozenset(entry.name for entry in partition.model.configs) - UNASKED.keys()
     faults = frozenset(kind.fault for kind in KINDS)
     return Family(_properties(partition, group), faults, configs, counted)
 
