@@ -158,7 +158,9 @@ def page(tables: Tables) -> str:
     parts = [ABOUT, _lines(heads), KNOWN, _lines(_of_kafka(kafka, tables))]
     parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
     for each in told:
-        parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
+        of = library.goes_on_from(each.name)
+        more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
+        parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
     return "\n".join(parts)
 
