@@ -24,7 +24,6 @@ from spec.frozen import frozen
 from spec.ir import Budget, Property, PropertyKind
 from spec.semantics import State, Step, Taken
 
-
 SHORTEST = 2  # steps of a circle
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
-from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
+from modelcheck.explicit.codegen.assembly import Cell, Function
 from modelcheck.explicit.codegen.runtime import SHARDS
 
 NONE = (1 << 32) - 1  # behind the last way out of a state; no number
@@ -23,7 +23,7 @@ MOST_FAIR = 63  # actions: a bit of a word for each
 
 # The words of a frame: where the slots of each shard begin, and how many there are;
 BASES, TOTAL = 0, SHARDS
-# arrays by slot: what a state is, and 1 + its number or 0; by number: its slot, its ways out, what is possible;
+# arrays by slot: what a state is, 1 + its number or 0; by number: its slot, ways out, what is possible;
 (CLASSES, NUMBERS, PLACES, STARTS, TARGETS, CODES, POSSIBLE, INSIDE) = range(SHARDS + 1, SHARDS + 9)
 # arrays of the search for components, by number, and what is left to look at now and later;
 (ORDER, LOW, AHEAD, PART, CIRCLE, CALLS, OPEN, ACTIVE, LATER) = range(SHARDS + 9, SHARDS + 18)
@@ -36,6 +36,7 @@ BASES, TOTAL = 0, SHARDS
 # the first nodes that a run can stay in, or go round from; a way within a circle: where it ends.
 (FIRST_STILL, FIRST_ROUND, CAME, QUEUE, LAST, NEXT, BY) = range(SHARDS + 35, SHARDS + 42)
 SIZE = SHARDS + 42
+KEPT = (AT, CALL_COUNT, OPEN_COUNT, SEEN)  # of a search for components that is stopped
 
 FRAME = ("ptr", "frame")
 
@@ -91,12 +92,14 @@ def ways_out(fn: Function, starts: str, targets: str, number: V) -> Iterator[tup
 
 def graphs() -> list[Function]:
     """All functions."""
-    return [_number(), _begin(), _again(), _close(), _components(), _settled(), _way()]
+    return [_number(), _begin(), _again(), _close(), _Components().fn, _settled(), _way()]
 
 
 def _number() -> Function:
     """Give the unserved states of some slots numbers, from one on."""
-    fn = Function("number", [FRAME, ("i64", "first"), ("i64", "count"), ("i64", "number")], "void", "nounwind")
+    fn = Function(
+        "number", [FRAME, ("i64", "first"), ("i64", "count"), ("i64", "number")], "void", "nounwind"
+    )
     classes, numbers, places = (array(fn, name) for name in (CLASSES, NUMBERS, PLACES))
     number = fn.cell(64, V(64, "%number"))
     with fn.loop(V(64, "%count")) as index:
@@ -151,94 +154,111 @@ def _again() -> Function:
     return fn
 
 
-def _components() -> Function:
-    """Look for components of the parts, so many steps at most; whether there is more to do.
+class _Components:
+    """Writes the search for components, so many steps at most; it tells whether there is more to do.
 
     Tarjan 1972, "Depth-first search and linear graph algorithms".
     """
-    fn = Function("components", [FRAME, ("i64", "most")], "i1", "nounwind")
-    order, low, ahead, part = (array(fn, name) for name in (ORDER, LOW, AHEAD, PART))
-    calls, opened, active = (array(fn, name) for name in (CALLS, OPEN, ACTIVE))
-    starts, targets, count = array(fn, STARTS), array(fn, TARGETS), fn.read("%frame", ACTIVE_COUNT)
-    kept = (AT, CALL_COUNT, OPEN_COUNT, SEEN)
-    at, depth, waiting, seen = cells = [fn.cell(64, fn.read("%frame", word)) for word in kept]
-    left, more = fn.cell(64, V(64, "%most")), fn.cell(1, TRUE)
 
-    def enter(number: V) -> None:
-        place = fn.add(fn.load(seen), i64(1))
-        fn.store(seen, place)
-        put(fn, order, number, place)
-        put(fn, low, number, place)
-        put(fn, ahead, number, i64(0))
-        put(fn, opened, fn.load(waiting), number)
-        fn.store(waiting, fn.add(fn.load(waiting), i64(1)))
-        put(fn, calls, fn.load(depth), number)
-        fn.store(depth, fn.add(fn.load(depth), i64(1)))
+    def __init__(self) -> None:
+        self.fn = fn = Function("components", [FRAME, ("i64", "most")], "i1", "nounwind")
+        self.order, self.low, self.ahead, self.part = (array(fn, n) for n in (ORDER, LOW, AHEAD, PART))
+        self.calls, self.opened, self.active = (array(fn, n) for n in (CALLS, OPEN, ACTIVE))
+        self.starts, self.targets = array(fn, STARTS), array(fn, TARGETS)
+        self.at, self.depth, self.waiting, self.seen = (fn.cell(64, fn.read("%frame", w)) for w in KEPT)
+        self.step = fn.new("step")
+        self._write()
 
-    def lower(number: V, other: V) -> None:
-        known = get(fn, low, number)
-        put(fn, low, number, fn.select(fn.below(other, known), other, known))
+    def _write(self) -> None:
+        fn = self.fn
+        left, more = fn.cell(64, V(64, "%most")), fn.cell(1, TRUE)
+        root, here, end, stop = (fn.new(hint) for hint in ("root", "here", "end", "stop"))
+        fn.goto(self.step)
+        fn.begin(self.step)
+        fn.leave_if(fn.eq(fn.load(left), i64(0)), stop)
+        fn.store(left, fn.sub(fn.load(left), i64(1)))
+        fn.fork(fn.eq(fn.load(self.depth), i64(0)), root, here)
+        with fn.remembering():
+            fn.begin(root)
+            self._begin(end)
+        with fn.remembering():
+            fn.begin(here)
+            self._go_on()
+        with fn.remembering():
+            fn.begin(end)
+            fn.store(more, FALSE)
+            fn.goto(stop)
+        fn.begin(stop)
+        for cell, word in zip((self.at, self.depth, self.waiting, self.seen), KEPT, strict=True):
+            fn.write("%frame", fn.load(cell), word)
+        fn.end(f"ret {fn.load(more)}")
 
-    hints = ("step", "root", "begin", "here", "follow", "new", "known", "leave", "up", "over", "end", "stop")
-    step, root, begin, here_, follow, new, known, leave, up, over, end, stop = map(fn.new, hints)
-    fn.goto(step)
-    fn.begin(step)
-    fn.leave_if(fn.eq(fn.load(left), i64(0)), stop)
-    fn.store(left, fn.sub(fn.load(left), i64(1)))
-    fn.fork(fn.eq(fn.load(depth), i64(0)), root, here_)
-    with fn.remembering():
-        fn.begin(root)
-        fn.leave_if(fn.eq(fn.load(at), count), end)
-        number = get(fn, active, fn.load(at))
-        fn.store(at, fn.add(fn.load(at), i64(1)))
-        fn.fork(fn.eq(get(fn, order, number), i64(0)), begin, step)
-        fn.begin(begin)
-        enter(number)
-        fn.goto(step)
-    with fn.remembering():
-        fn.begin(here_)
-        here = get(fn, calls, fn.sub(fn.load(depth), i64(1)))
-        way = get(fn, ahead, here)
-        target = get(fn, targets, fn.add(fn.read(starts, here), way))
+    def _begin(self, end: Block) -> None:
+        """From the next state that was not seen yet; at the end there is none."""
+        fn = self.fn
+        new = fn.new("begin")
+        fn.leave_if(fn.eq(fn.load(self.at), fn.read("%frame", ACTIVE_COUNT)), end)
+        number = get(fn, self.active, fn.load(self.at))
+        self._add(self.at, 1)
+        fn.fork(fn.eq(get(fn, self.order, number), i64(0)), new, self.step)
+        fn.begin(new)
+        self._enter(number)
+        fn.goto(self.step)
+
+    def _go_on(self) -> None:
+        """By the next way out of the last state, or back from it."""
+        fn = self.fn
+        leave, follow, new, known = (fn.new(hint) for hint in ("leave", "follow", "new", "known"))
+        here = get(fn, self.calls, fn.sub(fn.load(self.depth), i64(1)))
+        way = get(fn, self.ahead, here)
+        target = get(fn, self.targets, fn.add(fn.read(self.starts, here), way))
         fn.fork(fn.eq(target, i64(NONE)), leave, follow)
         with fn.remembering():
             fn.begin(follow)
-            put(fn, ahead, here, fn.add(way, i64(1)))
-            fn.leave_if(fn.ne(get(fn, part, target), get(fn, part, here)), step)
-            found = get(fn, order, target)
+            put(fn, self.ahead, here, fn.add(way, i64(1)))
+            fn.leave_if(fn.ne(get(fn, self.part, target), get(fn, self.part, here)), self.step)
+            found = get(fn, self.order, target)
             fn.fork(fn.eq(found, i64(0)), new, known)
             with fn.remembering():
                 fn.begin(new)
-                enter(target)
-                fn.goto(step)
+                self._enter(target)
+                fn.goto(self.step)
             with fn.remembering():
                 fn.begin(known)
-                lower(here, found)
-                fn.goto(step)
-        with fn.remembering():
-            fn.begin(leave)
-            before = fn.sub(fn.load(depth), i64(1))
-            fn.store(depth, before)
-            lowest = get(fn, low, here)
-            fn.fork(fn.eq(before, i64(0)), over, up)
-            with fn.remembering():
-                fn.begin(up)
-                lower(get(fn, calls, fn.sub(before, i64(1))), lowest)
-                fn.goto(over)
-            fn.begin(over)
-            closes = fn.eq(lowest, get(fn, order, here))
-            with fn.when(closes):
-                fn.store(waiting, fn.call(64, "close", "%frame", here, fn.load(waiting)))
-            fn.goto(step)
-    with fn.remembering():
-        fn.begin(end)
-        fn.store(more, FALSE)
-        fn.goto(stop)
-    fn.begin(stop)
-    for cell, word in zip(cells, kept, strict=True):
-        fn.write("%frame", fn.load(cell), word)
-    fn.end(f"ret {fn.load(more)}")
-    return fn
+                self._lower(here, found)
+                fn.goto(self.step)
+        fn.begin(leave)
+        self._leave(here)
+
+    def _leave(self, here: V) -> None:
+        """All ways out of a state are known; where it is the first of its component, that is."""
+        fn = self.fn
+        self._add(self.depth, -1)
+        before, lowest = fn.load(self.depth), get(fn, self.low, here)
+        with fn.when(fn.ne(before, i64(0))):
+            self._lower(get(fn, self.calls, fn.sub(before, i64(1))), lowest)
+        with fn.when(fn.eq(lowest, get(fn, self.order, here))):
+            fn.store(self.waiting, fn.call(64, "close", "%frame", here, fn.load(self.waiting)))
+        fn.goto(self.step)
+
+    def _enter(self, number: V) -> None:
+        fn = self.fn
+        self._add(self.seen, 1)
+        place = fn.load(self.seen)
+        put(fn, self.order, number, place)
+        put(fn, self.low, number, place)
+        put(fn, self.ahead, number, i64(0))
+        put(fn, self.opened, fn.load(self.waiting), number)
+        self._add(self.waiting, 1)
+        put(fn, self.calls, fn.load(self.depth), number)
+        self._add(self.depth, 1)
+
+    def _lower(self, number: V, other: V) -> None:
+        known = get(self.fn, self.low, number)
+        put(self.fn, self.low, number, self.fn.select(self.fn.below(other, known), other, known))
+
+    def _add(self, cell: Cell, more: int) -> None:
+        self.fn.store(cell, self.fn.add(self.fn.load(cell), i64(more)))
 
 
 def _close() -> Function:
@@ -349,9 +369,7 @@ def _way() -> Function:
             fn.when(fn.eq(get(fn, circle, target), own)),
         ):
             code = fn.resize(fn.read(codes, place, 8), 64)
-            pays = fn.or_(
-                fn.and_(bit_of(fn, code), owed), fn.and_(weak, fn.not_(fn.read(masks, target)))
-            )
+            pays = fn.or_(fn.and_(bit_of(fn, code), owed), fn.and_(weak, fn.not_(fn.read(masks, target))))
             with fn.when(fn.or_(fn.ne(pays, i64(0)), fn.eq(target, home))):
                 for word, value in ((LAST, here), (NEXT, target), (BY, code)):
                     fn.write("%frame", value, word)

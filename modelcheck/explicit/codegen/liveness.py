@@ -45,7 +45,7 @@ from modelcheck.explicit.codegen.graphs import (
     ways_out,
 )
 from modelcheck.explicit.codegen.layout import Layout
-from modelcheck.explicit.codegen.runtime import FAULT, SHARDS, TABLE, SLOTS, Runtime
+from modelcheck.explicit.codegen.runtime import FAULT, SHARDS, SLOTS, TABLE, Runtime
 
 TABLES = [("ptr noalias", "ctx"), ("ptr", "shards"), ("i64", "size"), FRAME]
 SOME = [("i64", "first"), ("i64", "count")]
@@ -114,13 +114,13 @@ class Liveness(Runtime):
             fn.store(inside, i64(0))
             fn.store(cut, i64(0))
             self._start(fn)
-            for name, code in self._free:
-                fn.write("%ctx", i64(code), PARENT)
-                for place in self._cuts * bool(code):
-                    fn.write("%ctx", i64(0), place)
+            for name, action in self._free:
+                fn.write("%ctx", i64(action), PARENT)
+                for word in self._cuts * bool(action):
+                    fn.write("%ctx", i64(0), word)
                 fn.leave_if(fn.call(1, name, "%ctx", own), wrong)
-                for place in self._cuts * bool(code):
-                    bit = fn.select(fn.ne(fn.read("%ctx", place), i64(0)), bit_of(fn, i64(code)), i64(0))
+                for word in self._cuts * bool(action):
+                    bit = fn.select(fn.ne(fn.read("%ctx", word), i64(0)), bit_of(fn, i64(action)), i64(0))
                     fn.store(cut, fn.or_(fn.load(cut), bit))
             with self._successors(fn) as entry, fn.when(self._differs(fn, entry, own)):
                 code = fn.and_(fn.read(entry, self.words), i64(NONE))

@@ -75,7 +75,8 @@ class Endless:
         self.address = ctypes.addressof(self.frame)
         self._parts = list(self.space.parts(SLOTS_AT_ONCE))
         bases = [0, *accumulate(shard.slots for shard in self.space.shards)]
-        self.frame[BASES : BASES + len(bases)] = bases
+        for shard, base in enumerate(bases[:-1]):
+            self.frame[BASES + shard] = base
         self.total = bases[-1]
         promised = fair(search.task.model.actions)
         self.weak, self.strong = (
