@@ -1,4 +1,4 @@
-"""What TLC says of fair runs, by the export, both engines say: of what holds, what does not, what is empty."""
+"""What TLC says of fair runs, by the export, both engines say: what holds, what does not, what is empty."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ MODELS = {
         strong fair action serve { require up and not served  served := true }
     """,
     "token": """
-        state { at: 0..2 = 0, work: set[0..2] = {0, 1, 2} }
-        fair action pass_on { at := (at + 1) % 3 }
-        FAIR action work_off(k in work) { require at == k  work.remove(k) }
+        state { here: 0..2 = 0, work: set[0..2] = {0, 1, 2} }
+        fair action pass_on { here := (here + 1) % 3 }
+        FAIR action work_off(k in work) { require here == k  work.remove(k) }
     """,
     "dead": """
         state { x: 0..3 = 0 }
@@ -74,7 +74,7 @@ HOLDS = """
     mending | fair | always eventually p: up
     mending | fair | always eventually p: served
     mending | strong fair | leadsto p: not up ~> up
-    token | strong fair | always eventually p: at not in work
+    token | strong fair | always eventually p: here not in work
     dead | fair | always eventually p: x == 2
     dead | fair | leadsto p: x == 3 ~> x == 0
 """
@@ -93,7 +93,7 @@ DOES_NOT = """
     mending | | always eventually p: up
     mending | | leadsto p: not served ~> served
     token | fair | always eventually p: work == {0, 1, 2}
-    token | fair | leadsto p: at == 0 ~> 0 not in work and at == 1 and 1 in work
+    token | fair | leadsto p: here == 0 ~> 0 not in work and here == 1 and 1 in work
     dead | fair | leadsto p: x == 1 ~> x == 3
     dead | | always eventually p: x == 2
 """
