@@ -42,7 +42,7 @@ class Mutant:
 
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC = "explicit, symmetry"
-FAIR_RUNS = "tests/modelcheck/explicit/test_fair_runs.py -k networkx"
+FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/modelcheck/test_agreement.py"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{EXPLICIT}/codegen/packing.py", "return (count - 1).bit_length()",
@@ -122,19 +122,19 @@ MUTANTS = (
            "own = (recoverable(task), of_fair_runs(task))", "own = (recoverable(task),)", "family"),
     Mutant("a strong promise is taken for a weak one", f"{EXPLICIT}/search/endless.py",
            "self.frame[WEAK], self.frame[STRONG] = self.weak, self.strong",
-           "self.frame[WEAK], self.frame[STRONG] = self.weak | self.strong, 0", FAIR_RUNS),
+           "self.frame[WEAK], self.frame[STRONG] = self.weak | self.strong, 0", f"{FAIR_RUNS} -k strong"),
     Mutant("a weak promise is taken for a strong one", f"{EXPLICIT}/search/endless.py",
            "self.frame[WEAK], self.frame[STRONG] = self.weak, self.strong",
            "self.frame[WEAK], self.frame[STRONG] = 0, self.weak | self.strong", PLAIN),
     Mutant("one state without a way back to it is a circle", f"{EXPLICIT}/codegen/graphs.py",
            "single = fn.eq(fn.add(start, i64(1)), behind)", "single = FALSE", PLAIN),
     Mutant("what is left of a component is not looked at again", f"{EXPLICIT}/codegen/graphs.py",
-           "goes_on = fn.and_(stays, fn.not_(keeps))", "goes_on = FALSE", FAIR_RUNS),
+           "goes_on = fn.and_(stays, fn.not_(keeps))", "goes_on = FALSE", f"{FAIR_RUNS} -k strong"),
     Mutant("a fair step beyond the scope is not possible", f"{EXPLICIT}/codegen/liveness.py",
            "fn.write(possible, fn.or_(fn.load(inside), fn.load(cut)), number)",
            "fn.write(possible, fn.load(inside), number)", PLAIN),
     Mutant("who waits meets no fault", f"{EXPLICIT}/codegen/liveness.py",
-           'fn.leave_if(fn.not_(V(1, "%paid")), on)', "fn.leave_if(const(1, 1), on)", FAIR_RUNS),
+           'fn.leave_if(fn.not_(V(1, "%paid")), on)', "fn.leave_if(const(1, 1), on)", f"{FAIR_RUNS} -k waiting"),
     Mutant("the last state that leads to another is its parent", "modelcheck/search/layers.py",
            "self._seeds.setdefault(key, here.number)", "self._seeds[key] = here.number", PLAIN),
     Mutant("a fault costs nothing", "modelcheck/search/layers.py",
