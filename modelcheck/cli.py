@@ -23,6 +23,10 @@ from spec.diagnostics import SpecError, as_json, suggest
 COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
+    "rates": (
+        "say how long until the first loss, where faults and repairs have rates",
+        "modelcheck.commands.rates",
+    ),
     "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "frontier": (

@@ -38,7 +38,7 @@ def loads(text: str, name: str = "<text>", only: Collection[str] | None = None) 
     """
     source = Source(name, text)
     try:
-        return _models(joined(source, read), only=only)
+        return _models(joined(source, read, shipped), only=only)
     except RecursionError:  # every pass goes down into what it reads
         raise too_deep(source) from None
 
@@ -120,14 +120,23 @@ def read(path: str | Path) -> str:
         raise refuse(f"the file is not UTF-8: byte {error.start} is not part of a character") from None
 
 
+def shipped(name: str) -> str:
+    """The text of a protocol that comes with the package, whatever file or folder has its name."""
+    if name in library.names():
+        return library.text(name)
+    help_ = library.near(name) or f'a file is imported by its path: `import "{name}{library.SUFFIX}"`'
+    what = f"no protocol that comes with modelcheck is called `{name}`"
+    raise SpecError([Diagnostic("R0103", Source(name, ""), None, what, help=help_)])
+
+
 def _near(path: Path) -> str:
     """What may have been meant: a model file in the same folder, or a protocol of the library."""
     beside = suggest(path.name, [p.name for p in path.parent.glob(f"*{library.SUFFIX}")])
-    if shipped := library.near(path.name):
-        shipped += " It comes with modelcheck"
+    if of_ours := library.near(path.name):
+        of_ours += " It comes with modelcheck"
     elif path.suffix == "" and path.parent == Path():
-        shipped = "`modelcheck protocols` lists the protocols that have a name"
-    return beside or shipped
+        of_ours = "`modelcheck protocols` lists the protocols that have a name"
+    return beside or of_ours
 
 
 def _comes_before(name: str) -> str:

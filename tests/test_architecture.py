@@ -30,6 +30,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
+    "numpy": ("modelcheck.asking.rates.solved",),
     "mcp": ("modelcheck.commands.agents.server",),
     "pydantic": ("modelcheck.commands.agents.server",),
     "pygls": ("modelcheck.commands.editors.server",),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import spec.ir as ir
+import spec.library as library
 import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import Diagnostic, SpecError
@@ -19,7 +20,7 @@ from spec.editing.symbols import Names
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
 from spec.imports import joined
-from spec.load import Parted
+from spec.load import Parted, shipped
 from spec.parser import parse, too_deep
 from spec.source import Source, Span
 
@@ -110,7 +111,7 @@ def understood(source: Source, read: Callable[[str], str]) -> Understood:
 
 
 def _stages(source: Source, read: Callable[[str], str], near: int) -> Iterator[Understood]:
-    whole = joined(source, read)
+    whole = joined(source, read, lambda name: read(name) if library.is_meant(name) else shipped(name))
     protocol = parse(whole)
     assert isinstance(protocol, s.Protocol)
     types: dict[Span, t.Type] = {}

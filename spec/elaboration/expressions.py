@@ -133,9 +133,12 @@ class Expressions:
             ):
                 if (op == "!=") == truth and _is_path(path):
                     return self._known_present(path, env)
-            case s.IsCase(path, case) if truth and _is_path(path) and case.text in self.declared.cases:
+            case s.IsCase(path, case) if _is_path(path) and case.text in self.declared.cases:
                 union, ordinal = self.declared.cases[case.text]
-                return {path: union.cases[ordinal]}
+                if truth:
+                    return {path: union.cases[ordinal]}
+                if len(union.cases) == 2:
+                    return {path: union.cases[1 - ordinal]}
             case _:
                 pass
         return {}
