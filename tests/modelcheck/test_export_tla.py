@@ -62,7 +62,6 @@ def exported(model: Model, asked: Check, folder: Path) -> str:
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_tlc
 @pytest.mark.parametrize("name", COUNTED)
 def test_tlc_counts_as_many_states(name: str, tmp_path: Path) -> None:
@@ -73,7 +72,6 @@ def test_tlc_counts_as_many_states(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_tlc
 @pytest.mark.parametrize("name", BROKEN)
 def test_tlc_shows_as_short_a_run(name: str, tmp_path: Path) -> None:
@@ -139,7 +137,6 @@ check k {{ }}
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_tlc
 @pytest.mark.parametrize("c", ["true", "false"])
 @pytest.mark.parametrize("p", ["c ~> (true implies c)", "b ~> c", "c ~> b", "b ~> true", "b ~> false"])

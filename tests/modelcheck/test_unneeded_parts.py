@@ -16,19 +16,15 @@ from modelcheck.asking.necessity.search import Asking, necessity
 from spec.load import load
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
-QUICK = {  # about 3 s of CPU or less
+SMALL = {  # about 10 s of CPU or less
     *("figure8", "primary_backup", "two_phase_commit", "kafka_acks", "kafka_follower_reads"),
     *("kafka_raft_truncation", "kafka_registration", "kafka_requests", "kafka_zk_version"),
+    *("kafka_failover", "kafka_log_directories", "kafka_transactions", "pacifica", "paxos"),
 }
-SLOW = {"kafka_failover", "kafka_log_directories", "kafka_transactions", "pacifica", "paxos"}  # 10 s at most
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
 ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
 
-EXACT = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
-    for path in PROTOCOLS
-    if path.stem in QUICK | SLOW
-]
+EXACT = [pytest.param(path, id=path.stem) for path in PROTOCOLS if path.stem in SMALL]
 
 
 @pytest.fixture(autouse=True, scope="module")
