@@ -18,8 +18,9 @@ from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_
 from modelcheck.contract.exits import Exit
 from modelcheck.review.answers import ask_all
 from modelcheck.review.asking import Asking, Effort, Watch
-from modelcheck.review.circumstances import topics_in
+from modelcheck.review.circumstances import stated_version, topics_in
 from modelcheck.review.data import as_json
+from modelcheck.review.internal import internal_topics
 from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
 from modelcheck.review.partition import Partition, partition
 from modelcheck.review.pipeline import of_reviews
@@ -29,6 +30,7 @@ from modelcheck.review.remedies import Circumstances, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
+from modelcheck.review.stated import Findings
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import SpecError
@@ -142,9 +144,12 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
 def _settings(args: argparse.Namespace) -> list[Settings]:
     """The settings of the topic that is asked for, or of each."""
     readings = read_files(args.files)
-    names = [args.topic]
+    names: list[str | None] = [args.topic]
     if args.all_topics:
-        names = [topic.name for topic in topics_in(readings)] or [None]
+        release = stated_version(readings, args.kafka, Findings()).value
+        theirs = [topic.name for topic in topics_in(readings)]
+        own = [name for name in internal_topics(readings, release) if name not in theirs]
+        names = [*(theirs or names), *own]
     return [
         resolve(readings, kafka=args.kafka, client=args.client, brokers=args.brokers, topic=name)
         for name in names

@@ -42,6 +42,8 @@ def _outside(  # noqa: PLR0913 - one row of a table: many columns, few of them f
 
 _TIME = "the model lets it happen at any moment, so no timeout makes it safer; it decides how often"
 _INTERNAL = "the model checks one topic; this internal one can be lost or stop on its own"
+_REVIEWED = "it is of another topic, Kafka's own: --topic {} or --all-topics reviews that"
+_OFFSETS, _TRANSACTIONS = map(_REVIEWED.format, ("__consumer_offsets", "__transaction_state"))
 
 OUTSIDE: tuple[Key, ...] = (
     _outside(
@@ -241,7 +243,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.INT,
         _BROKER,
         "replicas of the topic that keeps consumers' positions",
-        _INTERNAL,
+        _OFFSETS,
         (of(0, 8, 2), "3"),
     ),
     _outside(
@@ -249,7 +251,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.INT,
         _BROKER,
         "acks that a committed consumer position waits for",
-        _INTERNAL,
+        _OFFSETS,
         (of(0, 8, 2), "-1"),
         last=of(3, 9),
     ),
@@ -258,7 +260,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.INT,
         _BROKER,
         "replicas of the topic that keeps transactions",
-        _INTERNAL,
+        _TRANSACTIONS,
         (of(0, 11, 0), "3"),
     ),
     _outside(
@@ -266,7 +268,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.INT,
         _BROKER,
         "in-sync replicas that the topic of transactions needs",
-        _INTERNAL,
+        _TRANSACTIONS,
         (of(0, 11, 0), "2"),
     ),
     _outside(

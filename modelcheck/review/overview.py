@@ -79,7 +79,7 @@ def _renamed(trace: Trace, names: tuple[str, ...]) -> Trace:
 def table(rows: Sequence[Row], width: int) -> Iterator[Line]:
     """A line for each topic, then the report on the first, which survives least."""
     names = [guarantee.name for guarantee in GUARANTEES]
-    first = max(len("topic"), *(len(_short(row.topic)) for row in rows))
+    first = max(len("topic"), *(len(_name(row)) for row in rows))
     yield line(Piece(title(rows), Role.STRONG))
     yield ()
     heads = [f"{head}  " for head in (*FACTS, *names)]
@@ -90,7 +90,7 @@ def table(rows: Sequence[Row], width: int) -> Iterator[Line]:
         cells = (
             Piece(f"{text:<{len(name) + 2}}", role) for (text, role), name in zip(answers, names, strict=True)
         )
-        yield line(f"  {_short(row.topic):<{first}}  ", *facts, *cells)
+        yield line(f"  {_name(row):<{first}}  ", *facts, *cells)
     used = (cell(row.review.answer(name))[0] for row in rows for name in names)
     told = ["faults that are survived, of any mixture", *legend(used)]
     yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
@@ -111,8 +111,10 @@ def overview(rows: Sequence[Row], width: int, *, verbose: bool = False) -> Itera
     yield from lines(rows[0].review, width, verbose=verbose)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:39] + "…"
+def _name(row: Row) -> str:
+    """The topic's, cut short; files that name none are about every topic that says nothing itself."""
+    name = row.topic or "any other"
+    return name if len(name) <= 40 else name[:39] + "…"
 
 
 # ------------------------------------------------------------------ for programs

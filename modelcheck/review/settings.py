@@ -10,6 +10,7 @@ from modelcheck.review.clients import Client, stated_client
 from modelcheck.review.conflicts import find_conflicts
 from modelcheck.review.effective import Effective, effective, sorted_out
 from modelcheck.review.found import Given, Layer, Reading, Topic
+from modelcheck.review.internal import as_made, internal, of_brokers
 from modelcheck.review.placement import find_misplaced
 from modelcheck.review.stated import Findings, Remark, Stated
 from modelcheck.review.switches import Known, Switches, switches
@@ -90,9 +91,12 @@ def resolve(
     """
     findings = Findings()
     version = stated_version(readings, kafka, findings)
+    own = internal(topic, version.value)
+    if own is not None:
+        readings = as_made(own, readings, version.value)
     chosen = chosen_topic(readings, topic, findings)
     given = [one for reading in readings for one in reading.given if _is_about(one, chosen)]
-    producer = stated_client(readings, client, version.value, findings)
+    producer = of_brokers(version.value) if own else stated_client(readings, client, version.value, findings)
     groups = sorted_out(given, version.value, producer.value, findings)
     values = {
         key.name: effective(key, groups[key.name], version.value, producer.value, findings)

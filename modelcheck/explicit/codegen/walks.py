@@ -45,9 +45,15 @@ def all_of(fn: Function, of: Packing) -> Walk:
     return Walk(of, of.codes, i64(of.codes), lambda index: (TRUE, value(fn, of, index)))
 
 
+def _empty() -> Walk:
+    return Walk(Never(), 0, i64(0), lambda _: (FALSE, known_zero(Never())))
+
+
 def from_to(fn: Function, lo: Live, hi: Live) -> Walk:
     """The whole numbers from one to another, both included."""
     first, last = lo.packing, hi.packing
+    if isinstance(first, Never) or isinstance(last, Never):  # an end that no run gets to
+        return _empty()
     if not isinstance(first, Number) or not isinstance(last, Number):
         raise TypeError(f"{first} and {last} are no numbers")
     count = max(last.hi - first.lo + 1, 0)
@@ -107,7 +113,7 @@ def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
     """The members of a set, bag or option, the entries of a sequence."""
     match whole.packing:
         case Never() | Mask(Never()) | Slots(Never()) | Sequence(Never()) | Optional(Never()):
-            return Walk(Never(), 0, i64(0), lambda _: (FALSE, known_zero(Never())))
+            return _empty()
         case Optional(of):
             there = fn.ne(whole.v, const(whole.v.bits, 0))
             return Walk(of, 1, i64(1), lambda _: (there, some(fn, whole, of)))
