@@ -55,7 +55,9 @@ class Expressions:
             if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
                 return self._too_large(node.span)
             self.frame.size += 1
-            return self._something(self._narrowed(node, self._infer(node, env, hint), env))
+            found = self._something(self._narrowed(node, self._infer(node, env, hint), env))
+            self.problems.typed(node.span, found.type)
+            return found
         finally:
             self._depth -= 1
 
