@@ -162,7 +162,6 @@ def test_a_trace_is_replayed_or_refused() -> None:
 
 
 @needs_sdk
-@pytest.mark.slow
 def test_a_proof_has_a_certificate_and_a_certificate_is_checked() -> None:
     quorum = "tests/modelcheck/symbolic/certificates/quorum.json"
     file = str(ROOT / "spec" / "protocols" / "quorum.rsm")
