@@ -31,8 +31,11 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "kafka": ("modelcheck.review.reproduce.client",),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
+    "numpy": ("modelcheck.asking.rates.solved",),
     "mcp": ("modelcheck.commands.agents.server",),
     "pydantic": ("modelcheck.commands.agents.server",),
+    "pygls": ("modelcheck.commands.editors.server",),
+    "lsprotocol": ("modelcheck.commands.editors.server", "modelcheck.commands.editors.told"),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
     "pyarrow": ("spark_explore",),
@@ -76,6 +79,8 @@ HEAVY = (
     "mcp",
     "pydantic",
     "kafka",
+    "pygls",
+    "lsprotocol",
 )
 
 

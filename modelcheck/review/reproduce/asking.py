@@ -65,7 +65,7 @@ def trace_in(path: str, check: str | None) -> Trace:
     trace = found.replayed(model, scope).trace
     if not _loses(trace):
         message = "in the end of this run no record is lost that was acknowledged, and only that can be seen"
-        raise SpecError([Diagnostic("R0921", Source(path, ""), None, message)])
+        raise SpecError([Diagnostic("R0931", Source(path, ""), None, message)])
     return trace
 
 
@@ -78,7 +78,7 @@ def counterexample(file: str, name: str | None, reporter: Reporter | None = None
     if not losing or not _loses(losing[0]):
         message = f"{check.name} has no run in which a record is lost that was acknowledged"
         help_ = f"give a check that has one, and this one with `--under {check.name}`"
-        raise SpecError([Diagnostic("R0921", model.source, None, message, help=help_)])
+        raise SpecError([Diagnostic("R0931", model.source, None, message, help=help_)])
     return losing[0]
 
 
@@ -93,7 +93,7 @@ def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
     own, other = trace.scope, check.scope
     if len(own.sorts["Broker"]) != len(other.sorts["Broker"]):
         message = f"{name} has {len(other.sorts['Broker'])} brokers, and the run {len(own.sorts['Broker'])}"
-        raise SpecError([Diagnostic("R0921", Source("--under", name), None, message)])
+        raise SpecError([Diagnostic("R0931", Source("--under", name), None, message)])
     planned = {key: max(own.config[key], other.config[key]) for key in PLANNED}
     nats = {key: max(most, own.nats[key]) for key, most in other.nats.items()}
     return model, replace(other, sorts=own.sorts, nats=nats, config={**other.config, **planned})
@@ -107,4 +107,4 @@ def _refuse_undriven(model: Model) -> None:
 def _refuse_model(source: Source, name: str) -> NoReturn:
     ours = ", ".join(each.name for each in loads(library.text("kafka"), "kafka") if can_drive(each))
     message = f"`{name}` is no model of a partition of Kafka, and only runs of such models are driven"
-    raise SpecError([Diagnostic("R0921", source, None, message, help=f"these are: {ours}")])
+    raise SpecError([Diagnostic("R0931", source, None, message, help=f"these are: {ours}")])

@@ -113,7 +113,7 @@ def attempt(
                 raise ended.diagnostic() from None
             except (TimeoutError, Unanswered) as late:
                 source = Source("--kafka-home", "")
-                raise SpecError([Diagnostic("R0922", source, None, str(late))]) from None
+                raise SpecError([Diagnostic("R0932", source, None, str(late))]) from None
 
 
 @contextmanager

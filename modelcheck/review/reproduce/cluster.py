@@ -41,7 +41,7 @@ class NotStarted(Exception):  # noqa: N818 - told to the user as a diagnostic
         """The same as a mistake of the input."""
         source = Source("--kafka-home", "")
         help_ = "\n        ".join(("its last lines:", *self.lines))
-        return SpecError([Diagnostic("R0922", source, None, str(self), help=help_)])
+        return SpecError([Diagnostic("R0932", source, None, str(self), help=help_)])
 
 
 class Cluster:
@@ -267,7 +267,7 @@ def free_port(addresses: Sequence[str]) -> int:
             continue
         return port
     message = f"no port is free at {', '.join(addresses)}: on Linux all of 127.0.0.0/8 is this machine"
-    raise SpecError([Diagnostic("R0922", Source("loopback", ""), None, message)])
+    raise SpecError([Diagnostic("R0932", Source("loopback", ""), None, message)])
 
 
 def until(holds: Callable[[], bool], seconds: float) -> bool:

@@ -76,7 +76,7 @@ def find(path: Path) -> Home:
             return Home(libs, version, _java())
     message = f"{path} is no Kafka: there is no `libs` with kafka-clients-*.jar and kafka_2.*.jar in it"
     help_ = "name the folder that a release of Kafka was unpacked into"
-    raise SpecError([Diagnostic("R0920", Source("--kafka-home", str(path)), None, message, help=help_)])
+    raise SpecError([Diagnostic("R0930", Source("--kafka-home", str(path)), None, message, help=help_)])
 
 
 def _java() -> str:
@@ -86,7 +86,7 @@ def _java() -> str:
     if found is None:
         message = "there is no Java, and Kafka runs on one"
         help_ = "install a Java runtime (17 or newer for Kafka 4), or set JAVA_HOME"
-        raise SpecError([Diagnostic("R0920", Source("java", ""), None, message, help=help_)])
+        raise SpecError([Diagnostic("R0930", Source("java", ""), None, message, help=help_)])
     return found
 
 

@@ -74,7 +74,7 @@ def at_brokers(given: Settings) -> Settings:
 
 def refuse(what: str, why: str) -> NoReturn:
     """Say that something cannot be done on this Kafka."""
-    raise SpecError([Diagnostic("R0921", Source("reproduce", ""), None, f"{what}: {why}")])
+    raise SpecError([Diagnostic("R0931", Source("reproduce", ""), None, f"{what}: {why}")])
 
 
 def _value(of: object, value: object) -> str | int | bool:

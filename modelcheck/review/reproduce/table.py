@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "predictions.json"
 PAGE = HERE / "README.md"
 BEGIN, END = "<!-- predictions -->", "<!-- end of predictions -->"
-NOT_THERE = "R0921"
+NOT_THERE = "R0931"
 NOT_ON_IT = "not there"  # the release has not got the settings
 Results = dict[str, dict[str, dict[str, str]]]
 

@@ -41,7 +41,7 @@ def test_a_folder_without_a_kafka_is_refused(run: Command, trace: Path, tmp_path
     code, _, told = run("reproduce", str(trace), "--kafka-home", str(tmp_path))
 
     assert code == Exit.WRONG
-    assert "error[R0920]" in told
+    assert "error[R0930]" in told
     assert "is no Kafka" in told
 
 
@@ -53,7 +53,7 @@ def test_without_java_nothing_is_started(
     code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
-    assert "error[R0920]: there is no Java" in told
+    assert "error[R0930]: there is no Java" in told
 
 
 def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
@@ -66,7 +66,7 @@ def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
     code, _, told = run("reproduce", str(other), "--kafka-home", str(false_home("exit 1")))
 
     assert code == Exit.WRONG
-    assert "error[R0921]: `raft` is no model of a partition of Kafka" in told
+    assert "error[R0931]: `raft` is no model of a partition of Kafka" in told
     assert "these are: kafka, " in told
 
 
@@ -132,7 +132,7 @@ def test_of_a_kafka_that_does_not_start_the_last_lines_are_shown(
     code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
-    assert "error[R0922]" in told
+    assert "error[R0932]" in told
     assert "has ended by itself" in told
     assert "ERROR no room for a heap" in told
 
