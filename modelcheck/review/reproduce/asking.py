@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import resources
 from typing import NoReturn
 
 import spec.library as library
@@ -21,7 +23,7 @@ from modelcheck.review.reproduce.settings import at_brokers, settings
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Model, Scope
-from spec.load import load, loads
+from spec.load import load
 from spec.source import Source
 
 LOSSES = frozenset({"acknowledged_survive", "committed_on_leader"})
@@ -55,9 +57,9 @@ def wide(scope: Scope) -> Scope:
 def trace_in(path: str, check: str | None) -> Trace:
     """The run that a file has. Raises SpecError for one that is not driven."""
     found = document(read_text(path, largest=LARGEST_TRACE), path)
-    models = loads(library.text("kafka"), "kafka")
     name = found.model or "kafka"
-    if name not in {model.name for model in models}:
+    models = next((each for _, each in driven() if name in {model.name for model in each}), None)
+    if models is None:
         _refuse_model(Source(path, found.source.text), name)
     model = pick_model(models, name)
     _refuse_undriven(model)
@@ -86,9 +88,32 @@ def _loses(trace: Trace) -> bool:
     return View(trace.model, trace.scope).ending(trace.states[-1]) is Ending.LOST
 
 
+def driven() -> Iterator[tuple[str, tuple[Model, ...]]]:
+    """The shipped files, by name, whose models are of a partition of Kafka; read as they are asked for."""
+    for name in library.names():
+        if name.startswith("kafka"):
+            found = load(str(resources.files("spec") / "protocols" / f"{name}.rsm"))
+            if any(map(can_drive, found)):
+                yield name, found
+
+
+def file_of(check: str) -> str:
+    """The shipped file that has a check, by name. Raises SpecError where none has it."""
+    return next((name for name, models in driven() if _has(models, check)), "kafka")
+
+
+def _models_with(check: str) -> tuple[Model, ...]:
+    found = dict(driven())
+    return next((models for models in found.values() if _has(models, check)), found["kafka"])
+
+
+def _has(models: tuple[Model, ...], check: str) -> bool:
+    return any(each.name == check for model in models for each in model.checks)
+
+
 def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
     """The model and the scope of the other check, with room for what the run does."""
-    model, check = pick_checks(loads(library.text("kafka"), "kafka"), [name])[0]
+    model, check = pick_checks(_models_with(name), [name])[0]
     _refuse_undriven(model)
     own, other = trace.scope, check.scope
     if len(own.sorts["Broker"]) != len(other.sorts["Broker"]):
@@ -105,6 +130,6 @@ def _refuse_undriven(model: Model) -> None:
 
 
 def _refuse_model(source: Source, name: str) -> NoReturn:
-    ours = ", ".join(each.name for each in loads(library.text("kafka"), "kafka") if can_drive(each))
+    ours = ", ".join(name for name, _ in driven())
     message = f"`{name}` is no model of a partition of Kafka, and only runs of such models are driven"
-    raise SpecError([Diagnostic("R0931", source, None, message, help=f"these are: {ours}")])
+    raise SpecError([Diagnostic("R0931", source, None, message, help=f"these are in: {ours}")])

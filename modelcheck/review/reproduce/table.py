@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.review.reproduce.asking import asked, counterexample
+from modelcheck.review.reproduce.asking import asked, counterexample, file_of
 from modelcheck.review.reproduce.attempt import Attempt, attempt
 from modelcheck.review.reproduce.home import Home, find
 from modelcheck.review.reproduce.report import telling
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def tried(prediction: Prediction, home: Home, tell: Callable[[str], None]) -> Mapping[str, str]:
     """What came of one on one release."""
-    trace = counterexample("kafka", prediction.check)
+    trace = counterexample(file_of(prediction.check), prediction.check)
     try:
         wish, problem = asked(trace, home, under=prediction.under, at_brokers_only=prediction.at_brokers)
     except SpecError as error:

@@ -14,6 +14,7 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check, traces
 from modelcheck.asking.models import pick_checks
+from modelcheck.review.reproduce.asking import file_of
 from modelcheck.review.reproduce.home import SERVER, STORAGE, Home, find
 from spec.load import load
 
@@ -22,7 +23,7 @@ Counterexample = Callable[[str], Trace]
 
 @cache
 def _counterexample(name: str) -> Trace:
-    model, asked = pick_checks(load("kafka"), [name])[0]
+    model, asked = pick_checks(load(file_of(name)), [name])[0]
     return traces(check(model, asked).findings)[0]
 
 

@@ -11,7 +11,7 @@ import pytest
 from counterexamples.lines import plain
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.review.reproduce.asking import wide
+from modelcheck.review.reproduce.asking import file_of, wide
 from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
 from modelcheck.review.reproduce.drive import Driver, How, Run
 from modelcheck.review.reproduce.foretold import Foretold
@@ -94,7 +94,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def asked_of(trace: Trace, under: str | None = None) -> Asked:
     model, scope = trace.model, trace.scope
     if under is not None:
-        model, check = pick_checks(load("kafka"), [under])[0]
+        model, check = pick_checks(load(file_of(under)), [under])[0]
         scope = check.scope
     found = plan(trace)
     assert isinstance(found, Plan)

@@ -9,6 +9,7 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
+from modelcheck.review.reproduce.asking import file_of
 from modelcheck.review.reproduce.foretold import foretell
 from modelcheck.review.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
 from modelcheck.review.reproduce.seen import Ending, View
@@ -25,7 +26,7 @@ def planned(trace: Trace) -> Plan:
 
 
 def foretold(trace: Trace, under: str) -> frozenset[Ending]:
-    model, check = pick_checks(load("kafka"), [under])[0]
+    model, check = pick_checks(load(file_of(under)), [under])[0]
     return foretell(planned(trace).phases, model, check.scope, trace.states[0])
 
 
