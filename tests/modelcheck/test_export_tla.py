@@ -33,7 +33,10 @@ COUNTED = """
     kafka_effective_isr.brokers_file_heeded kafka_registration.same_id_refused
     kafka_log_directories.kafka10778_fixed kafka_checkpoint.kafka1647_fixed
     kafka_follower_reads.kafka14372_mended kafka_raft_truncation.no_disk_lost
-    kafka_zk_version.kafka14154_fixed kafka_failover.batched kafka.below_one quorum.slow_one_of_three
+    kafka_zk_version.kafka14154_fixed kafka_failover.batched kafka_min_isr.below_one quorum.slow_one_of_three
+    kafka_followers.kip101_two kafka_unclean.unclean_is_the_last_way kafka_eligible.eligible_alone
+    kafka_rolling_restart.rolling_restart_goes_on kafka_replaced_disk.empty_waits
+    kafka_compared.lost_one_of_two
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared

@@ -30,12 +30,12 @@ from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Budget, Check, Kind, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
-from tests.modelcheck.symbolic.proved import asked, checks_of, compare, each_file, random_checks
+from tests.modelcheck.symbolic.proved import GOES_ON, asked, checks_of, compare, each_file, random_checks
 from tests.modelcheck.test_agreement import files, models_of
 from tests.stories import named
 
 QUICK = Limits(seconds=2)
-SHALLOW = {"kafka", "kafka_log", "figure8"}  # of whose checks one is enough
+SHALLOW = {"kafka", "kafka_log", "figure8", *GOES_ON}  # of whose checks one is enough
 MODELS = 25
 MOST = 30_000  # states that are listed
 
