@@ -190,6 +190,46 @@ def _by(steps: Iterable[str]) -> str:
 
 
 @frozen
+class Trap:
+    """Where a run ends that never gets to what is wanted: how many states there are, and what they share.
+
+    `shared` is what is the same in all of them, and was not at the start: "leader = none".
+    `ways_out` are what, added alone, would lead out; it was tried to the end if `is_tried`, as all states
+    of the trap were looked at if `is_whole`.
+    """
+
+    states: int
+    is_whole: bool
+    shared: tuple[str, ...]
+    ways_out: tuple[str, ...]
+    is_tried: bool = True
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The trap in whole sentences."""
+        return tuple(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        many = (
+            count(self.states, "state") if self.is_whole else f"more than {count(self.states - 1, 'state')}"
+        )
+        where = "there" if self.states == 1 else "in all of them" if self.is_whole else "in these"
+        same = f"; {where} {_listed(self.shared)}" if self.shared else ""
+        yield f"Nothing leads out of {many}{same}."
+        if self.ways_out:
+            yield f"Out of it would lead, alone: {'; '.join(self.ways_out)}."
+        else:
+            yield "No reversal of a fault, and no action without one of its guards, leads out alone."
+        if not self.is_tried:
+            yield "(Not everything was tried to the end.)"
+
+
+def _listed(parts: Iterable[str]) -> str:
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+@frozen
 class Setting:
     """A setting that the run needs, its value, and what becomes of the run with another one.
 
@@ -215,7 +255,8 @@ class Explanation:
     """Why a run goes wrong; its steps and states go by their numbers in the trace.
 
     `summary` is two whole sentences; `claim` is what the property says, or its
-    name.  `no_return` is None where nothing is wrong, as in an example.
+    name.  `no_return` is None where nothing is wrong, as in an example, `trap` where it ends in none, or
+    nobody looked.
     """
 
     summary: tuple[str, ...]
@@ -224,6 +265,7 @@ class Explanation:
     core: Core
     no_return: NoReturn | None
     settings: tuple[Setting, ...] = ()
+    trap: Trap | None = None
 
     @property
     def needs(self) -> str:
@@ -261,6 +303,8 @@ def lines(explanation: Explanation, width: int) -> Iterator[Line]:
         yield from _part(part, width)
     if explanation.no_return is not None:
         yield from _about("no return", explanation.no_return.sentences, width)
+    if explanation.trap is not None:
+        yield from _about("trap", explanation.trap.sentences, width)
     yield from _about("needed", [explanation.core.sentence], width)
     yield from _steps(explanation.core, width)
 

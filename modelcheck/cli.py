@@ -23,6 +23,10 @@ from spec.diagnostics import SpecError, as_json, suggest
 COMMANDS = {
     "check": ("run the checks of model files", "modelcheck.commands.check"),
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
+    "rates": (
+        "say how long until the first loss, where faults and repairs have rates",
+        "modelcheck.commands.rates",
+    ),
     "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
     "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
     "frontier": (
@@ -55,6 +59,10 @@ COMMANDS = {
     "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.claims"),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "mcp": ("answer agents: an MCP server on the standard streams", "modelcheck.commands.agents.command"),
+    "lsp": (
+        "help an editor with model files: a language server on the standard streams",
+        "modelcheck.commands.editors.command",
+    ),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),

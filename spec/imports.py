@@ -25,6 +25,11 @@ _HEAD = re.compile(r"(?:\s|//[^\n]*\n)*import\b")
 Read = Callable[[str], str]
 
 
+def goes_on(text: str) -> bool:
+    """Whether a text begins like one that goes on from another; it need not parse."""
+    return _HEAD.match(text) is not None
+
+
 def joined(source: Source, file: Read, shipped: Read) -> Source:
     """A text with those before it that it goes on from; itself, where it goes on from none.
 
@@ -36,7 +41,7 @@ def joined(source: Source, file: Read, shipped: Read) -> Source:
 
 
 def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) -> Source:
-    tree = parse(source) if _HEAD.match(source.text) else None
+    tree = parse(source) if goes_on(source.text) else None
     if not isinstance(tree, s.GoesOn):
         return source
     name = _path(source.name, tree.of)

@@ -127,6 +127,8 @@ def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it 
     told["core"]["sentence"] = found.core.sentence
     if found.no_return is not None:
         told["no_return"]["sentences"] = found.no_return.sentences
+    if found.trap is not None:
+        told["trap"]["sentences"] = found.trap.sentences
     return {"explanation": told}
 
 

@@ -37,6 +37,7 @@ ABOUT = """\
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
 `modelcheck protocols NAME` tells what a check says of itself.
+To read a protocol itself [one table of the manual](../README.md#enough-to-read-one) is enough.
 `python -m modelcheck.commands.protocol_table` writes this page; \
 tests hold it against the files and the engine.
 

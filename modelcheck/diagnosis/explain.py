@@ -15,18 +15,20 @@ from modelcheck.diagnosis.needed import Exhausted, needed
 from modelcheck.diagnosis.outlook import outlook
 from modelcheck.diagnosis.settings import settings
 from modelcheck.diagnosis.summary import claim, summary
+from modelcheck.diagnosis.ways_out import trap_of
 
 LIMITS = Limits(states=50_000, seconds=20)
 BRIEF = Limits(states=5_000, seconds=2)
 LOOKS = 10  # replayed steps that count as much as a state whose steps are looked at
 
 
-def explain(trace: Trace, limits: Limits = LIMITS) -> Explanation | None:
+def explain(trace: Trace, limits: Limits = LIMITS, *, in_full: bool = True) -> Explanation | None:
     """Why a certified trace ends as it does; None where it claims nothing, or is no run.
 
     Everything in it is found by the semantics: by replays of parts of the trace,
     and by a search from its last states.  Costs no more than the limits, for each
     of these two; what could not be found within them is said to be unknown.
+    Only `in_full` the trap that it ends in is looked at, which costs as much again.
     """
     if isinstance(trace.ending, Stops) or not trace.is_run:
         return None
@@ -35,7 +37,8 @@ def explain(trace: Trace, limits: Limits = LIMITS) -> Explanation | None:
     no_return = outlook(trace, _Patience(limits).may_look)
     told = summary(trace, parts, core, no_return)
     needs = settings(trace, _Patience(limits).look)
-    return Explanation(told, claim(trace), parts, core, no_return, needs)
+    trap = trap_of(trace, _Patience(limits).may_look) if in_full else None
+    return Explanation(told, claim(trace), parts, core, no_return, needs, trap)
 
 
 def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:
@@ -45,7 +48,7 @@ def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:
     """
     if not in_full and isinstance(trace.ending, Example):
         return
-    found = explain(trace, LIMITS if in_full else BRIEF)
+    found = explain(trace, LIMITS if in_full else BRIEF, in_full=in_full)
     if found is not None:
         yield ()
         yield from (lines if in_full else brief)(found, width)

@@ -14,6 +14,7 @@ from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.processes.signals import Interruptible
 from modelcheck.review.kept import Answers, Found, found
+from modelcheck.search.reference import ReferenceEngine
 from spec.frozen import frozen
 from spec.ir import Check, Model
 
@@ -65,9 +66,12 @@ class Asking(Interruptible):
         """Stop what compiles beside it."""
         self._engine.close()
 
-    def found(self, what: str, model: Model, asked: Check, family: Family | None) -> Found | None:
+    def found(
+        self, what: str, model: Model, asked: Check, family: Family | None, *, small: bool = False
+    ) -> Found | None:
         """What comes out, perhaps cut short; None when nothing is left to spend.
 
+        A `small` search has so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """
         if (known := self._answers.get(model, asked)) is not None:
@@ -78,14 +82,16 @@ class Asking(Interruptible):
             return None
         self._searches += 1
         self._watch.begin(f"search {self._searches}: {what}")
-        outcome = self._checked(model, asked, family, limits)
+        outcome = self._checked(model, asked, family, limits, small=small)
         self._answers.keep(model, asked, outcome)
         self.states += outcome.findings.stats.states
         return found(outcome)
 
-    def _checked(self, model: Model, asked: Check, family: Family | None, limits: Limits) -> Outcome:
+    def _checked(
+        self, model: Model, asked: Check, family: Family | None, limits: Limits, *, small: bool
+    ) -> Outcome:
         """By the fast engine if it can, and up to symmetry if that can be."""
-        fast = self._engine
+        fast: Engine = ReferenceEngine() if small else self._engine
         for engine, symmetry in ((fast, True), (fast, False), (None, True)):
             with suppress(Unsupported):
                 return self._searched(model, asked, family, limits, engine, symmetry=symmetry)

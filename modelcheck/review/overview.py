@@ -9,6 +9,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
 from modelcheck.review.data import FORMAT, as_json
+from modelcheck.review.outages.found import Outage
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.report import lines
@@ -66,7 +67,18 @@ def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
         answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, subject.names))
         for answer in review.answers
     )
-    return replace(review, settings=settings, partition=subject, answers=answers)
+    down = None if review.outage is None else _outage(review.outage, subject.names)
+    return replace(review, settings=settings, partition=subject, answers=answers, outage=down)
+
+
+def _outage(found: Outage, names: tuple[str, ...]) -> Outage:
+    services = tuple(
+        each
+        if each.stop is None
+        else replace(each, stop=replace(each.stop, run=_renamed(each.stop.run, names)))
+        for each in found.services
+    )
+    return replace(found, names=names, services=services)
 
 
 def _renamed(trace: Trace, names: tuple[str, ...]) -> Trace:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 
+import modelcheck.review.outages.told as outages
 from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
-from counterexamples.lines import Role, count
+from counterexamples.lines import Line, Role, count
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
@@ -100,12 +101,13 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
         role,
         about="guarantee",
         verdicts=tuple(_verdicts(review, places)),
-        tables=(_table(review, places, runs),),
+        tables=(_table(review, places, runs), *_outages(review)),
         remarks=tuple(_required(review)),
         texts=tuple(
             (heading, tuple(lines))
             for heading, lines in (
                 ("What would have prevented it", list(remedies(review, WIDTH))),
+                ("How it stops while brokers are down", _stops(review)),
                 ("What the answer rests on", rest),
             )
             if lines
@@ -143,6 +145,21 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> Table:
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
     note = "; ".join(filter(None, (*signs, runs)))
     return Table("How many faults of each kind are survived", tuple(names), tuple(rows), note)
+
+
+def _stops(review: Review) -> list[Line]:
+    """The run in which a service stops while some broker is up."""
+    return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH))
+
+
+def _outages(review: Review) -> Iterator[Table]:
+    """What works while brokers are down, under the sentence that says it."""
+    found = review.outage
+    if found is not None:
+        rows = tuple((label, tuple(Cell(*cell_) for cell_ in cells)) for label, cells in outages.rows(found))
+        names = tuple(each.name for each in found.services)
+        about = outages.note(found).replace("`", "")
+        yield Table(outages.TITLE, names, rows, f"{outages.says(found)} Of {about}.")
 
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modelcheck.review.answers import Answer, told_first
+from modelcheck.review.outages.found import Outage
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
 from modelcheck.review.remedies import Search
@@ -18,7 +19,8 @@ class Review:
 
     `faults` were tried at most; `remedies` prevent the first loss, None when
     nobody looked; `ended` is why the review came to an early end, empty when it
-    did not; `states` were found by all searches together, `known` of them by an earlier run.
+    did not; `states` were found by all searches together, `known` of them by an earlier run;
+    `outage` is what works while brokers are down, None where no faults were to be tried.
     """
 
     settings: Settings
@@ -31,12 +33,14 @@ class Review:
     states: int
     known: int
     seconds: float
+    outage: Outage | None = None
 
     @property
     def complete(self) -> bool:
         """Whether every question was answered as far as it was asked."""
         tried = self.remedies is None or self.remedies.complete
-        return not self.ended and tried and all(answer.complete for answer in self.answers)
+        asked = all(answer.complete for answer in self.answers)
+        return not self.ended and tried and asked and (self.outage is None or self.outage.complete)
 
     @property
     def loss(self) -> Answer | None:

@@ -19,22 +19,16 @@ from spec.ir import Model
 from spec.load import load
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
-QUICK = {  # about 3 s of CPU or less
+SMALL = {  # about 10 s of CPU or less
     *("figure8", "primary_backup", "two_phase_commit", "kafka_acks", "kafka_follower_reads"),
     *("kafka_raft_truncation", "kafka_registration", "kafka_requests", "kafka_zk_version"),
-}
-SLOW = {  # 10 s at most
     *("kafka_failover", "kafka_log_directories", "kafka_replaced_disk", "kafka_transactions"),
     *("pacifica", "paxos"),
 }
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
 ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
 
-EXACT = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
-    for path in PROTOCOLS
-    if path.stem in QUICK | SLOW
-]
+EXACT = [pytest.param(path, id=path.stem) for path in PROTOCOLS if path.stem in SMALL]
 
 
 @pytest.fixture(autouse=True, scope="module")

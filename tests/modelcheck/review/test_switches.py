@@ -61,7 +61,6 @@ def changes_something(entry: ConfigEntry, asked: Check) -> bool:
     return False
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "entry",
     [

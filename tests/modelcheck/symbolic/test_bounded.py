@@ -185,7 +185,6 @@ def test_both_orders_agree_on_random_models(part: int) -> None:
     assert compared > MODELS // 6
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["elections_two_terms", "replication", "replication_two_values"])
 def test_both_orders_agree_on_raft(name: str) -> None:
     assert agree(*named("raft", name))
@@ -339,7 +338,6 @@ def test_a_ctrl_c_that_python_forgets_ends_the_search() -> None:
     assert [type(r.verdict) for r in found.results] == [Unknown, Unknown, Unknown]
 
 
-@pytest.mark.slow
 def test_it_finds_the_loss_of_kip_101_with_five_replicas() -> None:
     model, question = named("kafka_followers", "kip101")
     wider = apply(model, question, Overrides(("Broker=5",), ())).scope
@@ -349,7 +347,6 @@ def test_it_finds_the_loss_of_kip_101_with_five_replicas() -> None:
     assert (len(trace.steps), trace.faults) == (11, 2)
 
 
-@pytest.mark.slow
 def test_it_finds_the_loss_of_kip_279_with_three_replicas() -> None:
     model, question = named("kafka_log", "kip101_three_large")
     asked_ = replace(question, expect=(), only=("weak_isr",))

@@ -1,0 +1,179 @@
+"""What a chain comes to, in words and in plain values, with what it assumes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.asking.rates.chain import Chain, Wanted
+from modelcheck.asking.rates.solved import Between, Solved
+from modelcheck.asking.rates.typed import UNITS, Rate
+from spec.frozen import frozen
+from spec.ir import Check, Kind, Model
+
+LABEL = 30
+
+
+@frozen
+class Answer:
+    """What was asked, and what came out."""
+
+    model: Model
+    check: Check
+    rates: Mapping[str, Rate]
+    wanted: Wanted
+    chain: Chain
+    lumped: Chain
+    horizon: float
+    solved: Solved
+
+    @property
+    def choices(self) -> bool:
+        """Whether which of several immediate steps is taken makes a difference."""
+        values = (self.solved.mean, self.solved.loss, self.solved.down, self.solved.downtime)
+        return self.has_choices and any(not _same(each) for each in values)
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether some step, or the start, leads to one of several states that differ."""
+        return len(self.lumped.first) > 1 or any(len(each.outcomes) > 1 for each in self.lumped.events)
+
+    @property
+    def cause(self) -> str:
+        """Why a number may be another one at best and at worst."""
+        chosen = "by what is chosen" if self.has_choices else ""
+        beyond = "by what is beyond the scope" if self.chain.limits else ""
+        return " and ".join(filter(None, (chosen, beyond)))
+
+
+def _same(value: Between) -> bool:
+    best, worst = value.best, value.worst
+    if best is None or worst is None:
+        return best is worst
+    return best == worst or math.isclose(best, worst, rel_tol=1e-9)
+
+
+def lines(answer: Answer, width: int) -> Iterator[Line]:
+    """The numbers, then what they rest on."""
+    within = duration(answer.horizon)
+    solved = answer.solved
+    yield line(Piece(f"{answer.model.name} · {answer.check.name}", Role.STRONG))
+    if answer.wanted.losses:
+        yield from _row("mean time to the first loss", _told(answer, solved.mean, duration), width)
+        yield from _row(f"a loss within {within}", _told(answer, solved.loss, chance), width)
+    if answer.wanted.services:
+        yield from _row(f"down at some time in {within}", _told(answer, solved.down, chance), width)
+        yield from _row(f"downtime in {within}, in the mean", _told(answer, solved.downtime, duration), width)
+    yield ()
+    for sentence in assumptions(answer):
+        yield from wrapped(line("  • "), sentence, width, Role.DIM)
+
+
+def _row(label: str, text: str, width: int) -> Iterator[Line]:
+    yield from wrapped(line("  ", Piece(f"{label:<{LABEL}}  ", Role.STRONG)), text, width)
+
+
+def _told(answer: Answer, value: Between, say: Callable[[float], str]) -> str:
+    best, worst = value.best, value.worst
+    if best is None or worst is None:
+        return "not computed: choices matter, and the rates are too far apart for this time"
+    if best == worst == math.inf:
+        return "none: in some runs there never is one"
+    if _same(value):
+        return say(worst)
+    if math.inf in (best, worst):
+        return f"at least {say(min(best, worst))}; at best there need not be one"
+    return f"from {say(min(best, worst))} to {say(max(best, worst))}, {answer.cause}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that reads best: "3.2 y", "45 min"; "for ever" where they are infinite."""
+    if math.isinf(seconds):
+        return "for ever"
+    for unit, size in reversed(UNITS.items()):
+        if seconds >= size:
+            return f"{_number(seconds / size)} {unit}"
+    return f"{_number(seconds)} s"
+
+
+def chance(odds: float) -> str:
+    """Odds in per cent: "0.12 %", "2.3e-07 %"."""
+    return f"{_number(100 * odds)} %"
+
+
+def _number(value: float) -> str:
+    """Three digits that count, and thousands apart."""
+    if value == 0 or 0.001 <= value < 1e6:
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{value:.2e}"
+
+
+def assumptions(answer: Answer) -> Iterator[str]:
+    """What the numbers rest on, in sentences."""
+    said = ", ".join(f"{rate.action} {rate.said}" for rate in answer.rates.values())
+    yield (
+        f"Each of these comes after an exponential time, for every member apart, as often as it may: {said}."
+    )
+    timed = [a.name for a in answer.model.actions if a.kind is not Kind.ACTION and a.name not in answer.rates]
+    if timed:
+        yield f"Without a rate, so they never happen: {', '.join(timed)}."
+    yield "All other steps are immediate: they take no time, and go on until there is none."
+    if answer.choices:
+        yield (
+            "Which of several immediate steps is taken may make a difference, and nobody knows the odds: "
+            "the numbers are for the best and the worst choice, or bounds of these."
+        )
+    else:
+        yield "Which of several immediate steps is taken makes no difference."
+    losses = ", ".join(each.name for each in answer.wanted.losses)
+    services = ", ".join(each.name for each in answer.wanted.services)
+    if losses:
+        yield f"A loss: {losses} is false, be it between immediate steps. Nothing is looked at after it."
+    if services:
+        yield f"Down: {services} is false where time passes."
+    if answer.chain.limits:
+        yield (
+            f"Steps leave the scope ({', '.join(answer.chain.limits)}): "
+            "at worst they are a loss, at best harmless."
+        )
+    if answer.wanted.bounded:
+        yield f"By request, steps beyond {', '.join(answer.wanted.bounded)} are not taken."
+    classes = len(answer.lumped.down)
+    kinds = "1 class" if classes == 1 else f"{classes:,} classes"
+    tangible = len(answer.chain.down)
+    yield f"{count(answer.chain.states, 'state')}; time passes in {tangible:,} of them, {kinds} that differ."
+
+
+def as_json(answer: Answer) -> dict[str, object]:
+    """It in plain values; an infinite time is null, as is what was not computed, which `computed` tells."""
+    solved = answer.solved
+    return {
+        "model": answer.model.name,
+        "check": answer.check.name,
+        "rates_per_second": {rate.action: rate.per_second for rate in answer.rates.values()},
+        "losses": [each.name for each in answer.wanted.losses],
+        "services": [each.name for each in answer.wanted.services],
+        "horizon_seconds": answer.horizon,
+        "mean_seconds_to_loss": _plain(solved.mean),
+        "loss": _plain(solved.loss),
+        "down": _plain(solved.down),
+        "downtime_seconds": _plain(solved.downtime),
+        "choices_matter": answer.choices,
+        "states": answer.chain.states,
+        "tangible": len(answer.chain.down),
+        "classes": len(answer.lumped.down),
+        "beyond": list(answer.chain.limits),
+        "assumes": list(assumptions(answer)),
+    }
+
+
+def _plain(value: Between) -> dict[str, object]:
+    def number(one: float | None) -> float | None:
+        return None if one is None or math.isinf(one) else one
+
+    return {
+        "best": number(value.best),
+        "worst": number(value.worst),
+        "computed": value.best is not None and value.worst is not None,
+    }

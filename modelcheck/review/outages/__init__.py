@@ -1,0 +1,1 @@
+"""What works while brokers are down, and again when they are back."""

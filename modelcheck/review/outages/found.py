@@ -1,0 +1,85 @@
+"""What works with so many brokers down: as one value, read off by what is told to people and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from counterexamples.trace import Trace
+from spec.frozen import frozen
+
+SERVICES = {
+    "writable": "writes are acknowledged",
+    "electable": "some replica leads",
+    "readable": "some replica leads, and has every record that was acknowledged",
+}
+
+
+@frozen
+class Stop:
+    """How a service stops: with so many brokers down it can, with fewer it cannot.
+
+    `run` is one of the fewest brokers and then steps; `until` are the least sets of these
+    brokers, by their places in the scope, whose return brings the service back at the end of it: None
+    where that was too much to look at, empty where no return does.
+    """
+
+    down: int
+    run: Trace
+    until: tuple[tuple[int, ...], ...] | None = None
+
+
+@frozen
+class Service:
+    """What is known of one service while brokers are down.
+
+    It goes on with `sure` brokers down for certain (-1: not even that is known); `stop` is how it
+    stops with one more, None where that is not known or never.  `returns` says whether it always comes
+    back when all that are down return; None where that is not known.  `whole` says that nothing was lost
+    on the way: for `readable`, False where records can be.
+    """
+
+    name: str
+    sure: int
+    stop: Stop | None
+    returns: bool | None
+    whole: bool = True
+
+    def works(self, down: int) -> bool | None:
+        """Whether it works with so many brokers down, whichever they are; None where that is not known."""
+        if self.stop is not None and self.stop.down <= down:
+            return False
+        return True if down <= self.sure else None
+
+
+@frozen
+class Outage:
+    """What works while 0, 1 … all of `names` are down; `fault` is the kind by which they go down."""
+
+    names: tuple[str, ...]
+    fault: str
+    services: tuple[Service, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked is known: what is readable is known for as many as the review tried."""
+        everywhere = range(len(self.names) + 1)
+        return all(
+            each.works(down) is not None
+            for each in self.services
+            for down in everywhere
+            if each.name != "readable"
+        )
+
+    def working(self, down: int) -> tuple[bool | None, ...]:
+        """What works with so many down, service by service."""
+        return tuple(each.works(down) for each in self.services)
+
+    def spans(self) -> Sequence[tuple[int, int]]:
+        """The numbers of brokers down for which the same works, as first and last."""
+        found: list[tuple[int, int]] = []
+        for down in range(len(self.names) + 1):
+            if found and self.working(found[-1][0]) == self.working(down):
+                found[-1] = (found[-1][0], down)
+            else:
+                found.append((down, down))
+        return found
