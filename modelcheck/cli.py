@@ -59,6 +59,10 @@ COMMANDS = {
     "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.claims"),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "mcp": ("answer agents: an MCP server on the standard streams", "modelcheck.commands.agents.command"),
+    "lsp": (
+        "help an editor with model files: a language server on the standard streams",
+        "modelcheck.commands.editors.command",
+    ),
     "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),

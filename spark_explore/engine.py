@@ -76,12 +76,14 @@ class SparkEngine:
         return shown(self._settings)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What the explicit engine refuses."""
+        """Fair runs; and what the explicit engine refuses."""
         refused = []
         for prop in task.properties:
             if prop.kind in OF_RUNS or (task.symmetry and prop.kind in OF_STEPS):
-                up_to = " up to symmetry" * (prop.kind in OF_STEPS)
-                refused.append(Refusal(f"{prop.kind.value} {prop.name}{up_to}", "reference"))
+                up_to = " up to symmetry" if task.symmetry else ""
+                refused.append(
+                    Refusal(f"{prop.kind.value} {prop.name}{up_to}", None if up_to else "explicit")
+                )
         if not refused:
             try:
                 Kernel(task, blocks=True)

@@ -36,6 +36,19 @@ class TooDeep(Exception):  # noqa: N818
         self.at = at
 
 
+@frozen
+class Begun:
+    """Where the beginning of a text has come to: how it can go on.
+
+    `expected` are the terminals that may come next; `ends` the rules, by what they make, that a name
+    would be the end of; `words` what was read and is not the whole of anything yet.
+    """
+
+    expected: frozenset[str]
+    ends: frozenset[str]
+    words: tuple[str, ...]
+
+
 @frozen(eq=False)
 class _Reduction:
     """A production as it is done: `keeps` all of its symbols, or only passes one of them on."""
@@ -110,6 +123,49 @@ class Automaton:
             row = rows[action]
             if len(states) > deepest:
                 raise TooDeep(Span(begin, at))
+
+    def begun(self, text: str, start: str) -> Begun | None:
+        """Where a text that is only the beginning of a `start` has come to; None where it is none.
+
+        Linear in the length of the text, and makes no nodes.
+        """
+        rows, at = self._tables.rows, 0
+        states, words = [self._tables.starts[start]], [""]
+        while True:
+            found = self._next(text, at)
+            assert found is not None
+            kind = found.lastgroup or ""
+            begin, at = found.span(kind)
+            word = text[begin:at]
+            if not word:
+                return self._begun(states, words)
+            terminal = self._tables.words.get(word, kind)
+            if terminal not in rows[states[-1]]:
+                terminal = kind
+            if not self._shifted(terminal, states, words, word):
+                return None
+
+    def _begun(self, states: list[int], words: list[str]) -> Begun:
+        after, ends = [*states], frozenset[str]()
+        if self._shifted("NAME", after, [*words], ""):
+            actions = self._tables.rows[after[-1]].values()
+            done = (self._tables.productions[~action] for action in actions if action < 0)
+            ends = frozenset(each.builder or each.origin for each in done)
+        return Begun(self._expected(states), ends, tuple(word for word in words if word))
+
+    def _shifted(self, terminal: str, states: list[int], words: list[str], word: str) -> bool:
+        """Whether a terminal may come next; then it is among the states, and its word among the words."""
+        while (action := self._tables.rows[states[-1]].get(terminal)) is not None:
+            if action >= 0:
+                states.append(action)
+                words.append(word)
+                return True
+            done = self._reductions[~action]
+            if done.size:
+                del states[-done.size :], words[-done.size :]
+            states.append(self._tables.rows[states[-1]][done.origin])
+            words.append("")  # what is read as a whole
+        return False
 
     def _expected(self, states: list[int]) -> frozenset[str]:
         """The terminals after which a text can go on."""

@@ -22,17 +22,26 @@ MOST = 20  # files, each of which goes on from the next
 _HEAD = re.compile(r"(?:\s|//[^\n]*\n)*import\b")
 
 
-def joined(source: Source, read: Callable[[str], str]) -> Source:
+Read = Callable[[str], str]
+
+
+def goes_on(text: str) -> bool:
+    """Whether a text begins like one that goes on from another; it need not parse."""
+    return _HEAD.match(text) is not None
+
+
+def joined(source: Source, file: Read, shipped: Read) -> Source:
     """A text with those before it that it goes on from; itself, where it goes on from none.
 
-    `read` gives the text of a path or of a protocol's name.  Raises SpecError for a file that
-    cannot be read (R0103) or does not parse, and for files that go on from each other (R0105).
+    `file` gives the text of a path, `shipped` that of a protocol by its name, whatever stands beside.
+    Raises SpecError for what they cannot read (R0103), for a text that does not parse, and for files
+    that go on from each other (R0105).
     """
-    return _joined(source, read, (source.name,))
+    return _joined(source, file, shipped, (source.name,))
 
 
-def _joined(source: Source, read: Callable[[str], str], behind: tuple[str, ...]) -> Source:
-    tree = parse(source) if _HEAD.match(source.text) else None
+def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) -> Source:
+    tree = parse(source) if goes_on(source.text) else None
     if not isinstance(tree, s.GoesOn):
         return source
     name = _path(source.name, tree.of)
@@ -42,11 +51,11 @@ def _joined(source: Source, read: Callable[[str], str], behind: tuple[str, ...])
         help_ = f"{' → '.join((*behind, name))}: one of them has to begin with `protocol NAME`"
         raise SpecError([Diagnostic("R0105", source, tree.of.span, what, help=help_)])
     try:
-        text = read(name)
+        text = shipped(name) if isinstance(tree.of, s.Ident) else file(name)
     except SpecError as error:
         here = [replace(each, source=source, span=tree.of.span) for each in error.diagnostics]
         raise SpecError(here) from None
-    base = _joined(Source(name, text), read, (*behind, name))
+    base = _joined(Source(name, text), file, shipped, (*behind, name))
     before = _blanked(base.text, [each.span for each in parse(base).items if isinstance(each, s.CheckDecl)])
     own = _blanked(source.text, [Span(tree.span.start, tree.of.span.end)])
     parts = (*(base.parts or ((0, base.name),)), (len(before) + 1, source.name))

@@ -17,6 +17,7 @@ import spec.syntax as s
 from spec.diagnostics import suggest
 from spec.elaboration.checks import expectation
 from spec.frozen import frozen
+from spec.imports import joined
 from spec.parser import parse
 from spec.source import Source
 
@@ -42,7 +43,7 @@ class Question:
 
 @frozen
 class Shipped:
-    """A protocol of the library: its name, what it is of, its variants and its checks in their order."""
+    """A file of the library: its name, what it is of, its variants and its checks in their order."""
 
     name: str
     title: str
@@ -73,17 +74,26 @@ def text(name: str) -> str:
     return (resources.files("spec") / "protocols" / f"{name}{SUFFIX}").read_text(encoding="utf-8")
 
 
+def goes_on_from(name: str) -> str:
+    """The protocol that a file of the library is about: the one that it imports, or its own."""
+    found = re.search(r"^import (\w+)$", text(name), re.MULTILINE)
+    return goes_on_from(found[1]) if found else name
+
+
 def shipped(name: str) -> Shipped:
     """One of them; read and parsed, but not elaborated, which takes three times as long."""
-    source = Source(name, text(name))
+    source = joined(Source(name, text(name)), text, text)
+    begin, _ = max(source.parts, default=(0, name))  # before it stands what it goes on from
     protocol = parse(source)
-    assert isinstance(protocol, s.Protocol), "these go on from none"
-    variants = tuple(item for item in protocol.items if isinstance(item, s.VariantDecl))
-    declared = (*protocol.items, *(item for variant in variants for item in variant.items))
+    assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
+    own = tuple(item for item in protocol.items if item.span.start >= begin)
+    all_variants = tuple(item for item in protocol.items if isinstance(item, s.VariantDecl))
+    declared = (*protocol.items, *(item for variant in all_variants for item in variant.items))
     reachable = {d.name.text for d in declared if isinstance(d, s.PropertyDecl) and d.kind == "reachable"}
-    checks = (item for item in protocol.items if isinstance(item, s.CheckDecl))
+    variants = tuple(item.name.text for item in own if isinstance(item, s.VariantDecl))
+    checks = (item for item in own if isinstance(item, s.CheckDecl))
     questions = tuple(_question(check, protocol.name.text, reachable) for check in checks)
-    return Shipped(name, title(source.text), tuple(each.name.text for each in variants), questions)
+    return Shipped(name, title(text(name)), variants, questions)
 
 
 def title(text: str) -> str:

@@ -38,7 +38,7 @@ def loads(text: str, name: str = "<text>", only: Collection[str] | None = None) 
     """
     source = Source(name, text)
     try:
-        return _models(joined(source, read), only=only)
+        return _models(joined(source, read, shipped), only=only)
     except RecursionError:  # every pass goes down into what it reads
         raise too_deep(source) from None
 
@@ -56,17 +56,38 @@ def _models(
     protocol = parse(source)
     assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
     problems = Problems(source)
-    protocols = expand(protocol, problems)
-    checks = _checks(protocol, protocols, problems)
-    models = []
-    for of, expanded in protocols.items():
-        if only is not None and of not in only:
-            continue
-        if of != protocol.name.text:
-            problems.variant = (expanded.span, expanded.name.span, of)
-        models.append(elaborate(changed(expanded), checks.get(of, ()), source, problems))
+    parted = Parted(protocol, problems)
+    wanted = (of for of in parted.protocols if only is None or of in only)
+    models = tuple(parted.model(of, problems, changed) for of in wanted)
     problems.raise_if_any()
-    return tuple(models)
+    return models
+
+
+class Parted:
+    """A text as protocols without variants, by their names, each to be elaborated alone.
+
+    Reports what is wrong with variants and with who a check is of.
+    """
+
+    def __init__(self, protocol: s.Protocol, problems: Problems) -> None:
+        self.own = protocol.name.text
+        self.protocols = expand(protocol, problems)
+        self._checks = _checks(protocol, self.protocols, problems)
+
+    def model(
+        self,
+        of: str,
+        problems: Problems,
+        changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol,
+    ) -> ir.Model:
+        """One of the models; not to be used where problems were found.
+
+        The base is asked for before its variants, so that a mistake of both is told of the base.
+        """
+        expanded = self.protocols[of]
+        if of != self.own:
+            problems.variant = (expanded.span, expanded.name.span, of)
+        return elaborate(changed(expanded), self._checks.get(of, ()), problems.source, problems)
 
 
 def read(path: str | Path) -> str:
@@ -99,14 +120,23 @@ def read(path: str | Path) -> str:
         raise refuse(f"the file is not UTF-8: byte {error.start} is not part of a character") from None
 
 
+def shipped(name: str) -> str:
+    """The text of a protocol that comes with the package, whatever file or folder has its name."""
+    if name in library.names():
+        return library.text(name)
+    help_ = library.near(name) or f'a file is imported by its path: `import "{name}{library.SUFFIX}"`'
+    what = f"no protocol that comes with modelcheck is called `{name}`"
+    raise SpecError([Diagnostic("R0103", Source(name, ""), None, what, help=help_)])
+
+
 def _near(path: Path) -> str:
     """What may have been meant: a model file in the same folder, or a protocol of the library."""
     beside = suggest(path.name, [p.name for p in path.parent.glob(f"*{library.SUFFIX}")])
-    if shipped := library.near(path.name):
-        shipped += " It comes with modelcheck"
+    if of_ours := library.near(path.name):
+        of_ours += " It comes with modelcheck"
     elif path.suffix == "" and path.parent == Path():
-        shipped = "`modelcheck protocols` lists the protocols that have a name"
-    return beside or shipped
+        of_ours = "`modelcheck protocols` lists the protocols that have a name"
+    return beside or of_ours
 
 
 def _comes_before(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import spec.syntax as s
-from spec.automaton import Automaton, TooDeep, Unexpected
+from spec.automaton import Automaton, Begun, TooDeep, Unexpected
 from spec.diagnostics import Diagnostic, SpecError
 from spec.mistakes import recognise
 from spec.source import Source, Span
@@ -31,6 +32,18 @@ def parse(source: Source) -> s.Protocol | s.GoesOn:
     the first place where no continuation is possible.
     """
     return _run(source, "start", 0)  # type: ignore[no-any-return]
+
+
+def begun(text: str) -> Begun | None:
+    """How a text that is the beginning of a model file can go on; None where nothing begins like that.
+
+    What may come next is spelled as a person writes it; NAME, INT and STRING are of many spellings.
+    """
+    found = _automaton().begun(text, "start")
+    if found is None:
+        return None
+    spelled = {name: word for word, name in _tables().words.items() if word}
+    return replace(found, expected=frozenset(spelled.get(each, each) for each in found.expected))
 
 
 def parse_expression(source: Source, span: Span) -> s.Expr:

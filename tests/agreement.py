@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations, product
 from typing import Any
 
-from counterexamples.trace import Erred, Trace
+from counterexamples.trace import Erred, Lasso, Trace
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
@@ -192,10 +192,17 @@ def _said(verdict: Verdict) -> object:
                 None if example is None else (example.faults, len(example.steps)),
             )
         case Violated(extent, trace):
-            return "violated", _extent(extent), None if trace is None else (trace.faults, len(trace.steps))
+            return "violated", _extent(extent), None if trace is None else _length(trace)
         case Unknown(reason, extent):
             # with several errors, which is told depends on the order of the states
             return "unknown", reason.partition(":")[0], None if extent is None else _extent(extent)
+
+
+def _length(trace: Trace) -> object:
+    """The faults and steps of a run; of one without end those to where it stays or goes round for ever."""
+    if isinstance(trace.ending, Lasso):
+        return trace.faults, trace.ending.loop, trace.ending.loop == len(trace.steps)
+    return trace.faults, len(trace.steps)
 
 
 def _extent(extent: Extent) -> object:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.slow_tests import SlowTests
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -25,6 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden",
         action="store_true",
         help="write what the tests got into tests/golden, to be reviewed like code",
+    )
+    parser.addoption("--all", dest="run_all", action="store_true", help="run the slow tests too")
+    parser.addoption("--slow", dest="slow_alone", action="store_true", help="run the slow tests alone")
+    parser.addoption(
+        "--record-durations", action="store_true", help="run all, and write tests/slow_tests.txt"
     )
 
 
@@ -44,22 +51,11 @@ class _Teller:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Where nobody looks on, failures are told at once."""
+    """Slow tests are left out; where nobody looks on, failures are told at once."""
+    config.pluginmanager.register(SlowTests(config))
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") and terminal is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Teller(terminal))
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need Spark go first, for one worker to have them all; who shares a session goes together."""
-    items.sort(key=_by_session)
-
-
-def _by_session(item: pytest.Item) -> int:
-    fixtures = getattr(item, "fixturenames", ())
-    if item.get_closest_marker("spark") is None:
-        return 3
-    return 0 if "local_spark" in fixtures else 1 if "cluster_spark" in fixtures else 2
 
 
 @pytest.fixture(autouse=True)

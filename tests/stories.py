@@ -17,7 +17,7 @@ from spec.semantics import Machine, Step, Taken
 PROTOCOLS = Path(__file__).parent.parent / "spec/protocols"
 STORIES = {  # by its name: the file, the check, the property
     "jepsen": ("kafka", "jepsen", "acknowledged_survive"),
-    "kip101": ("kafka", "kip101", "acknowledged_survive"),
+    "kip101": ("kafka_followers", "kip101", "acknowledged_survive"),
     "kip279": ("kafka_log", "kip101_two_fast_elections", "weak_isr"),
     "last_replica_standing": ("kafka", "last_replica_standing", "acknowledged_survive"),
     "two_leaders": ("raft", "two_leaders", "election_safety"),

@@ -33,6 +33,8 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "numpy": ("modelcheck.asking.rates.solved",),
     "mcp": ("modelcheck.commands.agents.server",),
     "pydantic": ("modelcheck.commands.agents.server",),
+    "pygls": ("modelcheck.commands.editors.server",),
+    "lsprotocol": ("modelcheck.commands.editors.server", "modelcheck.commands.editors.told"),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
     "pyarrow": ("spark_explore",),
@@ -75,6 +77,8 @@ HEAVY = (
     "pyarrow",
     "mcp",
     "pydantic",
+    "pygls",
+    "lsprotocol",
 )
 
 

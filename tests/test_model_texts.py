@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from spec.load import loads
 from tests.model_texts import model_text
 
@@ -39,6 +37,5 @@ def test_random_models_are_well_typed() -> None:
     load_each(*range(QUICK), *ILL_TYPED_ONCE)
 
 
-@pytest.mark.slow
 def test_many_random_models_are_well_typed() -> None:
     load_each(*range(QUICK, MANY))

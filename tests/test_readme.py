@@ -63,7 +63,6 @@ def test_the_main_job_installs_and_reviews_a_file_that_is_there() -> None:
     assert (ROOT / file).is_file()
 
 
-@pytest.mark.slow
 def test_the_readme_shows_what_the_main_job_says(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, in_document: InDocument
 ) -> None:
@@ -82,7 +81,6 @@ def test_the_readme_shows_what_the_main_job_says(
     assert code == Exit.EXPECTED
 
 
-@pytest.mark.slow
 def test_the_readme_shows_what_the_frontier_says(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -129,7 +127,6 @@ def test_linked_files_are_there() -> None:
     assert links
 
 
-@pytest.mark.slow
 def test_the_pictures_are_what_their_command_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -22,6 +22,7 @@ from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.load import load
 from spec.source import Source
+from spec.wording import listed
 
 WIDEST = 40  # columns of a name
 MOST_NAMED = 3
@@ -163,7 +164,9 @@ def _found(row: Row) -> str:
     holding = [f"{len(row.held)} hold without it"] if row.held else []
     same = [f"{len(row.same)} with the same runs"] if row.same else []
     cut = f"; then the scope cuts runs, at {', '.join(row.cut)}" if row.cut else ""
-    return f"no check needs it: {', '.join([*holding, *same])}{cut}"
+    asks = "ask" if len(row.by_enabled) > 1 else "asks"
+    still = f"; {listed(row.by_enabled)} {asks} it all the same, by `enabled`" if row.by_enabled else ""
+    return f"no check needs it: {', '.join([*holding, *same])}{cut}{still}"
 
 
 def _summary(

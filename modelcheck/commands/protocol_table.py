@@ -37,6 +37,7 @@ ABOUT = """\
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
 `modelcheck protocols NAME` tells what a check says of itself.
+To read a protocol itself [one table of the manual](../README.md#enough-to-read-one) is enough.
 `python -m modelcheck.commands.protocol_table` writes this page; \
 tests hold it against the files and the engine.
 
@@ -158,7 +159,9 @@ def page(tables: Tables) -> str:
     parts = [ABOUT, _lines(heads), KNOWN, _lines(_of_kafka(kafka, tables))]
     parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
     for each in told:
-        parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm)).\n")
+        of = library.goes_on_from(each.name)
+        more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
+        parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
     return "\n".join(parts)
 

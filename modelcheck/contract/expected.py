@@ -70,11 +70,10 @@ def _one(expectation: Expect, results: Mapping[str, Result], findings: Findings)
             fair = expectation if _is_fewest(verdict) else _plain(expectation)
             return None if _meets(verdict, fair) else Mismatch(wish(expectation), said(verdict))
         case ExpectCount(what=what, count=count, faults=faults):
-            within = "" if faults is None else f" within {plural(faults, 'fault')}"
-            return _compare(f"{what} {count}{within}", count, _count(findings, what, faults))
+            return _compare(wished(expectation), count, _count(findings, what, faults))
         case ExpectTaken(action=action, count=count):
             known = findings.stats.taken.get(action, 0) if findings.end is End.COMPLETE else None
-            return _compare(f"taken {action} {count}", count, known)
+            return _compare(wished(expectation), count, known)
         case _:
             assert_never(expectation)
 
@@ -130,6 +129,20 @@ def wish(expected: ExpectVerdict) -> str:
     faults = "" if expected.faults is None else f" with {plural(expected.faults, 'fault')}"
     steps = "" if expected.steps is None else f" in {plural(expected.steps, 'step')}"
     return f"{expected.property} is violated{faults}{steps}"
+
+
+def wished(expected: Expect) -> str:
+    """Whatever is expected, in the words of its mismatch."""
+    match expected:
+        case ExpectVerdict():
+            return wish(expected)
+        case ExpectCount(what=what, count=count, faults=faults):
+            within = "" if faults is None else f" within {plural(faults, 'fault')}"
+            return f"{what} {count}{within}"
+        case ExpectTaken(action=action, count=count):
+            return f"taken {action} {count}"
+        case _:
+            assert_never(expected)
 
 
 def said(verdict: Verdict) -> str:

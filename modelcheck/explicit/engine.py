@@ -9,6 +9,7 @@ from typing import ClassVar
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter, Spent
 from modelcheck.contract.result import Findings
+from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
@@ -23,8 +24,7 @@ from modelcheck.processes.cores import cores
 from spec.ir import PropertyKind
 from spec.semantics import Machine
 
-OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
-OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
+TELLS_MEMBERS_APART = {PropertyKind.STEP, PropertyKind.ASSERT, *OF_FAIR_RUNS}
 
 
 class ExplicitEngine:
@@ -50,12 +50,10 @@ class ExplicitEngine:
             optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Fair runs; with symmetry also steps, which tell members apart; and values that are too wide."""
-        kinds = OF_RUNS | OF_STEPS if task.symmetry else OF_RUNS
+        """With symmetry what is about steps and fair runs, which tell members apart; values too wide."""
+        kinds = TELLS_MEMBERS_APART if task.symmetry else set()
         refused = [
-            Refusal(f"{p.kind.value} {p.name}" + " up to symmetry" * (p.kind in OF_STEPS), "reference")
-            for p in task.properties
-            if p.kind in kinds
+            Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
         ]
         if not refused:
             try:

@@ -226,21 +226,33 @@ class _Components:
 # --------------------------------------------------------------- round a circle
 
 
-def round_trip(ways: Ways, found: Homes, start: int) -> list[Hop]:
+def round_trip(
+    start: int, owed_by: Callable[[list[Hop]], int], way: Callable[[int, int], list[Hop]]
+) -> list[Hop]:
     """A way from a state of a circle back to it, which owes no fair action.
 
-    It is made of shortest ways to what is owed still, nearest first; it need not
-    be the shortest of all.
+    It is made of shortest ways to what is owed still, nearest first; it need not be the
+    shortest of all.  `owed_by` tells what a way owes, and `way` goes from a state to a step
+    that pays something owed, or where nothing is, back to `start`.
     """
     walk: list[Hop] = []
     while True:
         end = walk[-1].target if walk else start
-        back = [] if walk and end == start else _way(ways, found, end, lambda hop: hop.target == start)
+        back = [] if walk and end == start else way(end, 0)
         trip = [*walk, *back]
-        owed = _owed_by(ways, trip)
+        owed = owed_by(trip)
         if not owed:
             return trip
-        walk += _way(ways, found, end, _pays(ways, owed))
+        walk += way(end, owed)
+
+
+def circle(ways: Ways, found: Homes, start: int) -> list[Hop]:
+    """Such a way in the circle of a state. Costs a look at the edges of the circle, for each part of it."""
+
+    def way(end: int, owed: int) -> list[Hop]:
+        return _way(ways, found, end, _pays(ways, owed) if owed else lambda hop: hop.target == start)
+
+    return round_trip(start, lambda trip: _owed_by(ways, trip), way)
 
 
 def _owed_by(ways: Ways, trip: list[Hop]) -> int:

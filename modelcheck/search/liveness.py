@@ -7,8 +7,9 @@ home, where it can be for ever without the goal (see `modelcheck.search.fairness
 stays in one state, or goes round a circle of actions and repairs.  Faults stand
 before the circle only: they come to an end.
 
-The run shown has the fewest faults, then the shortest way to a home; a home to
-stay in goes before a circle that would make the whole run longer.
+The run shown has the fewest faults, then the shortest way to a home.  A home to
+stay in goes before a circle where it makes the whole run shorter however short the
+circle is: where it is as near, or one step further.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
-from modelcheck.search.fairness import Homes, Hop, Ways, homes, round_trip
+from modelcheck.search.fairness import Homes, Hop, Ways, circle, homes
 from modelcheck.search.layers import Search
 from modelcheck.search.space import NONE, FaultBudget
 from spec.frozen import frozen
 from spec.ir import Budget, Property, PropertyKind
 from spec.semantics import State, Step, Taken
+
+SHORTEST = 2  # steps of a circle
 
 
 @frozen
@@ -180,7 +183,7 @@ class _Waiting:
 
 
 def _first(waiting: _Waiting, found: Homes) -> Starving | None:
-    """The cheapest run to a home: to the nearest, or to one to stay in where the whole run is shorter."""
+    """The cheapest run to a home: to the nearest, or to one to stay in that is one step further at most."""
     if not found.any():
         return None
     best, most = None, None
@@ -192,8 +195,8 @@ def _first(waiting: _Waiting, found: Homes) -> Starving | None:
             return Starving(faults, start, tuple(hops), 0)
         if found.circle[number] and best is None:
             start, hops = waiting.way(number)
-            circle = round_trip(waiting.ways, found, number)
-            best, most = Starving(faults, start, (*hops, *circle), len(circle)), (faults, depth + len(circle))
+            trip = circle(waiting.ways, found, number)
+            best, most = Starving(faults, start, (*hops, *trip), len(trip)), (faults, depth + SHORTEST)
     return best
 
 

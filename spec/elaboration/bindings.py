@@ -16,6 +16,7 @@ def let(e: Elaborator, name: s.Ident, value: s.Expr, env: Env) -> tuple[Env, int
     """The environment with `name` bound to `value`, its slot, and the value."""
     found = e.infer(value, env)
     fresh(e, name, env)
+    e.problems.typed(name.span, found.type)
     slot = e.frame.slot()
     return env.bind(name.text, Binding(found.type, slot)), slot, found
 
@@ -35,6 +36,7 @@ def bind(e: Elaborator, binder: s.Binder, env: Env) -> tuple[Env, int, ir.Expr, 
     """A bound name and what it ranges over: environment, slot, domain, case (when narrowed), type."""
     domain, of, case = _domain(e, binder, env)
     fresh(e, binder.name, env)
+    e.problems.typed(binder.name.span, of)
     slot = e.frame.slot()
     return env.bind(binder.name.text, Binding(of, slot)), slot, domain, case, of
 
@@ -162,6 +164,7 @@ def map_of(e: Elaborator, node: s.MapOf, env: Env, hint: t.Type | None) -> ir.Ex
             return e.wrong(node.span)
         return e.fail("R0310", node.type.span, f"`{key}` cannot be the key of a map", help=KEYS)
     fresh(e, node.name, env)
+    e.problems.typed(node.name.span, key)
     slot = e.frame.slot()
     wanted = hint.value if isinstance(hint, t.Map) else None
     body = e.infer(node.body, env.bind(node.name.text, Binding(key, slot)), wanted)

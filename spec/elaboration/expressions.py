@@ -55,7 +55,9 @@ class Expressions:
             if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
                 return self._too_large(node.span)
             self.frame.size += 1
-            return self._something(self._narrowed(node, self._infer(node, env, hint), env))
+            found = self._something(self._narrowed(node, self._infer(node, env, hint), env))
+            self.problems.typed(node.span, found.type)
+            return found
         finally:
             self._depth -= 1
 
@@ -131,9 +133,12 @@ class Expressions:
             ):
                 if (op == "!=") == truth and _is_path(path):
                     return self._known_present(path, env)
-            case s.IsCase(path, case) if truth and _is_path(path) and case.text in self.declared.cases:
+            case s.IsCase(path, case) if _is_path(path) and case.text in self.declared.cases:
                 union, ordinal = self.declared.cases[case.text]
-                return {path: union.cases[ordinal]}
+                if truth:
+                    return {path: union.cases[ordinal]}
+                if len(union.cases) == 2:
+                    return {path: union.cases[1 - ordinal]}
             case _:
                 pass
         return {}

@@ -1,7 +1,8 @@
-"""Where the passes over a text put what they find wrong with it."""
+"""Where the passes over a text put what they find: what is wrong with it, and which types its parts have."""
 
 from __future__ import annotations
 
+import spec.types as t
 from spec.diagnostics import Diagnostic, Note, SpecError
 from spec.source import Source, Span
 
@@ -11,8 +12,9 @@ _SHORT = 30  # characters of a text that is worth repeating
 class Problems:
     """A list of diagnostics of one text, each kept once; a pass goes on after adding one."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, types: dict[Span, t.Type] | None = None) -> None:
         self.source = source
+        self.types = types  # of expressions and bound names by their places, where somebody asks for them
         self.variant: tuple[Span, Span, str] | None = (
             None  # the one looked at: all of it, where it is named, its name
         )
@@ -38,6 +40,11 @@ class Problems:
         others = tuple(Note(self.source, at, what) for at, what in notes)
         found = Diagnostic(code, self.source, span, message, label, help, others)
         self._found.setdefault((code, span), found)
+
+    def typed(self, span: Span, of: t.Type) -> None:
+        """Note the type of what stands at a place, for who asks for types; the last word counts."""
+        if self.types is not None and of != t.UNKNOWN:
+            self.types[span] = of
 
     def shown(self, span: Span) -> str:
         """The text at a place, to be repeated in a help; `…` when it is long."""

@@ -60,8 +60,15 @@ class Env:
                 found = self.names[name].type
             case s.Get(of, field_):
                 match self._part_of_bound(of):
-                    case t.Record(_, fields) | t.Case(_, _, fields):
+                    case t.Record(_, fields) | t.Case(_, _, fields) | t.Union(_, (t.Case(_, _, fields), *_)):
+                        # All cases of a union have what can be read without knowing which it is.
                         found = next((each.type for each in fields if each.name == field_.text), None)
+                    case _:
+                        pass
+            case s.Index(of, index) if isinstance(index, s.IntLit) or self._part_of_bound(index):
+                match self._part_of_bound(of):
+                    case t.Map(_, inner) | t.Seq(inner):
+                        found = inner
                     case _:
                         pass
             case _:

@@ -131,6 +131,12 @@ class Statements:
 
     def place(self, node: s.Expr, env: Env) -> _Place | None:
         """The variable, the path into it and its type, of what a statement changes; None when reported."""
+        found = self._place(node, env)
+        if found is not None:
+            self.problems.typed(node.span, found[2])
+        return found
+
+    def _place(self, node: s.Expr, env: Env) -> _Place | None:
         match node:
             case s.Name(name) if name in self.declared.variables:
                 found = self.declared.variables[name]

@@ -50,7 +50,6 @@ def of_another_tool(text: str) -> str:
     return json.dumps(whole)
 
 
-@pytest.mark.slow
 def test_a_long_trace_is_no_wait() -> None:
     run = long_run()
     begun = process_time()

@@ -327,7 +327,6 @@ def test_plantuml_is_as_reviewed(name: str, golden: Callable[[str, str], None]) 
     golden(f"pictures/{name}.puml", plantuml(picture_of(name)))
 
 
-@pytest.mark.slow
 def test_plantuml_draws_every_text_as_text(drawn_by_plantuml: Drawer) -> None:
     shown = [*map(picture_of, NAMES), *map(hostile, NASTY)]
 
@@ -335,7 +334,6 @@ def test_plantuml_draws_every_text_as_text(drawn_by_plantuml: Drawer) -> None:
         shown_in(drawing, each)
 
 
-@pytest.mark.slow
 @given(shown=st.lists(pictures(), min_size=1, max_size=8))
 @settings(max_examples=4, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_plantuml_draws_any_text_as_text(shown: list[Picture], drawn_by_plantuml: Drawer) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import spec.library as library
 from counterexamples.pictures.roles import Part, Roles, leads, roles
 from spec.ir import Model
 from spec.load import load, loads
@@ -120,6 +121,8 @@ MORE = {
     f"pacifica.{name}": {"up": "up"}
     for name in ("servers_stop", "nobody_is_removed", "removed_at_will", "away", "counted")
 }
+
+DRAWN |= {name: DRAWN[of] for name in library.names() if (of := library.goes_on_from(name)) != name}
 
 
 def named(found: Roles) -> tuple[dict[str, str], dict[str, str]]:

@@ -42,6 +42,7 @@ class Mutant:
 
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC = "explicit, symmetry"
+FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/modelcheck/test_agreement.py"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{EXPLICIT}/codegen/packing.py", "return (count - 1).bit_length()",
@@ -116,7 +117,30 @@ MUTANTS = (
     Mutant("a checkpoint swaps two sums", f"{EXPLICIT}/search/checkpoint.py",
            '"so_far": list(search.sums),', '"so_far": list(search.sums[::-1]),', RESUMED),
     Mutant("questions with and without a way back share code", f"{EXPLICIT}/native/kernel.py",
-           "own = (recoverable(task),)", "own = ()", "family"),
+           "own = (recoverable(task), of_fair_runs(task))", "own = (of_fair_runs(task),)", "family"),
+    Mutant("questions with and without fair runs share code", f"{EXPLICIT}/native/kernel.py",
+           "own = (recoverable(task), of_fair_runs(task))", "own = (recoverable(task),)", "family"),
+    Mutant("a strong promise is taken for a weak one", f"{EXPLICIT}/search/endless.py",
+           "self.frame[WEAK], self.frame[STRONG] = self.weak, self.strong",
+           "self.weak, self.strong = self.frame[WEAK], self.frame[STRONG] = self.weak | self.strong, 0",
+           f"{FAIR_RUNS} -k strong"),
+    Mutant("a weak promise is taken for a strong one", f"{EXPLICIT}/search/endless.py",
+           "self.frame[WEAK], self.frame[STRONG] = self.weak, self.strong",
+           "self.weak, self.strong = self.frame[WEAK], self.frame[STRONG] = 0, self.weak | self.strong",
+           f"{FAIR_RUNS} -k weak_fairness"),
+    Mutant("one state without a way back to it is a circle", f"{EXPLICIT}/codegen/graphs.py",
+           "        put(fn, part, root, i64(0))\n",
+           "        put(fn, circle, root, label)\n"
+           '        fn.write("%frame", fn.add(fn.read("%frame", IN_CIRCLES), i64(1)), IN_CIRCLES)\n',
+           f"{FAIR_RUNS} -k strong"),
+    Mutant("what is left of a component is not looked at again", f"{EXPLICIT}/codegen/graphs.py",
+           "goes_on = fn.and_(stays, fn.not_(keeps))", "goes_on = FALSE", f"{FAIR_RUNS} -k strong"),
+    Mutant("a fair step beyond the scope is not possible", f"{EXPLICIT}/codegen/liveness.py",
+           "fn.write(possible, fn.or_(fn.load(inside), fn.load(cut)), number)",
+           "fn.write(possible, fn.load(inside), number)", PLAIN),
+    Mutant("who waits meets no fault", f"{EXPLICIT}/codegen/liveness.py",
+           'fn.leave_if(fn.not_(V(1, "%paid")), on)', "fn.leave_if(const(1, 1), on)",
+           f"{FAIR_RUNS} -k waiting"),
     Mutant("the last state that leads to another is its parent", "modelcheck/search/layers.py",
            "self._seeds.setdefault(key, here.number)", "self._seeds[key] = here.number", PLAIN),
     Mutant("a fault costs nothing", "modelcheck/search/layers.py",

@@ -22,7 +22,6 @@ def hasty_gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @pytest.mark.usefixtures("hasty_gcc")
 @needs_spin
 @needs_rumur
@@ -39,7 +38,6 @@ def test_all_find_the_same_states(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_spark_may_race_too(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["bench", "--scope", "xs", "--rounds", "1", "--against", "spark"])
     told = capsys.readouterr().out

@@ -162,7 +162,6 @@ def answers(done: subprocess.CompletedProcess[str]) -> list[tuple[int, object]]:
     return [(done.returncode, each) for each in found]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("trouble", ["no folder", "full disk"])
 def test_where_nothing_can_be_kept_it_is_said_once_and_the_answers_are_the_same(
     trouble: str, tmp_path: Path
@@ -186,7 +185,6 @@ def test_where_nothing_can_be_kept_it_is_said_once_and_the_answers_are_the_same(
     assert len(found.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
 def test_damaged_kernels_are_made_again_by_two_processes_at_once(tmp_path: Path) -> None:
     whole = checked(tmp_path)
     kernels = list(tmp_path.iterdir())

@@ -90,7 +90,6 @@ def test_a_conditional_claim_has_a_case_on_either_side_of_its_condition() -> Non
         assert (each.foretold is Judgement.CONDITIONAL) is bool(each.condition)
 
 
-@pytest.mark.slow
 def test_every_claim_comes_out_as_the_data_say() -> None:
     found = list(decided(list(CLAIMS.values()), Orders()))
 

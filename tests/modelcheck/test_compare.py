@@ -98,9 +98,14 @@ def some(names: Sequence[str], questions: Sequence[str]) -> Comparison:
     return replace(asked, questions=tuple(each for each in asked.questions if each.name in questions))
 
 
+@pytest.fixture
+def several_processes() -> None:
+    """A test that asks for this has the processes that people have."""
+
+
 @pytest.fixture(autouse=True)
 def one_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.node.get_closest_marker("slow") is None:
+    if "several_processes" not in request.fixturenames:
         monkeypatch.setattr("modelcheck.asking.textbook.searched.Processes", OneProcess)
 
 
@@ -171,7 +176,7 @@ def test_the_first_answer_that_is_borne_out_is_given(
     assert answered.is_open is (words is None)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 @pytest.mark.parametrize("name", list(TOLD))
 def test_the_answers_are_those_of_the_table(name: str) -> None:
     found = everything()
@@ -185,7 +190,7 @@ def test_the_answers_are_those_of_the_table(name: str) -> None:
     assert found.answers[name, "kafka_elr"].words == OTHERWISE.get(("kafka_elr", name), kafka)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 def test_what_the_table_does_not_have() -> None:
     found = everything()
 
@@ -193,7 +198,7 @@ def test_what_the_table_does_not_have() -> None:
     assert [found.answers["one_leads", name].words for name in NAMES] == [*["yes"] * 5, "no"]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 def test_every_answer_but_a_few_is_from_searches() -> None:
     found = everything()
     silent = [key for key, each in found.answers.items() if each.words is None]
@@ -202,7 +207,7 @@ def test_every_answer_but_a_few_is_from_searches() -> None:
     assert found.open == 0
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 def test_what_tells_two_apart_is_a_run_that_breaks_and_one_that_does_not() -> None:
     found = everything()
     for first, second, apart in found.pairs:
@@ -216,7 +221,7 @@ def test_what_tells_two_apart_is_a_run_that_breaks_and_one_that_does_not() -> No
         assert apart.fails.words != apart.holds.words == apart.words
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 def test_no_difference_takes_fewer_faults_and_steps_than_what_is_shown() -> None:
     found = everything()
     for first, second, apart in found.pairs:
@@ -226,7 +231,7 @@ def test_no_difference_takes_fewer_faults_and_steps_than_what_is_shown() -> None
             assert (apart.fails.run.faults, len(apart.fails.run.steps)) == min(costs)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 def test_the_table_as_it_is_read(golden: Callable[[str, str], None]) -> None:
     found = everything()
 
@@ -234,7 +239,7 @@ def test_the_table_as_it_is_read(golden: Callable[[str, str], None]) -> None:
     golden("compare/narrow.txt", plain(table(found, 60)))
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("several_processes")
 def test_the_readme_has_the_table(in_document: Callable[[Path, str, str], None]) -> None:
     text = README.read_text(encoding="utf-8")
     (shown,) = re.findall(r"^<!-- table: compare -->\n((?:\|.*\n)+)", text, re.MULTILINE)

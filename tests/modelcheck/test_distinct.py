@@ -342,11 +342,12 @@ def mixed(run: Trace, random: Random) -> Trace:
     return replace(run, states=tuple(states), steps=tuple(taken))
 
 
-@pytest.mark.parametrize("file", ["kisr", "kafka"])
+@pytest.mark.parametrize(
+    ("file", "name"), [("kisr", "high_watermark_truncation"), ("kafka_followers", "kip101")]
+)
 @pytest.mark.parametrize("seed", range(5))
-def test_names_and_the_order_of_steps_do_not_change_a_shape(file: str, seed: int) -> None:
+def test_names_and_the_order_of_steps_do_not_change_a_shape(file: str, name: str, seed: int) -> None:
     random = Random(seed)  # noqa: S311 - no secret
-    name = {"kisr": "high_watermark_truncation", "kafka": "kip101"}[file]
     run = wandering(file, name, 8, seed)
     sorts = symmetric_sorts(run.model)
     other = mixed(renamed_run(run, random), random)

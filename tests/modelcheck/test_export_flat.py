@@ -46,7 +46,6 @@ def states(model: Model, asked: Check) -> int:
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_spin
 @pytest.mark.parametrize("name", COUNTED)
 def test_spin_counts_as_many_states(name: str, tmp_path: Path) -> None:
@@ -57,7 +56,6 @@ def test_spin_counts_as_many_states(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_rumur
 @pytest.mark.parametrize("name", [*COUNTED, "kafka.two_in_sync"])
 def test_rumur_counts_as_many_states(name: str, tmp_path: Path) -> None:
@@ -69,7 +67,6 @@ def test_rumur_counts_as_many_states(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_spin
 @needs_rumur
 @pytest.mark.parametrize("name", BROKEN)
@@ -92,7 +89,6 @@ def test_quorums_in_promela_and_murphi(golden: Callable[[str, str], None]) -> No
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_rumur
 @pytest.mark.usefixtures("quickly_compiled")
 def test_rumur_agrees_on_random_models(tmp_path: Path) -> None:

@@ -237,7 +237,6 @@ def test_how_long_a_review_took_does_not_change_its_page(review: Review) -> None
     assert review_page(review, "again") == review_page(replace(review, seconds=99.0), "again")
 
 
-@pytest.mark.slow
 def test_review_writes_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     Path("server.properties").write_text("process.roles=broker,controller\nnode.id=1\n")
     Path("producer.properties").write_text("bootstrap.servers=b:1\nacks=0\n")

@@ -17,12 +17,15 @@ from counterexamples.trace import Lasso, Trace
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Refusal
+from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.explicit.search.findings import FullAccount
 from modelcheck.search.liveness import starving
 from modelcheck.search.reference import ReferenceEngine
 from spec.ir import Check, Model
 from spec.load import loads
 from spec.semantics import Machine, Taken
+from tests.agreement import Found, differences
 
 
 def toy(text: str) -> tuple[Model, Check]:
@@ -32,8 +35,14 @@ def toy(text: str) -> tuple[Model, Check]:
 
 
 def run(text: str, limits: Limits | None = None) -> Outcome:
+    """What the explicit engine finds, which must be what the reference engine finds."""
     model, only = toy(text)
-    return check(model, only, limits=limits)
+    ours, theirs = (
+        check(model, only, limits=limits, engine=engine, threads=1) for engine in ("explicit", "reference")
+    )
+    if not theirs.findings.end.partial:
+        assert differences(Found(theirs.findings).facts, Found(ours.findings).facts) == {}, text
+    return ours
 
 
 def names(trace: Trace) -> list[str]:
@@ -402,12 +411,18 @@ def test_an_error_of_the_property_leaves_it_unknown() -> None:
     assert isinstance(outcome.verdict("round"), Holds)
 
 
-def test_ctrl_c_while_it_is_looked_at_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", ["reference", "explicit"])
+@pytest.mark.parametrize("why", [Stopped(End.INTERRUPTED), KeyboardInterrupt()], ids=["soon", "at once"])
+def test_ctrl_c_while_it_is_looked_at_leaves_it_unknown(
+    engine: str, why: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def impatient(*_: object) -> None:
-        raise KeyboardInterrupt
+        raise why
 
-    monkeypatch.setattr(f"{ReferenceEngine.__module__}.{starving.__name__}", impatient)
-    outcome = clock("fair")
+    module = {"reference": ReferenceEngine, "explicit": FullAccount}[engine].__module__
+    monkeypatch.setattr(f"{module}.{starving.__name__}", impatient)
+    model, only = toy(CLOCK.replace("FAIR", "fair").replace("EXPECT", ""))
+    outcome = check(model, only, engine=engine)
 
     assert outcome.findings.end is End.INTERRUPTED
     assert {type(result.verdict) for result in outcome.findings.results} == {Unknown}
@@ -423,8 +438,9 @@ def test_symmetry_and_fairness_do_not_go_together() -> None:
         check all { scope Lamp = 2 }
     """)
 
-    with pytest.raises(Unsupported, match="always eventually dark up to symmetry"):
-        check(model, only, symmetry=True)
+    for engine in (None, "explicit", "reference"):
+        with pytest.raises(Unsupported, match="always eventually dark up to symmetry"):
+            check(model, only, engine=engine, symmetry=True)
 
 
 # ------------------------------------------------------------------ certificates
@@ -494,7 +510,7 @@ def test_what_an_engine_refuses_is_told_and_is_no_verdict(
     path = tmp_path / "clock.rsm"
     path.write_text(CLOCK.replace("FAIR", "fair").replace("EXPECT", ""), encoding="utf-8")
 
-    assert cli.main(["check", str(path)]) == 3
+    assert cli.main(["check", str(path), "--engine", "reference"]) == 3
     said = capsys.readouterr()
     assert said.out == ""
     assert "clock · day: not answered: the engine reference cannot do: noon (use abacus)" in said.err

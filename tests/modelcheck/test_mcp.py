@@ -133,7 +133,7 @@ def test_a_request_ends_when_its_time_is_over() -> None:
 def test_what_does_not_hear_that_its_time_is_over_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     from modelcheck.commands.agents import server  # noqa: PLC0415 - it needs the SDK
 
-    monkeypatch.setattr(server, "GRACE", -59.9)
+    monkeypatch.setattr("modelcheck.commands.agents.asked.GRACE", -59.9)
     request = {"tool": "check", "file": TINY, "check": "large", "seconds": 30}
     found = asyncio.run(server._answered(request, 30, None))
 
@@ -162,7 +162,6 @@ def test_a_trace_is_replayed_or_refused() -> None:
 
 
 @needs_sdk
-@pytest.mark.slow
 def test_a_proof_has_a_certificate_and_a_certificate_is_checked() -> None:
     quorum = "tests/modelcheck/symbolic/certificates/quorum.json"
     file = str(ROOT / "spec" / "protocols" / "quorum.rsm")

@@ -395,6 +395,39 @@ def test_the_table_tells_what_is_needed(file: Path, capsys: pytest.CaptureFixtur
     )
 
 
+def test_a_guard_that_a_property_asks_by_enabled_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lock.rsm"
+    path.write_text("""
+    protocol lock
+    sort Node
+    state { holder: Node? = none }
+    fun is_free: bool = holder == none
+    action take(n: Node) {
+      require mine: holder == none or holder == n
+      holder := n
+    }
+    action give(n: Node) {
+      require held: holder == n
+      holder := none
+    }
+    invariant taken_by_one: forall n: Node. enabled(take(n)) implies is_free or holder == n
+    invariant there: size(holder) <= 1
+    check two { scope Node = 2 }
+    """)
+    code = main(["necessity", str(path), "--kind", "guard"])
+
+    assert code == Exit.EXPECTED
+    assert capsys.readouterr().out == (
+        "line  part       mutant   found\n"
+        "   7  take.mine  dropped  – no check needs it: 1 hold without it; `taken_by_one` asks it all the\n"
+        "                            same, by `enabled`\n"
+        "  11  give.held  dropped  – no check needs it: 1 hold without it\n"
+        "\n2 parts: 2 that no check needs\nasked 1 of 1 check\n"
+    )
+
+
 def test_json_tells_the_checks_and_the_parts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["necessity", str(file), "--json", "--kind", "quorum"])
     told = json.loads(capsys.readouterr().out)
@@ -424,6 +457,7 @@ def test_json_tells_the_checks_and_the_parts(file: Path, capsys: pytest.CaptureF
         "same": [],
         "unknown": [],
         "cut": [],
+        "by_enabled": [],
     }
     assert len(trace["states"]) == 5
     assert told["unanswered"] == 0

@@ -7,8 +7,6 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from random import Random
 
-import pytest
-
 import spec.ir as ir
 import spec.types as t
 from spec.load import loads
@@ -37,7 +35,6 @@ def parts(node: object) -> Iterator[object]:
                 yield from parts(getattr(node, field.name))
 
 
-@pytest.mark.slow
 def test_random_models_have_everything_that_the_language_has() -> None:
     seen: set[object] = set()
     for seed in range(MODELS):

@@ -146,7 +146,6 @@ def test_a_file_has_what_the_output_would(form: str, path: Path, show: Show, tmp
     assert target.read_bytes() == marked(form, show(path, "--as", form)[1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run.png", "run.storyboard.png"])
 def test_a_png_is_a_png(name: str, path: Path, show: Show, tmp_path: Path) -> None:
     if not any(map(shutil.which, ("rsvg-convert", "resvg", "inkscape", "chromium"))):
@@ -284,7 +283,6 @@ def test_a_folder_that_is_not_there_is_told(path: Path, show: Show, tmp_path: Pa
 # ----------------------------------------------------------------------- bad input
 
 
-@pytest.mark.slow
 def test_ten_thousand_steps_are_shown_in_part(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -204,7 +204,6 @@ def long_walk(length: int, seed: int = 1) -> Trace:
     return Trace(model, scope, tuple(states), tuple(steps), BadState(), prop.name, asked.name)
 
 
-@pytest.mark.slow
 def test_ten_thousand_steps_shrink_in_no_time() -> None:
     trace = long_walk(10_000)
 

@@ -47,11 +47,9 @@ def worse(code: int) -> int:
 
 
 # Each is a process of its own: the quick ones stand for the others.
-QUICK = ("check", "fmt")
-EACH = [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in COMMANDS]
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize(
     ("streams", "why"), [(">/dev/full", "no space left on device"), (">&-", "bad file descriptor")]
 )
@@ -65,7 +63,7 @@ def test_lost_output_is_a_failure(name: str, streams: str, why: str) -> None:
     assert "Exception" not in found.stderr
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full"])
 def test_the_verdict_stays_where_nobody_can_be_told_anything_beside_it(name: str, streams: str) -> None:
     code, words = COMMANDS[name]
@@ -83,7 +81,7 @@ def test_without_any_stream_there_is_still_an_exit_code(name: str) -> None:
     assert (found.returncode, found.stdout, found.stderr) == (worse(code), "", "")
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_verdict_stays_where_the_reader_leaves(name: str) -> None:
     code, words = COMMANDS[name]
     reader, writer = os.pipe()

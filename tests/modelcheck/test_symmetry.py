@@ -96,7 +96,6 @@ def test_errors_are_the_same_where_they_once_were_not(path: Path) -> None:
     assert plain == facts(model, question, "explicit", symmetry=True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_random_models_say_the_same_with_symmetry(part: int) -> None:
     errors = compared = 0
@@ -143,7 +142,6 @@ def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     sorted(
@@ -181,7 +179,6 @@ def orbits(model: ir.Model, question: ir.Check) -> tuple[int, int]:
     return len(search.space), len(least)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sizes", "faults"),
     [

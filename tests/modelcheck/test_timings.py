@@ -46,7 +46,6 @@ def test_a_check_says_what_it_took_and_its_json_stays_json(
     assert {"start", "read", "write", "compile", "search"} <= set(re.findall(r"([a-z]+) [0-9.]+", err))
 
 
-@pytest.mark.slow
 def test_a_review_says_what_it_took(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -14,11 +14,11 @@ TOLD = {
     # The in-sync set shrinks to the leader, which commits alone and then loses its session (Jepsen, 2013).
     ("kafka", "jepsen", "acknowledged_survive"): "produce isolate commit session_loss elect_unclean",
     # A follower truncates to its high watermark; then its leader fails, and it is elected (KIP-101, 1).
-    ("kafka", "kip101", "acknowledged_survive"): (
+    ("kafka_followers", "kip101", "acknowledged_survive"): (
         "produce fetch fetch commit crash elect become_follower crash elect"
     ),
     # Both crash; who lost the record is back first and writes another in its place (KIP-101, 2).
-    ("kafka", "kip101_power", "no_divergence"): (
+    ("kafka_followers", "kip101_power", "no_divergence"): (
         "produce fetch commit crash power_loss give_up restart elect restart become_leader "
         "produce commit become_follower"
     ),

@@ -2,6 +2,7 @@
 
 That the list is exact is asked only where it takes some seconds at most. Of the other files
 `modelcheck necessity FILE` tells; here each part that they list is one, and stands there once.
+A file that goes on from another one lists parts of its own alone.
 """
 
 from __future__ import annotations
@@ -12,23 +13,22 @@ from pathlib import Path
 
 import pytest
 
+from modelcheck.asking.necessity.parts import Part
 from modelcheck.asking.necessity.search import Asking, necessity
+from spec.ir import Model
 from spec.load import load
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))
-QUICK = {  # about 3 s of CPU or less
+SMALL = {  # about 10 s of CPU or less
     *("figure8", "primary_backup", "two_phase_commit", "kafka_acks", "kafka_follower_reads"),
     *("kafka_raft_truncation", "kafka_registration", "kafka_requests", "kafka_zk_version"),
+    *("kafka_failover", "kafka_log_directories", "kafka_replaced_disk", "kafka_transactions"),
+    *("pacifica", "paxos"),
 }
-SLOW = {"kafka_failover", "kafka_log_directories", "kafka_transactions", "pacifica", "paxos"}  # 10 s at most
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
 ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
 
-EXACT = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
-    for path in PROTOCOLS
-    if path.stem in QUICK | SLOW
-]
+EXACT = [pytest.param(path, id=path.stem) for path in PROTOCOLS if path.stem in SMALL]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -51,16 +51,22 @@ def listed(path: Path) -> list[str]:
     return names
 
 
+def is_own(part: Part, model: Model) -> bool:
+    """Whether it stands in the file that was read, and in none that this goes on from."""
+    return model.source.place(part.span.start)[0] == model.source.name
+
+
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in PROTOCOLS])
 def test_what_is_listed_is_a_part_and_stands_there_once(path: Path) -> None:
-    names = listed(path)
+    names, models = listed(path), load(path)
 
-    assert set(names) <= {part.name for part in Asking(load(path)).parts}
+    assert set(names) <= {part.name for part in Asking(models).parts if is_own(part, models[0])}
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("path", EXACT)
 def test_just_the_parts_that_no_check_needs_are_listed(path: Path) -> None:
-    rows = necessity(load(path))
+    models = load(path)
+    rows = [row for row in necessity(models) if is_own(row.part, models[0])]
 
     assert {row.part.name for row in rows if not row.needed} == set(listed(path))

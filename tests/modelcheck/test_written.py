@@ -190,7 +190,6 @@ def test_a_trace_of_another_tool_is_not_ours() -> None:
     assert not is_ours(text.replace('"modelcheck": {', '"quint": {').encode())
 
 
-@pytest.mark.slow
 def test_a_picture_in_png_has_the_mark_and_is_still_one(tmp_path: Path) -> None:
     if not any(map(shutil.which, ("rsvg-convert", "resvg", "inkscape", "chromium"))):
         pytest.skip("needs a renderer of SVG")

@@ -97,7 +97,6 @@ def models(path: Path) -> tuple[Model, ...]:
         return ()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_small_checks_of_every_model_are_answered_as_by_the_explicit_engine(path: Path) -> None:
     for model in models(path):
@@ -118,7 +117,6 @@ def random_models() -> Iterator[Model]:
             continue
 
 
-@pytest.mark.slow
 def test_random_models_are_answered_as_by_the_explicit_engine() -> None:
     compared = 0
     for model in random_models():
@@ -143,7 +141,6 @@ def on_spark(local_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_jobs_answer_a_small_check_of_many_models_as_the_explicit_engine(on_spark: SparkEngine) -> None:
     """Of every third file: the same search without Spark, above, is asked about all."""
     for model in chain.from_iterable(map(models, FILES[::3])):
@@ -153,7 +150,6 @@ def test_jobs_answer_a_small_check_of_many_models_as_the_explicit_engine(on_spar
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_jobs_answer_random_models_as_the_explicit_engine(on_spark: SparkEngine) -> None:
     compared = 0
     for model in random_models():

@@ -49,7 +49,6 @@ def facts(model: Model, question: Check, engine: object, *, symmetry: bool = Fal
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize(("file", "name", "symmetry"), CHECKS)
 def test_every_level_as_a_job_finds_what_the_explicit_engine_finds(
     file: str, name: str, *, symmetry: bool, local_spark: SparkSession
@@ -122,7 +121,6 @@ class At:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_an_executor_that_is_killed_changes_no_count(
     spark_cluster: Cluster, cluster_spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -33,7 +33,6 @@ check(*asked(*{check!r}), engine=engine)
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_executor_killed_at_any_moment_changes_nothing(
     seed: int, spark_cluster: Cluster, cluster_spark: SparkSession, tmp_path: Path
@@ -58,7 +57,6 @@ def test_an_executor_killed_at_any_moment_changes_nothing(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(max(len(SEEDS) // 2, 1)))
 def test_a_killed_driver_leaves_a_run_that_another_goes_on_with(
     seed: int, desk: Desk, spark_cluster: Cluster, tmp_path: Path

@@ -68,7 +68,6 @@ def question() -> tuple[Model, Check]:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_what_was_seen_need_not_fit_into_a_worker(desk: Desk, spark_cluster: Cluster) -> None:
     settings = spark_cluster.settings()
     desk.get(replace(settings, conf={**settings.conf, LIMIT: f"{ALLOWED}m"}))

@@ -59,7 +59,6 @@ def bucket() -> Iterator[str]:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_a_run_in_an_object_store_is_like_any_other(
     bucket: str, local_spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -158,7 +158,6 @@ def test_jobs_whose_tasks_fail_or_run_twice_find_the_same(name: str, how: str, t
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_jobs_of_a_real_spark_find_the_same(local_spark: SparkSession) -> None:
     short = road("leads nowhere").replace("Place = 6", "Place = 3").replace("place == 6", "place == 3")
 

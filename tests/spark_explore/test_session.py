@@ -260,7 +260,6 @@ def test_a_master_that_is_none_is_told_within_its_time(desk: Desk) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_a_java_that_is_killed_is_told(desk: Desk, tmp_path: Path) -> None:
     desk.clear()
     with driver(LOOPS, cwd=tmp_path) as process:

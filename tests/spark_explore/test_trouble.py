@@ -38,7 +38,6 @@ EAGER = {  # what takes a moment longer than the others runs twice
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_tasks_that_fail_and_run_again_change_nothing(
     cluster_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +56,6 @@ def test_tasks_that_fail_and_run_again_change_nothing(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_what_runs_twice_at_once_counts_once(
     desk: Desk, spark_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +92,6 @@ def as_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_executors_that_have_no_room_are_told_and_the_run_goes_on_when_they_have(
     as_jobs: None,
     cluster_spark: SparkSession,
@@ -138,7 +135,6 @@ def done(program: str, *words: str) -> bool:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
     as_jobs: None, cluster_spark: SparkSession, disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,7 +163,6 @@ def goes_on(place: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_the_run_of_another_question_is_refused_and_left_as_it_is(
     cluster_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -218,6 +218,56 @@ def test_what_a_bound_record_leads_to_in_the_state_is_forgotten_with_it() -> Non
     assert codes(BASE + NESTED + text) == ["R0301"]
 
 
+SHAPES = """
+enum Way { there, back }
+union Shape { Line(to: Replica?, at: Epoch), Dot(to: Replica?, by: Epoch) }
+record Parcel { shape: Shape, other: Shape?, heads: map[Way, Replica?], all: seq[Replica?; 2] }
+network net: set of Parcel
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "read"),
+    [
+        ("m.shape is Line  epoch := 1  epoch := m.shape.at", "$0.0.1 case 0"),
+        ("m.other != none and m.other is Line  epoch := 1  epoch := m.other.at", "the($0.1).1 case 0"),
+        ("m.other != none  epoch := 1  if m.other is Dot { epoch := m.other.by }", "the($0.1).1 case 1"),
+        ("m.shape.to != none  epoch := 1  m.shape.to.hw := 1", "the($0.0.0)"),
+        ("m.heads[w] != none  epoch := 1  m.heads[w].hw := 1", "the(lookup($0.2, $1))"),
+        ("size(m.all) == 2 and m.all[1] != none  epoch := 1  m.all[1].hw := 1", "the(index($0.3, 1))"),
+    ],
+)
+def test_one_test_of_a_part_of_a_message_is_enough(tests: str, read: str) -> None:
+    changes = body(SHAPES + f"action a(m in net, w: Way) {{ require t: {tests} }}")
+
+    assert read in changes[-1]
+
+
+def test_what_is_read_by_the_state_is_forgotten_with_it() -> None:
+    tests = "require t: m.all[int(epoch)] != none  epoch := 1  m.all[int(epoch)].hw := 1"
+    keyed = "require t: leader != none and m.heads[w] != none  epoch := 1  leader.hw := 1"
+
+    assert codes(BASE + SHAPES + f"action a(m in net, w: Way) {{ {tests} }}") == ["R0302"]
+    assert codes(BASE + SHAPES + f"action a(m in net, w: Way) {{ {keyed} }}") == ["R0302"]
+
+
+def test_what_is_not_one_of_two_cases_is_the_other() -> None:
+    text = "network net: set of Shape\ninvariant a: forall m in net. "
+    shapes = SHAPES.replace("network net: set of Parcel\n", "") + text
+
+    assert prop(shapes + "if m is Line then m.at == 0 else m.by == 0") == (
+        "forall $0 in net. if($0 is 0, ==($0.1 case 0, 0), ==($0.1 case 1, 0))"
+    )
+    assert prop(shapes + "m is Line or m.by == 0") == "forall $0 in net. or($0 is 0, ==($0.1 case 1, 0))"
+    assert codes(BASE + shapes + "m is Line implies m.by == 0") == ["R0314"]
+
+
+def test_what_is_not_one_of_three_cases_is_none_of_the_others_yet() -> None:
+    text = "network net: set of Msg\ninvariant a: forall m in net. m is Vote or m.at == 0"
+
+    assert codes(BASE + text) == ["R0314"]
+
+
 def test_what_is_known_now_was_not_known_before_the_step() -> None:
     assert codes(BASE + "step a: leader != none implies old(leader.ok)") == ["R0302"]
 

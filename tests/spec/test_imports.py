@@ -86,6 +86,28 @@ def test_a_protocol_of_the_library_is_imported_by_its_name(tmp_path: Path) -> No
     assert [each.name for model in own for each in model.checks] == ["again"]
 
 
+def test_an_import_by_name_is_of_the_library_whatever_stands_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "figure8").mkdir()
+    (tmp_path / "raft.rsm").write_text(BASE, encoding="utf-8")
+    (tmp_path / "zab").write_text(BASE, encoding="utf-8")
+
+    for name in ("figure8", "raft", "zab"):
+        assert loads(f"import {name}\n")[0].name == name
+
+
+def test_an_import_by_a_name_of_no_protocol_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "lamp").write_text(BASE, encoding="utf-8")
+    (folder / "mine.rsm").write_text("import lamp\n", encoding="utf-8")
+    told = mistake(folder / "mine.rsm")
+
+    assert "mine.rsm:1:8: error[R0103]: no protocol that comes with modelcheck is called `lamp`" in told
+    assert 'help: a file is imported by its path: `import "lamp.rsm"`' in told
+
+
 def test_the_manual_shows_one_that_finds_what_it_says() -> None:
     manual = (Path(__file__).parents[2] / "spec/README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```text\n(import kisr\n(?:.*\n)*?)```", manual)

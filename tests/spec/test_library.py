@@ -118,7 +118,9 @@ def test_what_is_parsed_is_what_is_elaborated(name: str) -> None:
     models = load(PROTOCOLS / f"{name}.rsm")
     checks = sorted(((m, each) for m in models for each in m.checks), key=lambda pair: pair[1].span.start)
 
-    assert found.variants == tuple(model.name for model in models[1:])
+    begin, _ = max(models[0].source.parts, default=(0, ""))  # what stands before is of another file
+    own = models[0].source.text[begin:]
+    assert found.variants == tuple(m.name for m in models[1:] if f"\nvariant {m.name} of " in own)
     assert [(q.name, q.of, q.says, q.expect) for q in found.questions] == [
         (each.name, model.name, each.says, each.expect) for model, each in checks
     ]
@@ -129,6 +131,18 @@ def test_what_is_parsed_is_what_is_elaborated(name: str) -> None:
     for question in found.questions:
         assert all(kinds[each.property] is PropertyKind.REACHABLE for each in question.unreached)
         assert all(kinds[each.property] is not PropertyKind.REACHABLE for each in question.violations)
+
+
+def test_a_file_goes_on_from_the_protocol_that_it_imports() -> None:
+    assert library.goes_on_from("kafka_unclean") == "kafka"
+    assert library.goes_on_from("kafka") == "kafka"
+    assert shipped("kafka_unclean").variants == ("most_complete_leads",)
+    assert shipped("kafka_unclean").questions[0].of == "kafka"
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_what_a_file_goes_on_from_is_its_first_model(name: str) -> None:
+    assert library.goes_on_from(name) == load(PROTOCOLS / f"{name}.rsm")[0].name
 
 
 @pytest.mark.parametrize("name", library.names())

@@ -50,7 +50,6 @@ def of_name(name: str) -> tuple[Model, Check]:
     return model, question
 
 
-@pytest.mark.slow
 def test_a_follower_that_answers_first_takes_as_many_steps_as_in_raft_fsync() -> None:
     """With room for two messages: two steps fewer to ask the voters, one more for the restart."""
     model, question = of_name("raft.follower_answers_first")
@@ -62,7 +61,6 @@ def test_a_follower_that_answers_first_takes_as_many_steps_as_in_raft_fsync() ->
     assert (verdict.trace.faults, len(verdict.trace.steps)) == (1, 19 - 2 + 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "states"), [("two_adds", 159_174), ("one_add_one_remove", 133_885)])
 def test_a_leader_with_an_entry_of_its_term_may_change_the_membership(name: str, states: int) -> None:
     """What `hasty` breaks with six and five servers, with the rule and up to renaming of servers."""

@@ -26,7 +26,9 @@ from modelcheck.contract.report import Answers, Reporter, Silent
 from modelcheck.processes.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Check, Guard, Model
+from spec.ir import Check, Expr, Guard, Model
+from spec.source import Span
+from spec.walk import walk
 
 LIMITS = Limits(states=2_000_000)  # of each search
 T = TypeVar("T")
@@ -47,7 +49,8 @@ class Row:
 
     `held` are the checks that hold without it, `same` those in which the mutant has the
     same runs, and `unknown` those without an answer, each with the reason.  `cut` are limits
-    of the scope at which only the mutant is cut.
+    of the scope at which only the mutant is cut.  `by_enabled` are properties that ask a guard all
+    the same, by `enabled`, of checks that hold without it: what repeats the guard behind that cannot need it.
     """
 
     part: Part
@@ -58,6 +61,7 @@ class Row:
     same: tuple[Asked, ...]
     unknown: tuple[tuple[Asked, str], ...]
     cut: tuple[str, ...]
+    by_enabled: tuple[str, ...] = ()
 
     @property
     def line(self) -> int:
@@ -194,7 +198,7 @@ class Asking:
                 mutant = without(by.model, self._forgets[by.model.name], part)
                 run = certify(moved(reply.run, mutant)).trace
                 return Row(part, by.model, by, run, held, tuple(same), unknown, cut)
-        return Row(part, home, None, None, held, tuple(same), unknown, cut)
+        return Row(part, home, None, None, held, tuple(same), unknown, cut, _by_enabled(part, held))
 
     def _done(
         self,
@@ -211,6 +215,21 @@ class Asking:
                 states += states_of(result)
                 tell(Answers(what, done, count, states, monotonic() - began))
                 yield number, result
+
+
+def _by_enabled(part: Part, held: Sequence[Asked]) -> tuple[str, ...]:
+    """The properties of these checks in which a guard stands, which only `enabled` puts there."""
+    if part.kind is not Kind.GUARD:
+        return ()
+    names = ((each.model, name) for each in held for name in each.stands.properties)
+    asking = (name for model, name in names if _stands_in(part.span, model.property(name).expr))
+    return tuple(dict.fromkeys(asking))
+
+
+def _stands_in(guard: Span, expr: Expr | None) -> bool:
+    return expr is not None and any(
+        guard.start <= each.span.start and each.span.end <= guard.end for each in walk(expr)
+    )
 
 
 def _is_unrefused(part: Part, model: Model, action: str, stands: Stands) -> bool:

@@ -45,6 +45,7 @@ def _part(row: Row) -> Json:
         "same": [each.check.name for each in row.same],
         "unknown": [{"check": each.check.name, "reason": reason} for each, reason in row.unknown],
         "cut": list(row.cut),
+        "by_enabled": list(row.by_enabled),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.textbook.asked import Asked
 from spec.frozen import frozen
+from spec.library import goes_on_from
 
 
 @frozen
@@ -101,11 +102,11 @@ def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) ->
 
 
 def _like(cell: Cell, model: str, config: Sequence[str]) -> Cell:
-    """The cell of another column, with other settings of its protocol."""
+    """The cell of another column, with other settings of its protocol, in whichever file it is asked of."""
 
     def set_(asked: Asked) -> Asked:
         settings = replace(asked.settings, config=(*asked.settings.config, *config))
-        return replace(asked, settings=settings) if asked.model == model else asked
+        return replace(asked, settings=settings) if goes_on_from(asked.model) == model else asked
 
     possible = tuple(Possible(each.words, tuple(map(set_, each.asked))) for each in cell.possible)
     return replace(cell, possible=possible)

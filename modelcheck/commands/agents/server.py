@@ -6,10 +6,6 @@ The protocol is that of https://modelcontextprotocol.io, by its official Python 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
-import os
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +15,11 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
+import modelcheck.commands.agents.asked as asked
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.version import version
 
 SECONDS = 30.0  # for a request that does not say
-GRACE = 5.0  # seconds more than twice its time, in which a process starts and tells what it has found
 OWN = "model.rsm"  # the name of a model that is given as a text
 MEANINGS = {
     Exit.EXPECTED: "as expected",
@@ -93,15 +89,15 @@ class _Tools:
         seconds: Seconds = SECONDS,
     ) -> Answer:
         """Run a check of a model: whether its properties hold within a scope, or the run that breaks them."""
-        asked: dict[str, Any] = {
+        question: dict[str, Any] = {
             "check": check,
             "of": of,
             "properties": properties,
             "scope": scope,
             "config": config,
         }
-        asked |= {"faults": faults, "engine": engine, "traces": traces}
-        return await self._asked("check", asked, seconds, file, text)
+        question |= {"faults": faults, "engine": engine, "traces": traces}
+        return await self._asked("check", question, seconds, file, text)
 
     async def explain(
         self, code: Annotated[str, Field(description="the code of a mistake, such as R0101")]
@@ -140,14 +136,14 @@ class _Tools:
         return await self._asked("certify", {"certificate": certificate, "file": file}, seconds, "", None)
 
     async def _asked(
-        self, tool: str, asked: Mapping[str, Any], seconds: float, file: str | None, text: str | None
+        self, tool: str, question: Mapping[str, Any], seconds: float, file: str | None, text: str | None
     ) -> Answer:
         """The answer of a process that is ended when its time is over by far."""
         if (file is None) == (text is None):
             return _answer(Exit.WRONG, "give a file or a text, and not both", seconds)
         seconds = min(seconds, self._most)
         request = {"tool": tool, "file": file, "seconds": seconds, "memory": self._memory} | {
-            key: value for key, value in asked.items() if value is not None
+            key: value for key, value in question.items() if value is not None
         }
         async with self._turn:
             if text is None:
@@ -158,30 +154,10 @@ class _Tools:
 
 
 async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> Answer:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "modelcheck.commands.agents.work",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
     try:
-        async with asyncio.timeout(2 * seconds + GRACE):
-            told, _ = await process.communicate(json.dumps(request).encode())
-    except TimeoutError:
-        return _answer(Exit.UNKNOWN, "the time is over, in the midst of one computation; no verdict", seconds)
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.communicate()
-    try:
-        found = json.loads(told)
-    except ValueError:
-        killed = "the search was ended from outside, perhaps for want of memory; no verdict"
-        return _answer(Exit.UNKNOWN, killed, seconds)
+        found = await asked.answer(request, seconds, folder)
+    except asked.NoAnswer as none:
+        return _answer(Exit.UNKNOWN, str(none), seconds)
     return Answer(**found, meaning=MEANINGS[Exit(found["exit"])], seconds=seconds)
 
 

@@ -1,6 +1,6 @@
 """A request of an agent, answered: in a process of its own, which may be ended at any time.
 
-It reads one request as JSON and writes one answer.  Whatever happens, the answer has no traceback:
+It reads one request, a line of JSON, and writes one answer.  Whatever happens, the answer has no traceback:
 that of a bug of ours goes beside, to whoever looks after the server.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -40,7 +42,8 @@ TRACES = ("trace", "not_a_run")
 
 def main() -> int:
     """Answer what stands on the input."""
-    request = json.load(sys.stdin)
+    request = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_leave_with_input, daemon=True).start()
     try:
         answer = TOOLS[request["tool"]](request)
     except SpecError as error:
@@ -56,6 +59,13 @@ def main() -> int:
         answer = _answer(Exit.BUG, told, "", {})
     sys.stdout.write(json.dumps(answer))
     return 0
+
+
+def _leave_with_input() -> None:
+    """End this process when whoever asked does: then nobody waits for the answer."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)
 
 
 def _answer(exit_: Exit, says: str, scope: str, data: Json) -> Json:
@@ -75,7 +85,12 @@ def _check(request: Mapping[str, Any]) -> Json:
         memory=request.get("memory"),
         engine=request.get("engine"),
     )
-    return _told(outcome, is_whole=bool(request.get("traces")))
+    told = _told(outcome, is_whole=bool(request.get("traces")))
+    if request.get("page"):
+        from modelcheck.answers.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
+
+        told["data"]["page"] = outcomes_page([outcome], [""])
+    return told
 
 
 def _told(outcome: Outcome, *, is_whole: bool) -> Json:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.graphs import BEGINS, UNSERVED
 from modelcheck.explicit.codegen.layout import Layout
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.scene import Scene
@@ -45,6 +46,33 @@ def goals(properties: Sequence[Property], expressions: Expressions, layout: Layo
     fn.end("ret i64 0")
     fn.begin(error)
     fn.end("ret i64 2")
+    return [fn]
+
+
+def awaits(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+    """`awaited`: what a state is for a property of fair runs, by its number; 4 for an error.
+
+    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  The left side of a
+    `leadsto` is asked of unserved states alone.
+    """
+    fn = Function("awaited", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
+    own = StateBits(fn, layout, fn.array(layout.words))
+    StateBits(fn, layout, "%state").copy_to(own)
+    error = fn.new("error")
+    for number, prop in enumerate(properties):
+        goal = prop.goal if prop.kind is PropertyKind.LEADSTO else prop.expr
+        if goal is None or prop.expr is None:
+            raise TypeError(f"{prop.name} has no goal")
+        with fn.when(fn.eq(V(64, "%which"), i64(number))):
+            with fn.when(expressions.test(goal, Scene(fn, own, error))):
+                fn.end("ret i64 0")
+            begins = const(1, 1)
+            if prop.kind is PropertyKind.LEADSTO:
+                begins = expressions.test(prop.expr, Scene(fn, own, error))
+            fn.end(f"ret {fn.select(begins, i64(UNSERVED | BEGINS), i64(UNSERVED))}")
+    fn.end("ret i64 0")
+    fn.begin(error)
+    fn.end("ret i64 4")
     return [fn]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from modelcheck.contract.engine import Family, Task
 from spec.frozen import frozen
-from spec.ir import Action, Guard, Property, PropertyKind
+from spec.ir import Action, Fairness, Guard, Property, PropertyKind
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
 OF_STATES = (PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE)
+OF_FAIR_RUNS = (PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY)
 
 
 @frozen
@@ -92,3 +95,13 @@ def context(task: Task) -> Context:
 def recoverable(task: Task) -> list[Property]:
     """The properties that ask for a way back."""
     return [prop for prop in task.properties if prop.kind is PropertyKind.RECOVERABLE]
+
+
+def of_fair_runs(task: Task) -> list[Property]:
+    """The properties that are asked of fair runs."""
+    return [prop for prop in task.properties if prop.kind in OF_FAIR_RUNS]
+
+
+def fair(actions: Sequence[Action]) -> list[Action]:
+    """The actions that fairness is promised of, in their order."""
+    return [action for action in actions if action.fairness is not Fairness.NONE]

@@ -30,6 +30,22 @@ OF_RECOVERY: Signatures = {
     "revisit": (None, [_P, _P, _N]),
     "revisit_round": (None, [_P]),
 }
+OF_LIVENESS: Signatures = {
+    "sort_out": (ctypes.c_uint64, [_P, _N, _N, _P]),
+    "link": (_N, [_P, _P, _N, _P, _N, _N, _N, _P]),
+    "enter": (_N, [_P, _N, _P, _P]),
+    "reach": (None, [_P, _N, _N]),
+    "wake_due": (None, [_P, _N, _N]),
+    "wander": (_FLAG, [_P, _P, _N, _P, _N, _N, _FLAG, _FLAG, _P]),
+}
+OF_GRAPHS: Signatures = {
+    "number": (None, [_P, _N, _N, _N]),
+    "begin": (_N, [_P, _N]),
+    "again": (_N, [_P]),
+    "components": (_FLAG, [_P, _N]),
+    "settled": (_N, [_P, _N, _N]),
+    "way": (_FLAG, [_P, _N, _N, ctypes.c_uint64]),
+}
 OF_BLOCKS: Signatures = {
     "gather": (_N, [_P, _N, _P, _N]),
     "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
@@ -49,7 +65,7 @@ OF_WAYS: Signatures = {
     "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
     "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
 }
-PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_BLOCKS, *OF_WAYS, "configure"}
+PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_WAYS, "configure"}
 
 
 class Code:

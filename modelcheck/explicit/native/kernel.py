@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from modelcheck.contract.engine import Task
-from modelcheck.explicit.codegen.context import CURSOR, context, recoverable
+from modelcheck.explicit.codegen.context import CURSOR, context, of_fair_runs, recoverable
 from modelcheck.explicit.codegen.layout import Words, layout
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.runtime import FAULT, MARKS, SHARD_BITS
 from modelcheck.explicit.native.compiling import Tier, environment
-from modelcheck.explicit.native.functions import OF_BLOCKS, OF_RECOVERY, OF_WAYS, SIGNATURES, Code, Codes
+from modelcheck.explicit.native.functions import (
+    OF_BLOCKS,
+    OF_GRAPHS,
+    OF_LIVENESS,
+    OF_RECOVERY,
+    OF_WAYS,
+    SIGNATURES,
+    Code,
+    Codes,
+)
 from modelcheck.storage.cache import sources
 from spec.ir import Model, Property
 
@@ -54,6 +63,7 @@ class Kernel:
         self._parameters = Parameters(task, folded=False)
         self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
         self._signatures |= OF_WAYS if blocks and recoverable(task) else {}
+        self._signatures |= OF_LIVENESS if of_fair_runs(task) and not blocks else {}
         self._code: Code | None = None
         self.spent: dict[str, float] = {}
         self._replaced: list[Code] = []  # may still be running, and is kept
@@ -117,6 +127,17 @@ class Kernel:
         self._code, self._is_shared, self.tier = code, shared, tier
         self.most, self.call = code.most, code.call
 
+    def graphs(self) -> Mapping[str, Any]:
+        """The functions that work on the graph of its states, which are the same for all models."""
+        name = hashlib.sha256(repr(("graphs", sources("modelcheck.explicit"), environment())).encode())
+        key = f"{name.hexdigest()}-{Tier.FULL.value}"
+        code = self._codes.find(key, OF_GRAPHS)
+        if code is None:
+            from modelcheck.explicit.native.writing import of_graphs  # noqa: PLC0415 - as in `_make`
+
+            code = self._codes.keep(key, of_graphs(), OF_GRAPHS)
+        return code.call
+
     def shard_of(self, words: Words) -> int:
         """The shard that a state belongs to."""
         return int(self.call["hash"](_array(words))) >> 64 - SHARD_BITS
@@ -159,7 +180,7 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     caps = sorted(task.budget.counted.items())
     own: tuple[object, ...] = _texts(task.properties), sorted(task.faults), caps
     if family is not None and of_family:
-        own = (recoverable(task),)  # for which a table has bits, and the code functions
+        own = (recoverable(task), of_fair_runs(task))  # for which a table has bits, and the code functions
     parts = (shared, own, task.symmetry, sorted(task.counted.items()), sizes)
     return hashlib.sha256((_model_digest(_This(task.model)) + repr(parts)).encode()).hexdigest()
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
-from modelcheck.explicit.codegen.claims import claims, goals
-from modelcheck.explicit.codegen.context import Context, context, recoverable
+from modelcheck.explicit.codegen.claims import awaits, claims, goals
+from modelcheck.explicit.codegen.context import Context, context, fair, of_fair_runs, recoverable
 from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.graphs import MOST_FAIR, graphs
 from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.liveness import Liveness
 from modelcheck.explicit.codegen.loops import Named, loops
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.parameters import Parameters
@@ -36,6 +38,11 @@ def full(task: Task, layout: Layout, *, blocks: bool = False, shared: bool = Fal
     """The code of a task alone, or that its family shares, well compiled."""
     parameters = Parameters(task, folded=not shared)
     return code(write(task, layout, context(task), parameters, blocks=blocks), Tier.FULL)
+
+
+def of_graphs() -> bytes:
+    """The code that works on graphs, well compiled."""
+    return code(Written(text_of(graphs(), PUBLIC), 0), Tier.FULL)
 
 
 def code(written: Written, tier: Tier) -> bytes:
@@ -74,11 +81,14 @@ def write(
         [step.name for step in probes],
     )
     goal, ways = recoverable(task), Ways(layout, context)
+    endless = [] if blocks else of_fair_runs(task)
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
         *claims(context.of_states, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
         *loops(layout, context, parameters, named, most, symmetric=bool(task.symmetry)),
+        *(awaits(endless, expressions, layout) if endless else ()),
+        *(_liveness(layout, context, steps).functions() if endless else ()),
         *(ways.functions() if blocks else ()),
         *(ways.of_recovery(named.free, most) if blocks and goal else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
@@ -86,6 +96,16 @@ def write(
         *beside,
     ]
     return Written(text_of(functions, public, parameters.declared()), most)
+
+
+def _liveness(layout: Layout, context: Context, steps: Sequence[Steps]) -> Liveness:
+    """What is asked about fair runs; raises TooWide where more actions are fair than have a bit."""
+    promised = fair(context.actions)
+    if len(promised) > MOST_FAIR:
+        raise TooWide(f"{len(promised)} fair actions, more than {MOST_FAIR}")
+    codes = {action.name: number for number, action in enumerate(promised, 1)}
+    free = [(step.name, codes.get(step.action.name, 0)) for step in steps if not step.action.is_fault]
+    return Liveness(layout, context, free, [step.name for step in steps if step.action.is_fault])
 
 
 def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:

@@ -8,8 +8,10 @@ from time import monotonic
 
 from counterexamples.trace import Trace
 from modelcheck.contract.result import End, Holds, Verdict, Violated
+from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.search.again import Again
 from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.liveness import Starved, starving
 from modelcheck.explicit.search.recovery import Recovery
 from modelcheck.explicit.search.runs import Runs
 from modelcheck.explicit.search.space import NoWay, Space
@@ -18,7 +20,7 @@ from spec.ir import Property, PropertyKind
 
 
 class FullAccount(Account[Search]):
-    """The findings of an explicit search; a way back is looked for only now."""
+    """The findings of an explicit search; ways back and fair runs are looked at only now."""
 
     def __init__(self, search: Search, end: End) -> None:
         super().__init__(search, end)
@@ -26,8 +28,15 @@ class FullAccount(Account[Search]):
         self._memory = ExitStack()
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
-        """Ways back."""
-        return {PropertyKind.RECOVERABLE: self._recoverable}
+        """Ways back, and fair runs."""
+        return {PropertyKind.RECOVERABLE: self._recoverable, **dict.fromkeys(OF_FAIR_RUNS, self._fair)}
+
+    def _fair(self, prop: Property) -> Verdict:
+        found = starving(prop, self.search)
+        if isinstance(found, Starved):
+            return Violated(self.extent(found.faults), found.run)
+        extent = self.whole() if found.unlimited else self.extent(self.most())
+        return Holds(extent, beyond=found.beyond)
 
     def _recoverable(self, prop: Property) -> Verdict:
         recovery = Recovery(self.search)

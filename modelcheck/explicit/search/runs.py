@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example, Trace
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.context import OF_STATES
@@ -12,6 +14,8 @@ from modelcheck.explicit.search.tally import Find, Way
 from spec.ir import Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
+
+Leg = tuple[Words, Collection[str]]  # a state that a run comes to, and by which actions it may
 
 
 class Replay:
@@ -41,6 +45,12 @@ class Replay:
         states, steps = self._path(number)
         return self._trace(states, steps, ending, name)
 
+    def along(self, root: Words, ways: Sequence[Leg], ending: Ending, name: str) -> Trace:
+        """The run through states whose words are known, from an initial one on."""
+        pack = self.kernel.layout.pack
+        begin = next(s for s in self.machine.initial() if self.kernel.represent(pack(s)) == root)
+        return self._trace(*self._walk(begin, ways), ending, name)
+
     def error(self, find: Find) -> Trace:
         """The run to an error of the model."""
         states, steps = self._path(find.number)
@@ -69,19 +79,25 @@ class Replay:
     def _path(self, number: int) -> tuple[list[State], list[Step]]:
         """The run by which a state was found."""
         root, later = self.way(number)
+        ways = [(words, self._faults if by_fault else self._free) for words, by_fault in later]
+        return self._walk(self.machine.initial()[root], ways)
+
+    def _walk(self, begin: State, ways: Sequence[Leg]) -> tuple[list[State], list[Step]]:
+        """The run from a state through others."""
         spent = (0,) * len(self._counters)
-        states, steps = [self.machine.initial()[root]], []
-        for words, by_fault in later:
-            taken, spent = self._taken(states[-1], spent, words, by_fault=by_fault)
+        states: list[State] = [begin]
+        steps: list[Step] = []
+        for words, actions in ways:
+            taken, spent = self._taken(states[-1], spent, words, actions)
             states.append(taken.state)
             steps.append(taken.step)
         return states, steps
 
     def _taken(
-        self, state: State, spent: tuple[int, ...], words: Words, *, by_fault: bool
+        self, state: State, spent: tuple[int, ...], words: Words, actions: Collection[str]
     ) -> tuple[Taken, tuple[int, ...]]:
         """The first step to a state (or its orbit) whose words are known, and what has been spent then."""
-        for found in self.machine.steps(state, actions=self._faults if by_fault else self._free):
+        for found in self.machine.steps(state, actions=actions):
             if isinstance(found, CutOff):
                 continue
             after = self._paid(spent, found.step.action)

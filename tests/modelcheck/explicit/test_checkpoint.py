@@ -238,7 +238,6 @@ def forge(folder: Path, files: dict[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_small_rounds")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_forged_checkpoint_is_refused_or_comes_to_the_same(change: Change, tmp_path: Path) -> None:
@@ -249,7 +248,6 @@ def test_a_forged_checkpoint_is_refused_or_comes_to_the_same(change: Change, tmp
     assert {counted(outcome) for outcome in found if outcome is not None} <= {expected}
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_small_rounds")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_forged_checkpoint_of_a_large_search_is_refused_or_has_all_states(

@@ -149,7 +149,6 @@ def test_mistakes_are_data_where_data_is_asked_for(tmp_path: Path) -> None:
     assert [each["code"] for each in json.loads(done.stdout)["errors"]] == ["R0712"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("after", [0.0, 0.5, 6.0])
 def test_ctrl_c_ends_in_what_was_found_until_then(after: float, started: Start, tmp_path: Path) -> None:
     review = started()
@@ -166,7 +165,6 @@ def test_ctrl_c_ends_in_what_was_found_until_then(after: float, started: Start, 
     assert compilers(review.pid) == []
 
 
-@pytest.mark.slow
 def test_ctrl_c_leaves_whole_json(started: Start, tmp_path: Path) -> None:
     review = started("--json", "--require", "durable:5")
     wait_for_a_search(tmp_path)
@@ -181,7 +179,6 @@ def test_ctrl_c_leaves_whole_json(started: Start, tmp_path: Path) -> None:
     assert found["required"] == [{"requirement": "durable:5", "met": None}]
 
 
-@pytest.mark.slow
 def test_a_killed_compiler_takes_nothing_from_the_review(started: Start) -> None:
     review = started("--max-states", "300000")
     for compiler in wait_for_compilers(review):
@@ -194,7 +191,6 @@ def test_a_killed_compiler_takes_nothing_from_the_review(started: Start) -> None
     assert compilers(review.pid) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_compilers_do_not_outlive_the_review(number: signal.Signals, started: Start) -> None:
     review = started()
@@ -209,7 +205,6 @@ def test_compilers_do_not_outlive_the_review(number: signal.Signals, started: St
     assert compilers(review.pid) == []
 
 
-@pytest.mark.slow
 def test_the_time_bounds_all_of_it(started: Start) -> None:
     began = time.monotonic()
     review = started("--max-time", "5s")

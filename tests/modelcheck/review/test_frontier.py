@@ -76,7 +76,7 @@ def known(answers: tuple[Answer, ...], faults: int) -> dict[tuple[str, str], tup
 # ------------------------------------------------------------------------ answers
 
 
-@pytest.mark.parametrize("acks", ["1", pytest.param("all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("acks", ["1", "all"])
 def test_a_configuration_has_the_answers_of_its_review(asking: Asking, acks: str) -> None:
     own = subject(kafka="2.8", default_replication_factor="2", acks=acks)
     reviewed = tuple(a for a in ask_all(asking, own, 1) if a.guarantee in BOTH)
@@ -88,7 +88,7 @@ def test_a_configuration_has_the_answers_of_its_review(asking: Asking, acks: str
     }
 
 
-@pytest.mark.parametrize("texts", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["few", "all"])
+@pytest.mark.parametrize("texts", [SMALL, LARGE], ids=["few", "all"])
 def test_what_is_not_searched_would_have_come_to_the_same(asking: Asking, texts: tuple[str, ...]) -> None:
     """NOTE(needless)."""
     jobs = different(of(*texts, faults=2).asked).values()
@@ -102,8 +102,8 @@ def test_what_is_not_searched_would_have_come_to_the_same(asking: Asking, texts:
     assert spared > 0
 
 
-@pytest.mark.parametrize("release", ["2.8", pytest.param("0.8.2", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("acks", ["1", pytest.param("0", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("release", ["2.8", "0.8.2"])
+@pytest.mark.parametrize("acks", ["1", "0"])
 def test_what_is_taken_for_alike_has_the_same_answers(asking: Asking, acks: str, release: str) -> None:
     """NOTE(alike)."""
     own = subject(kafka=release, default_replication_factor="2", acks=acks, min_insync_replicas="2")

@@ -86,7 +86,6 @@ def test_a_broker_that_is_cut_off_from_all_is_one_fault(review: Run) -> None:
     ]
 
 
-@pytest.mark.slow
 def test_kafka_0_8_loses_acknowledged_records_with_two_faults(review: Run) -> None:
     code, printed = review("0.8.1", old_files(2), "--json")
     found = answers(printed)
@@ -114,7 +113,6 @@ def test_kafka_0_8_loses_acknowledged_records_with_two_faults(review: Run) -> No
     assert all(each["changes"][0]["upgrade"] for each in found["remedies"]["found"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("replicas", [2, 3])
 def test_one_fault_loses_nothing_in_kafka_0_8(review: Run, replicas: int) -> None:
     code, printed = review("0.8.1", old_files(replicas), "--json", "--faults", "1", "--require", "durable:1")
@@ -131,7 +129,6 @@ def test_one_fault_loses_nothing_in_kafka_0_8(review: Run, replicas: int) -> Non
 # ------------------------------------------------------------------ Kafka 3
 
 
-@pytest.mark.slow
 def test_two_in_sync_of_three_survive_one_fault_of_any_kind(review: Run) -> None:
     broker = "min.insync.replicas=2\nunclean.leader.election.enable=false\n"
     given = files(replicas=3, acks="all", broker=broker)
@@ -146,7 +143,6 @@ def test_two_in_sync_of_three_survive_one_fault_of_any_kind(review: Run) -> None
     assert by_kind(found, "writable")["crash"] == (1, None)
 
 
-@pytest.mark.slow
 def test_acks_1_loses_with_one_fault(review: Run) -> None:
     given = files(replicas=2, acks="1")
     code, printed = review(
@@ -165,7 +161,6 @@ def test_acks_1_loses_with_one_fault(review: Run) -> None:
     assert "acks=all" in [each["changes"][0]["setting"] for each in found["remedies"]["found"]]
 
 
-@pytest.mark.slow
 def test_the_last_in_sync_replica_may_lose_power(review: Run) -> None:
     broker = "min.insync.replicas=1\nunclean.leader.election.enable=false\n"
     code, printed = review("3.6", files(replicas=2, acks="all", broker=broker), "--json")
@@ -211,7 +206,6 @@ def test_acks_0_loses_with_one_lost_request(review: Run) -> None:
 # ------------------------------------------------------------------ the report
 
 
-@pytest.mark.slow
 def test_the_report_on_kafka_0_8(review: Run, golden: Callable[[str, str], None]) -> None:
     code, printed = review("0.8.1", old_files(2), "--require", "durable:2")
 

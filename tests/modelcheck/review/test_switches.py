@@ -52,7 +52,6 @@ def changes_something(entry: ConfigEntry, asked: Check) -> bool:
     return False
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "entry",
     [

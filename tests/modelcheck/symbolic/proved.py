@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+import spec.library as library
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
@@ -33,6 +34,8 @@ SMALLEST = {  # the checks of protocols whose others have too many states, or ar
     "kafka_isr": ("kip497_known_isr", "kafka19522"),
     "paxos": ("n2_1_1", "number_shared"),
 }
+# Files that ask the model of another one: a few of their checks are enough.
+GOES_ON = {name for name in library.names() if library.goes_on_from(name) != name}
 
 each_file = pytest.mark.parametrize(
     "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem

@@ -13,8 +13,7 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 
 PROOFS = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem == "kafka_log" else [])
-    for path in sorted(Path(__file__).parent.glob("certificates/*.json"))
+    pytest.param(path, id=path.stem) for path in sorted(Path(__file__).parent.glob("certificates/*.json"))
 ]
 PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 MODEL = """protocol counting

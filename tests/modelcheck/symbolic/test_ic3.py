@@ -30,12 +30,12 @@ from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Budget, Check, Kind, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
-from tests.modelcheck.symbolic.proved import asked, checks_of, compare, each_file, random_checks
+from tests.modelcheck.symbolic.proved import GOES_ON, asked, checks_of, compare, each_file, random_checks
 from tests.modelcheck.test_agreement import files, models_of
 from tests.stories import named
 
 QUICK = Limits(seconds=2)
-SHALLOW = {"kafka", "kafka_log", "figure8"}  # of whose checks one is enough
+SHALLOW = {"kafka", "kafka_log", "figure8", *GOES_ON}  # of whose checks one is enough
 MODELS = 25
 MOST = 30_000  # states that are listed
 
@@ -112,7 +112,6 @@ def test_what_it_finds_for_majorities_is_true_of_every_state_and_proves_them_by_
         assert all(machine.holds(claim, state) for claim in claims)
 
 
-@pytest.mark.slow
 def test_majorities_of_five_are_proved_without_a_lemma() -> None:
     model, question = named("quorum", "n5_w3_r3")
     found = check(model, question, engine="ic3").findings
@@ -120,7 +119,6 @@ def test_majorities_of_five_are_proved_without_a_lemma() -> None:
     assert [type(result.verdict) for result in found.results] == [Holds, Holds, Holds]
 
 
-@pytest.mark.slow
 def test_the_invariants_of_kisr_are_proved_without_a_lemma() -> None:
     model, question = named("kisr", "any_crashes")
     small = apply(model, question, Overrides(("Offset=2", "Epoch=1"), ()))

@@ -99,11 +99,7 @@ BROKEN = {
     "quorum": Proved("proved", "any_n", "committed_survives", QUORUM_MUTANTS),
     "raft": Proved("proved_elections", "any_n_elections", "election_safety", RAFT_MUTANTS),
 }
-MUTANTS = [
-    pytest.param(file, mutant, marks=[pytest.mark.slow] if at else [])
-    for file, proved in BROKEN.items()
-    for at, mutant in enumerate(proved.mutants)
-]
+MUTANTS = [(file, mutant) for file, proved in BROKEN.items() for mutant in proved.mutants]
 
 
 @pytest.mark.parametrize(("file", "mutant"), MUTANTS)
@@ -146,11 +142,7 @@ BROKEN_RUNGS = {
     },
     "kip320_eager_expansion": {"expand_isr": "isr_has_all"},
 }
-CELLS = [
-    pytest.param(rung, action, marks=[] if at == len(BROKEN_RUNGS[rung]) - 1 else [pytest.mark.slow])
-    for rung in BROKEN_RUNGS
-    for at, action in enumerate(BROKEN_RUNGS[rung])
-]
+CELLS = [(rung, action) for rung, actions in BROKEN_RUNGS.items() for action in actions]
 
 
 def proof_of_rung(rung: str) -> tuple[Asked, tuple[ir.Property, ...]]:

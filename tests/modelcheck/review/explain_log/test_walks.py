@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from broker_files.metadata_image import MetadataImage
 from modelcheck.review.explain_log.explained import late
 from modelcheck.review.explain_log.finding import Finding, Limits
@@ -43,7 +41,6 @@ def test_every_run_of_two_brokers_is_explained() -> None:
     assert decided(range(TWO)) > TWO * 0.8
 
 
-@pytest.mark.slow
 def test_every_run_of_three_brokers_is_explained() -> None:
     assert decided(range(1000, 1000 + THREE), brokers=3, length=24) > THREE * 0.5
 

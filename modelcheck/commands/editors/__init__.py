@@ -1,0 +1,1 @@
+"""`modelcheck lsp`: what editors ask while somebody writes, over the Language Server Protocol."""

@@ -1,0 +1,47 @@
+"""`modelcheck lsp`: a language server for model files on the standard streams."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+
+import modelcheck.commands.amounts as amounts
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
+
+SECONDS = 10.0
+MEMORY = 2_000_000_000
+BACKGROUND = ("smallest", "all", "none")
+INSTALL = "the server needs the package pygls, 2.0 or later: python -m pip install 'modelcheck[lsp]'"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument(
+        "--background",
+        choices=BACKGROUND,
+        default=BACKGROUND[0],
+        help="which checks run by themselves: of each model the one with the smallest scope, or all, or none",
+    )
+    parser.add_argument(
+        "--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="give up a check after (10s)"
+    )
+    parser.add_argument(
+        "--max-memory",
+        type=amounts.bytes_,
+        default=MEMORY,
+        metavar="M",
+        help="give up a check beyond so much memory (2G)",
+    )
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Answer an editor until it leaves."""
+    needed = ("pygls", "pygls.lsp", "pygls.lsp.server")  # each is looked for in the one before
+    if any(find_spec(name) is None for name in needed):
+        output.tell(f"modelcheck: {INSTALL}")
+        return Exit.WRONG
+    from modelcheck.commands.editors.server import serve  # noqa: PLC0415 - it needs what is not always there
+
+    serve(args.background, args.max_time, args.max_memory)
+    return Exit.EXPECTED

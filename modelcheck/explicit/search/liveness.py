@@ -1,0 +1,89 @@
+"""Whether a goal is always reached in the end: `leadsto`, and `always eventually`, by fair runs alone.
+
+What is asked, and which run is shown, is as `modelcheck.search.liveness` says; only the way round
+a circle may be another one, and of another length.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from counterexamples.trace import Lasso, Trace
+from modelcheck.explicit.codegen.graphs import INSIDE, POSSIBLE
+from modelcheck.explicit.search.endless import Endless
+from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.runs import Runs
+from modelcheck.explicit.search.waiting import Home, Waiting
+from modelcheck.search.liveness import Served
+from spec.frozen import frozen
+from spec.ir import Property, PropertyKind
+
+
+@frozen
+class Starved:
+    """A fair run that waits for ever, and its faults."""
+
+    faults: int
+    run: Trace
+
+
+def starving(prop: Property, search: Search) -> Starved | Served:
+    """A waiting run of the fewest faults, if any; the search must be complete.
+
+    Costs a step of each state without the goal, and where a run can wait for ever somewhere, a search
+    of all runs again.  Raises Stopped when a limit of the search is reached, or after Ctrl-C.
+    """
+    with search.at_work(), closing(Endless(search, prop)) as graph:
+        return _Question(prop, search, graph).answer()
+
+
+class _Question:
+    def __init__(self, prop: Property, search: Search, graph: Endless) -> None:
+        self.prop = prop
+        self.search = search
+        self.graph = graph
+        self._everywhere = prop.kind is not PropertyKind.LEADSTO
+
+    def answer(self) -> Starved | Served:
+        graph, search = self.graph, self.search
+        graph.build()
+        unlimited = search.fixpoint
+        if graph.look_for_homes(POSSIBLE):
+            total = search.budget.total
+            found = self._first(total)
+            if found is not None:
+                return found
+            unlimited = unlimited and (total is None or not self._is_waiting_with_more())
+        return Served(self._beyond(), unlimited)
+
+    def _first(self, most: int | None) -> Starved | None:
+        with closing(self._waiting(most)) as waiting:
+            home = waiting.first_home()
+            return None if home is None else Starved(home.faults, self._run(waiting, home))
+
+    def _is_waiting_with_more(self) -> bool:
+        """Whether a run comes to a home with any number of faults."""
+        with closing(self._waiting(None)) as waiting:
+            return waiting.first_home() is not None
+
+    def _beyond(self) -> int:
+        """The states that would be a home if nothing led beyond the scope."""
+        _, _, cut, _ = self.search.tally.sums()
+        if not cut or not self.graph.look_for_homes(INSIDE):
+            return 0
+        with closing(self._waiting(self.search.budget.total)) as waiting:
+            return waiting.homes()
+
+    def _waiting(self, most: int | None) -> Waiting:
+        return Waiting(self.graph, most, everywhere=self._everywhere)
+
+    def _run(self, waiting: Waiting, home: Home) -> Trace:
+        """The run to a home, and round it once."""
+        search, graph = self.search, self.graph
+        path = waiting.path(home.node)
+        trip = [] if home.stays else graph.circle(home.node - graph.total)
+        free, faults = frozenset(search.task.model.free), search.task.faults
+        ways = [(words, faults if by_fault else free) for words, by_fault in path[1:]]
+        ways += [(waiting.words(graph.total + hop.target), graph.names(hop.action)) for hop in trip]
+        runs = Runs(search.task, search.machine, search.kernel, search.space)
+        return runs.along(path[0][0], ways, Lasso(len(path) - 1), self.prop.name)

@@ -1,0 +1,176 @@
+"""All runs once more, the fewest faults first, each state also as one that waits: who comes to a home.
+
+A node is a slot of the tables, or behind all of these the number of a state without the goal,
+where a run waits.  Nodes come by layers of faults and then by depth, as states do in the search.
+It costs some ten bytes for each node.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+from modelcheck.explicit.codegen.graphs import (
+    DUE,
+    DUE_COUNT,
+    DUE_FROM,
+    FIRST_ROUND,
+    FIRST_STILL,
+    FOUND,
+    FOUND_COUNT,
+    FROM,
+    HOW,
+    NONE,
+    PAID,
+    PLACES,
+)
+from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.search.endless import AT_ONCE, Endless
+from modelcheck.search.liveness import SHORTEST
+from spec.frozen import frozen
+from spec.semantics import State
+
+ARRAYS = (FROM, HOW, FOUND, DUE, DUE_FROM)
+
+
+@frozen
+class Bucket:
+    """Nodes that cost as many faults and steps: the first, and how many they are."""
+
+    faults: int
+    depth: int
+    first: int
+    count: int
+
+
+@frozen
+class Home:
+    """A node where a run is waiting that can be for ever about there: in one state, or in a circle."""
+
+    faults: int
+    node: int
+    stays: bool
+
+
+class Waiting:
+    """The nodes that are reached with a budget of so many faults; of any number where it is None.
+
+    With `everywhere` a run begins to wait in each state without the goal, so none need be followed.
+    All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
+    """
+
+    def __init__(self, graph: Endless, most: int | None, *, everywhere: bool) -> None:
+        self.graph = graph
+        self._most = most
+        self._waits = not everywhere
+        nodes = graph.total + graph.count
+        for name in ARRAYS:
+            graph.room(name, nodes if name == HOW else 4 * nodes)
+        graph.frame[FOUND_COUNT] = graph.frame[DUE_COUNT] = 0
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.graph.give_back(*ARRAYS)
+
+    # ------------------------------------------------------------------ the search
+
+    def _buckets(self) -> Iterator[Bucket]:
+        """The nodes, the cheapest first."""
+        graph, search = self.graph, self.graph.search
+        faults, depth, first = 0, 0, 0
+        for state in search.machine.initial():
+            self._begin(state)
+        entering: list[tuple[int, int, int]] = []
+        while True:
+            paid = bool(search.task.faults) and faults != self._most
+            due: list[tuple[int, int, int]] = []
+            while True:
+                while entering and entering[0][0] == depth:
+                    _, start, end = entering.pop(0)
+                    graph.call["wake_due"](graph.address, start, end - start)
+                count = graph.frame[FOUND_COUNT] - first
+                if count:
+                    yield Bucket(faults, depth, first, count)
+                    before = graph.frame[DUE_COUNT]
+                    self._go_on(Bucket(faults, depth, first, count), paid=paid)
+                    if graph.frame[DUE_COUNT] > before:
+                        due.append((depth + 1, before, graph.frame[DUE_COUNT]))
+                    first += count
+                    depth += 1
+                elif entering:
+                    depth = entering[0][0]
+                else:
+                    break
+            if not due:
+                return
+            entering, faults, depth = due, faults + 1, due[0][0]
+
+    def _begin(self, state: State) -> None:
+        graph, kernel = self.graph, self.graph.search.kernel
+        words = kernel.represent(kernel.layout.pack(state))
+        place = graph.call["enter"](
+            graph.space.address, graph.space.size, graph.address, (ctypes.c_uint64 * len(words))(*words)
+        )
+        if place < 0:
+            raise AssertionError("a state to begin with was not found")
+        graph.call["reach"](graph.address, place, NONE - 1)
+
+    def _go_on(self, bucket: Bucket, *, paid: bool) -> None:
+        graph, search = self.graph, self.graph.search
+        worker = search.spare_workers()[0]
+        for first in range(bucket.first, bucket.first + bucket.count, AT_ONCE):
+            search.look()
+            search.tell(*search.reached, graph.total + graph.count - first)
+            count = min(AT_ONCE, bucket.first + bucket.count - first)
+            where = graph.space.address, graph.space.size, graph.address, first, count
+            if not graph.call["wander"](worker.context, *where, paid, self._waits, worker.scratch.address):
+                raise AssertionError("a state leads to one that was not found")
+
+    # ------------------------------------------------------------------ what is found
+
+    def first_home(self) -> Home | None:
+        """The nearest home; one to stay in goes before a circle that is as near, or one step nearer."""
+        best: Home | None = None
+        most: tuple[int, int] | None = None
+        for bucket in self._buckets():
+            cost = bucket.faults, bucket.depth
+            if most is not None and cost >= most:
+                break
+            self._settled(bucket)
+            still, circle = self.graph.frame[FIRST_STILL], self.graph.frame[FIRST_ROUND]
+            if still != NONE:
+                return Home(bucket.faults, still, stays=True)
+            if circle != NONE and best is None:
+                best = Home(bucket.faults, circle, stays=False)
+                most = bucket.faults, bucket.depth + SHORTEST
+        return best
+
+    def homes(self) -> int:
+        """In how many states a run is waiting and can be for ever."""
+        return sum(self._settled(bucket) for bucket in self._buckets())
+
+    def _settled(self, bucket: Bucket) -> int:
+        found: int = self.graph.graphs["settled"](self.graph.address, bucket.first, bucket.count)
+        return found
+
+    def path(self, node: int) -> list[tuple[Words, bool]]:
+        """The states on the way to a node, from an initial one on; and which were got to by a fault."""
+        found = []
+        while node != NONE - 1:
+            source = self.graph.word(FROM, node) - 1
+            if not self._is_the_same(source, node):
+                found.append((self.words(node), self.graph.word(HOW, node, 1) == PAID))
+            node = source
+        return found[::-1]
+
+    def _is_the_same(self, source: int, node: int) -> bool:
+        """Whether a run only begins to wait there."""
+        return source != NONE - 1 and source < self.graph.total <= node and self._place(node) == source
+
+    def _place(self, node: int) -> int:
+        """The slot of a node."""
+        return node if node < self.graph.total else self.graph.word(PLACES, node - self.graph.total)
+
+    def words(self, node: int) -> Words:
+        """The state of a node."""
+        return self.graph.words(self._place(node))

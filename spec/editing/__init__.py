@@ -1,0 +1,1 @@
+"""What an editor wants to know of a text that is being written: what stands where, and what could."""

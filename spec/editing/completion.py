@@ -1,0 +1,264 @@
+"""What could stand at a place: the words that the grammar allows there, and the names that are in scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Literal
+
+import spec.types as t
+from spec.automaton import Begun
+from spec.editing.manual import VERBS, keywords
+from spec.editing.positions import word_at
+from spec.editing.symbols import Kind, Names, Symbol
+from spec.editing.understood import Understood, item_at, model_at, understand, without_item
+from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
+from spec.frozen import frozen
+from spec.parser import begun
+from spec.roles import HIDDEN, LABEL, ROLES
+from spec.source import Source, Span
+
+Read = Callable[[str], str]
+Word = Literal["word", "function of the language", "type of the language"]
+
+_HOLD = "somewhere_here"  # a name that stands where something is still to be written
+_TYPES = (Kind.SORT, Kind.NAT, Kind.ENUM, Kind.TYPE, Kind.RECORD, Kind.UNION, Kind.CASE)
+_VALUES = (
+    Kind.VARIABLE, Kind.CONFIG, Kind.FUNCTION, Kind.NETWORK, Kind.CASE, Kind.RECORD, Kind.SORT, Kind.NAT,
+    Kind.ENUM,
+)  # fmt: skip
+_BOUNDED = (Kind.SORT, Kind.NAT, Kind.NETWORK)
+_REPLACED = (
+    Kind.FUNCTION, Kind.ACTION, Kind.PROPERTY, Kind.ASSUMPTION, Kind.CONFIG, Kind.RECORD, Kind.UNION,
+    Kind.ENUM, Kind.TYPE, Kind.NETWORK,
+)  # fmt: skip
+_AFTER: Mapping[str, tuple[Kind, ...]] = {  # what a name is, by the word that it belongs to
+    "scope": _BOUNDED,
+    "config": (Kind.CONFIG,),
+    "faults": (Kind.ACTION, Kind.NETWORK),
+    "taken": (Kind.ACTION, Kind.NETWORK),
+    "only": (Kind.PROPERTY,),
+    "expect": (Kind.PROPERTY,),
+    "drop": _REPLACED,
+    "process": (Kind.SORT,),
+    "require": (Kind.ACTION,),
+    "durable": (Kind.SORT,),
+    "volatile": (Kind.SORT,),
+    "cached": (Kind.SORT,),
+    "ghost": (Kind.SORT,),
+}
+
+
+@frozen
+class Suggestion:
+    """Something that could stand at a place: a name with its symbol, or a word of the language."""
+
+    text: str
+    what: Kind | Word
+    symbol: Symbol | None = None
+
+
+@frozen
+class Completion:
+    """What could stand in place of a stretch of the own text; `known` is where the symbols are from."""
+
+    span: Span
+    suggestions: tuple[Suggestion, ...]
+    known: Understood | None
+
+
+def complete(source: Source, offset: int, read: Read) -> Completion:
+    """What could stand at an offset of a text, which need not parse; as long as once or twice to parse it."""
+    text = source.text
+    start = word_at(text, offset).start
+    if _is_no_code(text, start) or re.match(r"\d", text[start:offset]):
+        return Completion(Span(start, offset), (), None)
+    found = _Place(source, start, offset, read)
+    made = dict.fromkeys(found.after_dot() if text[:start].endswith(".") else found.alone())
+    return Completion(Span(start, offset), tuple(made), found.known)
+
+
+def _is_no_code(text: str, offset: int) -> bool:
+    """Whether a place is in a comment or in a text, unless it is between the braces of one."""
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    quoted = 0
+    for index, char in enumerate(line):
+        if char == '"':
+            quoted = 0 if quoted else index + 1
+        elif not quoted and line.startswith("//", index):
+            return True
+    inside = line[quoted:]
+    return bool(quoted) and inside.count("{") <= inside.count("}")
+
+
+class _Place:
+    def __init__(self, source: Source, start: int, offset: int, read: Read) -> None:
+        self._source, self._start, self._end, self._read = source, start, offset, read
+        self.known: Understood | None = None
+
+    # -------------------------------------------------------------- after a dot
+
+    def after_dot(self) -> Iterator[Suggestion]:
+        """Parts of what stands before a dot."""
+        dot = self._start - 1
+        before = _begun(self._source.text, dot)
+        is_statement = before is not None and ":=" in before.expected
+        hold = f"{_HOLD} := none" if is_statement else _HOLD
+        self.known = self._held(hold, typed=True) or self._beside(typed=True)
+        if self.known is None:
+            return
+        names = self.known.names()
+        owner = word_at(self._source.text, dot)
+        led = _begun(self._source.text, owner.start)
+        words, name = led.words if led else (), self._source.at(owner)
+        if words[-1:] == ("drop",):
+            yield from _from(names.guards.get(name, {}).values())
+        elif ("display" in words or words[-1:] in _STORAGE) and name in names.fields:
+            yield from _from(names.fields[name].values())
+        else:
+            yield from self._parts(names, self.known.start + dot, is_statement=is_statement)
+
+    def _parts(self, names: Names, dot: int, *, is_statement: bool) -> Iterator[Suggestion]:
+        assert self.known is not None
+        ending = [span for span in self.known.types if span.end == dot]
+        of = self.known.types[min(ending, key=lambda span: span.start)] if ending else t.UNKNOWN
+        of = of.of if isinstance(of, t.Option) else of
+        match of:
+            case t.Sort(owner) | t.Record(owner) | t.Case(_, owner):
+                yield from _from(names.fields.get(owner, {}).values())
+            case t.Union(_, cases):
+                shared = set.intersection(*(set(names.fields.get(case.name, {})) for case in cases))
+                first = names.fields.get(cases[0].name, {})
+                yield from _from(symbol for name, symbol in first.items() if name in shared)
+            case t.Set() | t.Bag() | t.Seq() | t.Map() if is_statement:
+                yield from (Suggestion(verb, "word") for verb in VERBS)
+            case t.Unknown():
+                every = (symbol for own in names.fields.values() for symbol in own.values())
+                yield from _from({symbol.name: symbol for symbol in every}.values())
+            case _:
+                pass
+
+    # -------------------------------------------------------------- elsewhere
+
+    def alone(self) -> Iterator[Suggestion]:
+        """Words and names that may stand by themselves."""
+        before = _begun(self._source.text, self._start)
+        if before is None or before.ends & {"name_expr", "named_type", "is_case"}:
+            self.known = self._held(_HOLD, typed=False) or self._beside(typed=False)
+            if self.known is not None:
+                yield from self._names(before, self.known)
+        elif "NAME" in before.expected:
+            self.known = self._beside(typed=False)
+            if self.known is not None:
+                yield from _by_word(before, self.known)
+        if before is not None:
+            yield from (Suggestion(word, "word") for word in sorted(before.expected & keywords()))
+
+    def _names(self, before: Begun | None, known: Understood) -> Iterator[Suggestion]:
+        at = known.start + self._start
+        names = known.names_with(at)
+        scope = _scope(before, known, names, at)
+        if before is None or "name_expr" in before.ends:
+            yield from _from(names.bound.get(at, {}).values())
+            yield from _from(scope.values(), _VALUES)
+            yield from _from(symbol for own in names.members.values() for symbol in own.values())
+            yield from (Suggestion(word, "function of the language") for word in BUILTINS)
+        elif "named_type" in before.ends:
+            yield from _from(scope.values(), _TYPES)
+            words = ("bool", "int", *COLLECTIONS)
+            yield from (Suggestion(word, "type of the language") for word in words)
+        else:
+            yield from _from(scope.values(), (Kind.CASE,))
+
+    # -------------------------------------------------------------- the text with something there
+
+    def _held(self, hold: str, *, typed: bool) -> Understood | None:
+        """What is known of the text with a name at the place; None where that does not parse."""
+        text, item = self._source.text, item_at(self._source.text, self._start)
+        before = text[: self._start] + hold
+        closed = before + _closers(before[item.start :]) + "\n"
+        for tried in (before + text[self._end :], closed + text[item.end :]):
+            if (found := self._first(tried, typed=typed, whole=True)) is not None:
+                return found
+        return None
+
+    def _beside(self, *, typed: bool) -> Understood | None:
+        """What is known without the declaration at the place, and without others that do not parse."""
+        text = self._source.text
+        return self._first(without_item(text, self._start), typed=typed, whole=False)
+
+    def _first(self, text: str, *, typed: bool, whole: bool) -> Understood | None:
+        for known in understand(Source(self._source.name, text), self._read, self._start):
+            if known.protocol is None and whole:
+                return None
+            if known.protocol is not None and (known.judged or not typed):
+                return known
+        return None
+
+
+def _scope(before: Begun | None, known: Understood, names: Names, at: int) -> Mapping[str, Symbol]:
+    """What may be named everywhere in the model that a place is of."""
+    assert known.protocol is not None
+    words = before.words if before else ()
+    if "variant" in words:  # it is not among what is known
+        model = words[words.index("variant") + 3 :][:1]
+    elif "check" in words:
+        model = words[words.index("check") + 2 :][1:2] if "of" in words else ()
+    else:
+        model = (model_at(known.protocol, at),)
+    own = names.scopes.get(known.protocol.name.text, {})
+    return names.scopes.get(model[0], own) if model else own
+
+
+def _by_word(before: Begun, known: Understood) -> Iterator[Suggestion]:
+    """A name in a clause or a declaration, by the word with which that begins."""
+    names = known.names()
+    scope = _scope(before, known, names, -1)
+    *_, last = ("", *before.words)
+    word = next((each for each in reversed(before.words) if each in _AFTER or each in _OTHERS), "")
+    if last == "of":
+        models = {*names.scopes}
+        declared = (each for each in names.symbols() if each.kind in {Kind.PROTOCOL, Kind.VARIANT})
+        yield from _from(each for each in declared if each.name in models)
+    elif word == "network" and last == ":":
+        yield from (Suggestion(mode, "word") for mode in MODES)
+    elif word == "with":
+        faults = dict.fromkeys(fault for each in NETWORK_FAULTS.values() for fault in each)
+        yield from (Suggestion(fault, "word") for fault in faults)
+    elif word == "display" and last in {"{", ",", "display"}:
+        yield from (Suggestion(role, "word") for role in (*ROLES, LABEL, HIDDEN))
+    elif word == "display":
+        yield from _from(scope.values(), (Kind.VARIABLE, Kind.SORT))
+        yield from _from(symbol for own in names.fields.values() for symbol in own.values())
+    elif word in _AFTER and last in {word, ","}:
+        yield from _from(scope.values(), _AFTER[word])
+
+
+_OTHERS = frozenset({"network", "with", "display"})
+_STORAGE = (("durable",), ("volatile",), ("cached",), ("ghost",))
+
+
+def _begun(text: str, end: int) -> Begun | None:
+    """How a text can go on, by the declaration at its end alone where that is enough."""
+    item = item_at(text, end)
+    if item.start and (found := begun("protocol p " + text[item.start : end])) is not None:
+        return found
+    return begun(text[:end])
+
+
+def _closers(text: str) -> str:
+    """The brackets that are open at the end of a text."""
+    plain = re.sub(r'//[^\n]*|"[^"\n]*"', "", text)
+    stack: list[str] = []
+    for char in plain:
+        if char in "([{":
+            stack.append({"(": ")", "[": "]", "{": "}"}[char])
+        elif stack and char == stack[-1]:
+            stack.pop()
+    return " " + " ".join(reversed(stack))
+
+
+def _from(symbols: Iterable[Symbol], kinds: Collection[Kind] | None = None) -> Iterator[Suggestion]:
+    for symbol in symbols:
+        if symbol.name != _HOLD and (kinds is None or symbol.kind in kinds):
+            yield Suggestion(symbol.name, symbol.kind, symbol)

@@ -1,0 +1,72 @@
+"""What the manual says of the words of the language: the rows of the tables of `spec/README.md`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
+from spec.frozen import frozen
+from spec.roles import HIDDEN, LABEL, ROLES
+from spec.tables import tables
+
+VERBS = ("append", "add", "remove", "send", "receive")  # what follows a dot in a statement
+_END = "## Coming from elsewhere"
+_SPAN = re.compile(r"`([^`]+)`")
+
+
+@frozen
+class Entry:
+    """What the manual says of a word: how it is written, what that means, and in which chapter."""
+
+    written: str
+    says: str
+    chapter: str
+
+
+@cache
+def keywords() -> frozenset[str]:
+    """The words of the grammar."""
+    return frozenset(word for word in tables().words if word.isalpha())
+
+
+@cache
+def words() -> frozenset[str]:
+    """Every word that the language gives a meaning."""
+    faults = (fault for known in NETWORK_FAULTS.values() for fault in known)
+    return keywords() | {
+        *BUILTINS,
+        *COLLECTIONS,
+        *MODES,
+        *faults,
+        *VERBS,
+        *ROLES,
+        LABEL,
+        HIDDEN,
+        "bool",
+        "int",
+    }
+
+
+@cache
+def manual() -> dict[str, tuple[Entry, ...]]:
+    """What the manual says, by word."""
+    text = (resources.files("spec") / "README.md").read_text(encoding="utf-8")
+    found: dict[str, list[Entry]] = {}
+    chapter = ""
+    for line in text.partition(_END)[0].splitlines():
+        if line.startswith("#"):
+            chapter = line.lstrip("# ")
+        elif line.startswith("| `"):
+            first, *rest = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+            entry = Entry(first.strip(), "; ".join(cell.strip() for cell in rest if cell.strip()), chapter)
+            for span in _SPAN.findall(first):
+                for word in _meant(span):
+                    found.setdefault(word, []).append(entry)
+    return {word: tuple(dict.fromkeys(entries)) for word, entries in found.items()}
+
+
+def _meant(span: str) -> list[str]:
+    """The word that a piece of code in a table is about: the first that the language knows."""
+    return [each for each in re.findall(r"[a-z_]+", span) if each in words()][:1]

@@ -1,0 +1,86 @@
+"""Places as editors count them: lines and columns in units of an encoding, both from 0."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import field
+from enum import Enum
+
+from spec.frozen import frozen
+from spec.source import Span
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+class Unit(Enum):
+    """In what a column is counted: bytes of UTF-8, words of UTF-16, or characters."""
+
+    UTF8 = "utf-8"
+    UTF16 = "utf-16"
+    UTF32 = "utf-32"
+
+
+@frozen
+class Lines:
+    """A text, and its places as editors count them.
+
+    A place outside the text, or in the midst of a character, is the nearest one before it that is there.
+    """
+
+    text: str
+    unit: Unit
+    _starts: tuple[int, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts = (0, *(found.end() for found in _LINE_END.finditer(self.text)))
+        object.__setattr__(self, "_starts", starts)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset in characters."""
+        offset = max(0, min(offset, len(self.text)))
+        line = bisect_right(self._starts, offset) - 1
+        return line, self._width(self.text[self._starts[line] : offset])
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset in characters of a line and a column."""
+        if line < 0:
+            return 0
+        if line >= len(self._starts):
+            return len(self.text)
+        start = self._starts[line]
+        end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self.text)
+        content = _LINE_END.sub("", self.text[start:end])
+        if self.unit is Unit.UTF32 or content.isascii():
+            return start + max(0, min(column, len(content)))
+        for index, char in enumerate(content):
+            column -= self._width(char)
+            if column < 0:
+                return start + index
+        return start + len(content)
+
+    def _width(self, part: str) -> int:
+        if self.unit is Unit.UTF32 or part.isascii():
+            return len(part)
+        if self.unit is Unit.UTF16:
+            return sum(2 if char > "\uffff" else 1 for char in part)
+        return len(part.encode("utf-8", "surrogatepass"))
+
+    def changed(self, start: tuple[int, int], end: tuple[int, int], new: str) -> str:
+        """The text with another one in place of what stands between two places."""
+        first, last = sorted((self.offset(*start), self.offset(*end)))
+        return self.text[:first] + new + self.text[last:]
+
+
+def word_at(text: str, offset: int) -> Span:
+    """The word round an offset, or just before it; empty where there is none."""
+    start = end = offset
+    while start > 0 and _is_in_word(text[start - 1]):
+        start -= 1
+    while end < len(text) and _is_in_word(text[end]):
+        end += 1
+    return Span(start, end)
+
+
+def _is_in_word(char: str) -> bool:
+    return char == "_" or (char.isascii() and char.isalnum())

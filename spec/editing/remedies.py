@@ -1,0 +1,34 @@
+"""What a diagnostic proposes, as a change of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spec.diagnostics import Diagnostic
+from spec.frozen import frozen
+from spec.source import Span
+
+
+@frozen
+class Remedy:
+    """A change that a diagnostic proposes, in the text that it is of."""
+
+    says: str
+    span: Span
+    new: str
+
+
+def remedies(diagnostic: Diagnostic) -> Iterator[Remedy]:
+    """The change that `did you mean` stands for: of the one place where the wrong word stands."""
+    span = diagnostic.span
+    meant = re.search(r"did you mean `([^`]+)`\?", diagnostic.help)
+    if span is None or meant is None:
+        return
+    text = diagnostic.source.at(span)
+    for wrong in (*re.findall(r"`([^`]+)`", diagnostic.message), text):
+        places = [found.start() for found in re.finditer(rf"(?<!\w){re.escape(wrong)}(?!\w)", text)]
+        if len(places) == 1 and wrong:
+            start = span.start + places[0]
+            yield Remedy(f"write `{meant[1]}`", Span(start, start + len(wrong)), meant[1])
+            return

@@ -1,0 +1,166 @@
+"""Another name for something, in every file that names it; refused where it would change a meaning.
+
+NOTE(captures): what the new texts mean is asked of the same passes that answer everything else.  A
+name that is taken, or that would hide another one, is a diagnostic there; and where every
+name still stands for the same thing, nothing was caught by another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from spec.editing.manual import words
+from spec.editing.symbols import Kind, Names
+from spec.editing.understood import Understood, understood
+from spec.elaboration.names import BUILTINS, COLLECTIONS, WORDS
+from spec.frozen import frozen
+from spec.source import Source, Span
+
+Read = Callable[[str], str]
+
+
+@frozen
+class Refused:
+    """Why a name is not changed."""
+
+    why: str
+
+
+@frozen
+class Renamed:
+    """The places that change, by their files."""
+
+    places: Mapping[str, tuple[Span, ...]]
+    new: str
+
+
+def renameable(known: Understood, names: Names, offset: int) -> Span | Refused:
+    """The name at an offset of the own text, or why it has to stay."""
+    found = names.at(known.start + offset)
+    if found is None:
+        word = re.match(r"\w*", known.source.text[offset:])
+        is_word = word is not None and word[0] in words()
+        return Refused("this is a word of the language" if is_word else "nothing here has a name")
+    own = known.own(found.span)
+    assert own is not None, "an offset of the own text is in the own text"
+    if known.diagnostics or not known.is_last:
+        return Refused("there are mistakes in the text: only one without them says what each name means")
+    return own
+
+
+def rename(
+    known: Understood,
+    offset: int,
+    new: str,
+    others: Iterable[str],
+    read: Read,
+    *,
+    is_ours: Callable[[str], bool],
+) -> Renamed | Refused:
+    """Another name for what stands at an offset of the own text, wherever it is named.
+
+    `others` are files that may go on from the one that declares it; `is_ours` says whether a file may
+    be changed.  Elaborates every file that is concerned twice.
+    """
+    names = known.names()
+    span = renameable(known, names, offset)
+    if isinstance(span, Refused):
+        return span
+    found = names.at(known.start + offset)
+    assert found is not None
+    if (wrong := _unusable(new, found.symbol.kind)) is not None:
+        return wrong
+    home = known.place(found.symbol.at)
+    if not is_ours(home[0]):
+        return Refused(f"`{found.symbol.name}` is declared in `{home[0]}`, which is not changed from here")
+    files = _files(known, home[0], others, read)
+    wrongs = [name for name, each in files.items() if each.diagnostics]
+    if wrongs:
+        return Refused(f"there are mistakes in `{wrongs[0]}`, which names it too")
+    before = {name: each.names() for name, each in files.items()}
+    places = _places(files, before, home)
+    texts = {file: _changed(_text(files, file, read), spans, new) for file, spans in places.items()}
+
+    def read_new(path: str) -> str:
+        return texts[path] if path in texts else read(path)
+
+    for name, each in files.items():
+        after = understood(Source(name, texts.get(name, each.source.text)), read_new)
+        if after.diagnostics:
+            what = after.diagnostics[0]
+            return Refused(
+                f"`{new}` does not do: {what.message} ({what.source.at_place(what.span.start)})"
+                if what.span
+                else f"`{new}` does not do: {what.message}"
+            )
+        if _structure(after.names()) != _structure(before[name]):
+            return Refused(f"`{new}` would stand for something else in `{name}`")
+    return Renamed({file: tuple(sorted(spans)) for file, spans in places.items()}, new)
+
+
+def places(
+    known: Understood, offset: int, others: Iterable[str], read: Read
+) -> Mapping[str, tuple[Span, ...]]:
+    """Every place that names what stands at an offset of the own text, by file; `others` as in `rename`."""
+    found = known.names().at(known.start + offset)
+    if found is None:
+        return {}
+    home = known.place(found.symbol.at)
+    files = _files(known, home[0], others, read)
+    names = {name: each.names() for name, each in files.items()}
+    every = _places(files, names, home)
+    return {file: tuple(sorted(spans)) for file, spans in every.items()}
+
+
+def _places(
+    files: Mapping[str, Understood], names: Mapping[str, Names], home: tuple[str, Span]
+) -> dict[str, set[Span]]:
+    """The places that name what is declared at home, or what is named with it: a field of several cases."""
+    named: dict[tuple[str, Span], set[tuple[str, Span]]] = {}
+    for name, each in files.items():
+        for occurrence in names[name].every:
+            named.setdefault(each.place(occurrence.span), set()).add(each.place(occurrence.symbol.at))
+    homes: set[tuple[str, Span]] = {home}
+    while more := {other for meant in named.values() if meant & homes for other in meant} - homes:
+        homes |= more
+    found: dict[str, set[Span]] = {}
+    for (file, at), meant in named.items():
+        if meant & homes:
+            found.setdefault(file, set()).add(at)
+    return found
+
+
+def _unusable(new: str, kind: Kind) -> Refused | None:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", new) is None:
+        return Refused("a name is letters, digits and underscores, and begins with no digit")
+    if new in WORDS or (new in {*BUILTINS, *COLLECTIONS, "bool", "int"} and kind is not Kind.FIELD):
+        return Refused(f"`{new}` is a word of the language")
+    return None
+
+
+def _files(known: Understood, home: str, others: Iterable[str], read: Read) -> dict[str, Understood]:
+    """What is known of each file that may name something of another one."""
+    found = {known.source.name: known}
+    for name in (home, *others):
+        if name not in found:
+            each = understood(Source(name, read(name)), read)
+            if home in each.files:
+                found[name] = each
+    return found
+
+
+def _text(files: Mapping[str, Understood], name: str, read: Read) -> str:
+    return files[name].source.text if name in files else read(name)
+
+
+def _changed(text: str, spans: Iterable[Span], new: str) -> str:
+    for span in sorted(spans, reverse=True):
+        text = text[: span.start] + new + text[span.end :]
+    return text
+
+
+def _structure(names: Names) -> list[int]:
+    """Which names stand for the same thing, whatever they are called and wherever they stand."""
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(each.symbol, len(numbers)) for each in names.every]

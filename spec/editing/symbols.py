@@ -1,0 +1,85 @@
+"""What a text gives a name to, and where each name stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from enum import Enum
+
+from spec.frozen import frozen
+from spec.source import Span
+
+
+class Kind(Enum):
+    """What a name is the name of."""
+
+    PROTOCOL = "protocol"
+    SORT = "sort"
+    NAT = "nat"
+    ENUM = "enum"
+    MEMBER = "member of an enum"
+    TYPE = "type"
+    RECORD = "record"
+    UNION = "union"
+    CASE = "case of a union"
+    FIELD = "field"
+    CONFIG = "config"
+    VARIABLE = "variable"
+    NETWORK = "network"
+    FUNCTION = "function"
+    ACTION = "action"
+    GUARD = "guard"
+    PROPERTY = "property"
+    ASSUMPTION = "assumption"
+    VARIANT = "variant"
+    CHECK = "check"
+    LOCAL = "bound name"
+
+
+@frozen
+class Symbol:
+    """Something with a name: `at` is where it is declared first, `of` what it is a part of."""
+
+    kind: Kind
+    name: str
+    at: Span
+    of: str = ""
+    whole: Span = field(default=Span(0, 0), compare=False)  # its declaration
+
+
+@frozen
+class Occurrence:
+    """A place where a symbol is named, to declare it or to use it."""
+
+    span: Span
+    symbol: Symbol
+    declares: bool
+
+
+@frozen
+class Names:
+    """Every name of a text, in the order of the text."""
+
+    every: tuple[Occurrence, ...]
+    scopes: Mapping[str, Mapping[str, Symbol]]  # what may be named everywhere, in each model
+    fields: Mapping[str, Mapping[str, Symbol]]  # by the sort, record or case that they are of
+    members: Mapping[str, Mapping[str, Symbol]]  # by their enum
+    guards: Mapping[str, Mapping[str, Symbol]]  # by their action
+    bound: Mapping[int, Mapping[str, Symbol]]  # the names bound at the places that were asked for
+
+    def at(self, offset: int) -> Occurrence | None:
+        """What is named at an offset, or just before it."""
+        touching = (each for each in self.every if each.span.start <= offset <= each.span.end)
+        return max(touching, key=lambda each: each.span.start, default=None)
+
+    def of(self, symbol: Symbol) -> tuple[Occurrence, ...]:
+        """Every place that names a symbol."""
+        return tuple(each for each in self.every if each.symbol == symbol)
+
+    def declared(self, symbol: Symbol) -> tuple[Occurrence, ...]:
+        """Where a symbol is declared; a variant may do so again."""
+        return tuple(each for each in self.of(symbol) if each.declares)
+
+    def symbols(self) -> Iterator[Symbol]:
+        """Every symbol once, in the order of the text."""
+        yield from dict.fromkeys(each.symbol for each in self.every if each.declares)

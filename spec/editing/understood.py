@@ -1,0 +1,206 @@
+"""A text that is being written → what is known of it, as soon as it is known.
+
+NOTE(stages): a text is parsed, then the model at the cursor is elaborated, then all, one after
+the other.  Between two of these whoever asks may do something else, or forget about the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import spec.ir as ir
+import spec.library as library
+import spec.syntax as s
+import spec.types as t
+from spec.diagnostics import Diagnostic, SpecError
+from spec.editing.resolve import resolved
+from spec.editing.symbols import Names
+from spec.elaboration.problems import Problems
+from spec.frozen import frozen
+from spec.imports import joined
+from spec.load import Parted, shipped
+from spec.parser import parse, too_deep
+from spec.source import Source, Span
+
+MOST_BROKEN = 6  # declarations that are left out, so that the others are known
+_ITEM = re.compile(
+    r"^(?:sort|nat|enum|type|record|union|config|state|ghost|process|network|init|fun|fair|strong|action|fault"
+    r"|repair|invariant|lemma|step|reachable|recoverable|leadsto|always|deadlock|assume|display|variant|check)\b",
+    re.MULTILINE,
+)
+
+
+@frozen
+class Understood:
+    """What is known of a text.
+
+    `whole` is the text with those before it that it goes on from, and places in trees, types
+    and models are of that; `place` and `own` tell where that is.  `judged` are the models of
+    which all mistakes are among the diagnostics.  Where the text does not parse, what is
+    declared beside the mistake is known all the same.
+    """
+
+    source: Source
+    whole: Source
+    protocol: s.Protocol | None
+    diagnostics: tuple[Diagnostic, ...]
+    models: tuple[ir.Model, ...]
+    types: Mapping[Span, t.Type]
+    judged: tuple[str, ...]
+    is_last: bool
+
+    @property
+    def start(self) -> int:
+        """Where the own text begins in the whole."""
+        return self.whole.parts[-1][0] if self.whole.parts else 0
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of all files that the whole is made of."""
+        return tuple(name for _, name in self.whole.parts) or (self.source.name,)
+
+    def own(self, span: Span) -> Span | None:
+        """A place of the whole in the own text; None where it is of another file."""
+        if span.start < self.start:
+            return None
+        return Span(span.start - self.start, max(span.start, span.end) - self.start)
+
+    def place(self, span: Span) -> tuple[str, Span]:
+        """The file that a place of the whole is of, and where it is there."""
+        parts = self.whole.parts or ((0, self.source.name),)
+        start, name = max(part for part in parts if part[0] <= span.start)
+        return name, Span(span.start - start, span.end - start)
+
+    def told_at(self, diagnostic: Diagnostic) -> Span | None:
+        """Where a mistake is in the own text; None where it is of all of it, or of another file."""
+        if diagnostic.span is None or diagnostic.source.text == self.source.text:
+            return diagnostic.span
+        return self.own(diagnostic.span) if diagnostic.source.text == self.whole.text else None
+
+    def names(self) -> Names:
+        """What each name means; takes about as long as to parse."""
+        if self.protocol is None:
+            return Names((), {}, {}, {}, {}, {})
+        return resolved(self.whole, self.protocol, self.types)
+
+    def names_with(self, at: int) -> Names:
+        """The same, with what is bound where a name stands in the whole."""
+        assert self.protocol is not None
+        return resolved(self.whole, self.protocol, self.types, (at,))
+
+
+def understand(source: Source, read: Callable[[str], str], near: int = 0) -> Iterator[Understood]:
+    """What is known of a text, step by step; `near` is where somebody writes.
+
+    Raises nothing: whatever is wrong is a diagnostic.  `read` gives the texts of other files.
+    """
+    try:
+        yield from _stages(source, read, near)
+    except SpecError as error:
+        yield from _broken(source, read, error.diagnostics)
+    except RecursionError:
+        yield from _broken(source, read, too_deep(source).diagnostics)
+
+
+def understood(source: Source, read: Callable[[str], str]) -> Understood:
+    """All that is known of a text."""
+    *_, last = understand(source, read)
+    return last
+
+
+def _stages(source: Source, read: Callable[[str], str], near: int) -> Iterator[Understood]:
+    whole = joined(source, read, lambda name: read(name) if library.is_meant(name) else shipped(name))
+    protocol = parse(whole)
+    assert isinstance(protocol, s.Protocol)
+    types: dict[Span, t.Type] = {}
+    known = Understood(source, whole, protocol, (), (), types, (), is_last=False)
+    yield known
+    problems = Problems(whole, types)
+    parted = Parted(protocol, problems)
+    first = model_at(protocol, near + known.start)
+    first = first if first in parted.protocols else parted.own
+    if first != parted.own:
+        alone = Problems(whole, types)
+        model = Parted(protocol, alone).model(first, alone)
+        yield replace(known, models=(model,), judged=(first,), diagnostics=_found(alone))
+    models: list[ir.Model] = []
+    for name in parted.protocols:
+        models.append(parted.model(name, problems))
+        judged = tuple(each.name for each in models)
+        is_last = len(models) == len(parted.protocols)
+        found = _found(problems)
+        yield replace(known, models=tuple(models), judged=judged, diagnostics=found, is_last=is_last)
+
+
+def _found(problems: Problems) -> tuple[Diagnostic, ...]:
+    try:
+        problems.raise_if_any()
+    except SpecError as error:
+        return error.diagnostics
+    return ()
+
+
+def model_at(protocol: s.Protocol, offset: int) -> str:
+    """The name of the model that a place is of: of the base, or of a variant, which may be wrong."""
+    for item in protocol.items:
+        if item.span.start <= offset <= item.span.end:
+            match item:
+                case s.VariantDecl(name) | s.CheckDecl(_, s.Ident() as name):
+                    return name.text
+                case _:
+                    break
+    return protocol.name.text
+
+
+# ------------------------------------------------------------------ a text that does not parse
+
+
+def _broken(
+    source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
+) -> Iterator[Understood]:
+    """The mistake, and then what is declared beside it."""
+    known = Understood(source, source, None, diagnostics, (), {}, (), is_last=False)
+    yield known
+    try:
+        yield replace(
+            _beside(source, read, diagnostics), source=source, diagnostics=diagnostics, is_last=True
+        )
+    except (SpecError, RecursionError):
+        yield replace(known, is_last=True)
+
+
+def _beside(source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]) -> Understood:
+    """What is known without the declarations that do not parse. Raises SpecError where that is nothing."""
+    text = source.text
+    for _ in range(MOST_BROKEN):
+        at = next((each.span for each in diagnostics if each.source.name == source.name and each.span), None)
+        if at is None:
+            break
+        text = without_item(text, at.start)
+        try:
+            return next(
+                each
+                for each in _stages(Source(source.name, text), read, 0)
+                if each.judged  # of the base alone: it is for names and types, nobody is told of mistakes
+            )
+        except SpecError as error:
+            diagnostics = error.diagnostics
+    raise SpecError(diagnostics)
+
+
+def item_at(text: str, offset: int) -> Span:
+    """The declaration round an offset, by the words with which lines begin."""
+    starts = [found.start() for found in _ITEM.finditer(text)]
+    before = [start for start in starts if start <= offset]
+    behind = [start for start in starts if start > offset]
+    return Span(before[-1] if before else 0, behind[0] if behind else len(text))
+
+
+def without_item(text: str, offset: int) -> str:
+    """The text with nothing but line ends in place of the declaration round an offset."""
+    span = item_at(text, offset)
+    head = re.match(r"\s*(?:(?://[^\n]*\n)\s*)*(?:protocol\s+\w+|import\s+(?:\w+|\"[^\"\n]*\"))", text)
+    start = max(span.start, head.end() if head else 0)
+    return text[:start] + re.sub(r"[^\n]", " ", text[start : span.end]) + text[span.end :]
