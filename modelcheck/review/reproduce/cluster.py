@@ -21,8 +21,8 @@ from spec.source import Source
 
 CONTROLLER = 100
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
-LAG = 6.0  # seconds that a follower may lag before it leaves the ISR
-SESSION = 4.0  # seconds until the controller takes a silent broker for dead
+LAG = 8.0  # seconds that a follower may lag before it leaves the ISR
+SESSION = 6.0  # seconds until the controller takes a silent broker for dead
 TOLD = 12  # lines of a process that did not start
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1

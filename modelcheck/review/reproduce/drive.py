@@ -29,12 +29,12 @@ from spec.semantics import Step
 
 PLACE = Place(client.TOPIC, client.PARTITION)
 STARTING = 120.0  # seconds for a cluster to be ready
-PATIENCE = 60.0  # seconds for a cluster to come to look as it should
+PATIENCE = 90.0  # seconds for a cluster to come to look as it should
 STEADY = 4.0  # seconds for which it must look so, where more could follow
-LONGEST = 12.0  # seconds after which something follows at the latest
+LONGEST = 16.0  # seconds after which something follows at the latest
 ANSWERED = 20.0  # seconds for an answer that is sure to come
 FIRST_WRITTEN = 45.0  # seconds until a broker that has started writes down how far its logs are flushed
-BETWEEN = 1.5  # seconds in which a broker has told the controller again that it is there
+BETWEEN = 2.0  # seconds in which a broker has told the controller again that it is there
 FLUSHING = "flush.messages"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 EVERY = 0.1
