@@ -26,6 +26,7 @@ def find_conflicts(
     _factor_above_brokers(brokers, topic, values, chosen, findings)
     _idempotence_without_all(values, findings)
     _two_controllers(release.value, values, findings)
+    _unclean_without_effect(release.value, values, chosen, findings)
     _protocol_ahead(release, values, findings)
     _min_insync_with_elr(values, chosen, findings)
     _min_insync_of_the_controllers(values, chosen, findings)
@@ -124,6 +125,17 @@ def _two_controllers(release: Version, values: Mapping[str, Effective], findings
     if roles is not None and protocol_key is not None and release >= of(3, 3):
         message = "KRaft does not use `inter.broker.protocol.version`; its level is `metadata.version`"
         findings.warn("R0719", protocol_key, message)
+
+
+def _unclean_without_effect(
+    release: Version, values: Mapping[str, Effective], chosen: Switches, findings: Findings
+) -> None:
+    """Unclean elections that are allowed, and that the controller of this release does not hold."""
+    found = values["unclean.leader.election.enable"]
+    if found.origin is not None and found.value is True and not chosen.unclean_election.value:
+        message = f"`unclean.leader.election.enable=true` has no effect with KRaft in Kafka {release}"
+        advice = "an operator can still ask for one, with kafka-leader-election --election-type unclean"
+        findings.warn("R0715", found.origin, message, label=chosen.unclean_election.reason, advice=advice)
 
 
 def _protocol_ahead(release: Stated[Version], values: Mapping[str, Effective], findings: Findings) -> None:

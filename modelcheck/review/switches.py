@@ -21,6 +21,10 @@ from modelcheck.review.stated import Stated
 from modelcheck.review.versions import Protocol, Version, of, protocol
 from spec.frozen import frozen
 
+_KRAFT_UNCLEAN = of(
+    3, 9
+)  # ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before
+
 
 class Truncation(StrEnum):
     """How far a follower cuts its log back before it follows a new leader."""
@@ -113,7 +117,7 @@ def switches(known: Known) -> Switches:
         acks=_acks(known),
         replication_factor=known.factor,
         min_insync_replicas=_at_most_the_replicas(known, _min_insync(known, elr=elr.value)),
-        unclean_election=_unclean(known),
+        unclean_election=_unclean(known, controller),
         controller=controller,
         truncation=_truncation(known, controller.value, live),
         expansion_waits_for_epoch=_since_release(known, "epoch_reached", "KAFKA-7128"),
@@ -168,8 +172,13 @@ def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
     return wanted
 
 
-def _unclean(known: Known) -> Stated[bool]:
+def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
+    """Where the controller is a guess it is the one that loses more."""
     found = known.values["unclean.leader.election.enable"]
+    is_kraft = controller.value is Controller.KRAFT and not controller.assumed
+    if is_kraft and known.release < _KRAFT_UNCLEAN:
+        reason = f"the KRaft controller asks nobody before {_KRAFT_UNCLEAN}, whatever is set (KAFKA-12670)"
+        return Stated(value=False, reason=reason)
     if found.value is None:
         return Stated(
             value=True,

@@ -125,6 +125,26 @@ def test_what_a_release_does_when_nothing_is_said(kafka: str, acks: str, unclean
 
 
 @pytest.mark.parametrize(
+    ("controller", "kafka", "unclean"),
+    [
+        ("process.roles=broker", "3.8.1", False),  # where real brokers of 3.7.2 elected nobody
+        ("process.roles=broker", "3.9.0", True),
+        ("zookeeper.connect=z:2181", "3.8.1", True),
+        ("", "3.8.1", True),  # which controller it is, is a guess
+    ],
+)
+def test_kraft_allows_unclean_elections_since_it_reads_the_key(
+    controller: str,
+    kafka: str,
+    unclean: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    found = review(f"broker.id=1\nunclean.leader.election.enable=true\n{controller}\n", kafka=kafka)
+
+    assert found.switches.unclean_election.value is unclean
+    assert ("R0715" in warned(found)) is not unclean
+
+
+@pytest.mark.parametrize(
     ("text", "kafka", "rule"),
     [
         ("broker.id=1", "0.10.2", Truncation.HIGH_WATERMARK),
