@@ -486,10 +486,10 @@ def test_what_was_given_up_is_said() -> None:
 def told(trace: Trace) -> str:
     """The explanation in full, wherever the model's file is, and wherever in it the property stands."""
     source = trace.model.source
-    model = replace(trace.model, source=Source(Path(source.name).name, source.text))
+    model = replace(trace.model, source=Source(Path(source.name).name, source.text, source.parts))
     found = explain(replace(trace, model=model))
     assert found is not None
-    return re.sub(r"(\.rsm):\d+:\d+", r"\1:LINE:COLUMN", plain(lines(found, 100)))
+    return re.sub(r"(\.rsm| kafka):\d+:\d+", r"\1:LINE:COLUMN", plain(lines(found, 100)))
 
 
 @pytest.mark.parametrize("name", STORIES)

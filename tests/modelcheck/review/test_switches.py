@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import spec.library as library
 from modelcheck.api import check
 from modelcheck.review.partition import UNASKED, partition
 from modelcheck.review.read import read_bytes
@@ -14,14 +15,22 @@ from modelcheck.review.releases import kafka
 from modelcheck.review.settings import resolve
 from modelcheck.review.switches import Switches
 from spec.ir import Check, ConfigEntry, Model, Value
+from spec.load import loads
 from spec.types import Bool, Enum, Range
 from spec.versions import default_of
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 MODEL = kafka()["kafka"]
-SMALL = [each for each in MODEL.checks if len(each.scope.sorts["Broker"]) < 3]
-LARGER = [each for each in MODEL.checks if each not in SMALL]
+CHECKS = [  # of this model in all files that go on from it, too
+    each
+    for name in library.names()
+    if library.goes_on_from(name) == MODEL.name
+    for model in loads(library.text(name), name, only=(MODEL.name,))
+    for each in model.checks
+]
+SMALL = [each for each in CHECKS if len(each.scope.sorts["Broker"]) < 3]
+LARGER = [each for each in CHECKS if each not in SMALL]
 
 
 def others(entry: ConfigEntry, now: Value) -> Iterator[Value]:
