@@ -41,6 +41,10 @@ COMMANDS = {
         "say which run of the model explains what Kafka brokers left in their directories",
         "modelcheck.review.explain_log.command",
     ),
+    "reproduce": (
+        "drive a run of the model of Kafka on a real cluster, and compare",
+        "modelcheck.review.reproduce.command",
+    ),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
     "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),

@@ -28,6 +28,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "rich": ("counterexamples.terminal",),
     "yaml": ("modelcheck.review.readers.tree",),
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
+    "kafka": ("modelcheck.review.reproduce.client",),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "numpy": ("modelcheck.asking.rates.solved",),
@@ -77,6 +78,7 @@ HEAVY = (
     "pyarrow",
     "mcp",
     "pydantic",
+    "kafka",
     "pygls",
     "lsprotocol",
 )

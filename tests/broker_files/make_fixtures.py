@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.broker_files.real_cluster import BROKERS, CONTROLLER, TOPIC, Cluster, Kafka, set_up_logging, until
+from modelcheck.review.reproduce.home import Home, find, set_up_logging
+from tests.broker_files.real_cluster import BROKERS, CONTROLLER, TOPIC, Cluster, until
 
 HERE = Path(__file__).parent / "clusters"
 OTHER = "quiet"
@@ -204,7 +205,7 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
     return {"order": list(how.order), "unclean": how.by_hand, "leader": first, "values": values, "log": told}
 
 
-def make(kafka: Kafka, name: str) -> None:
+def make(kafka: Home, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         set_up_logging(Path(folder))
         cluster = Cluster(kafka, Path(folder))
@@ -229,7 +230,7 @@ def main() -> None:
     parser.add_argument("--kafka-home", type=Path, required=True)
     parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, []], metavar="SCENARIO")
     args = parser.parse_args()
-    kafka = Kafka(args.kafka_home / "libs")
+    kafka = find(args.kafka_home)
     for name in args.scenarios or SCENARIOS:
         make(kafka, name)
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import subprocess
 import time
-import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from modelcheck.review.reproduce.cluster import free_port
+from modelcheck.review.reproduce.home import SERVER, STORAGE, Home
 
 CONTROLLER = 10
 BROKERS = (1, 2, 3)
 TOPIC = "orders"
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 TOOLS = {
-    "storage": ("kafka.tools.StorageTool",),
-    "server": ("kafka.Kafka",),
+    "storage": STORAGE,
+    "server": SERVER,
     "topics": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),
     "producer": ("org.apache.kafka.tools.ConsoleProducer", "kafka.tools.ConsoleProducer"),
     "consumer": ("org.apache.kafka.tools.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"),
@@ -28,67 +29,21 @@ TOOLS = {
 
 
 @dataclass
-class Kafka:
-    """A release of Kafka: its classes."""
-
-    libs: Path
-
-    def __post_init__(self) -> None:
-        self.classes = {
-            name.removesuffix(".class").replace("/", ".")
-            for jar in self.libs.glob("kafka*.jar")
-            for name in zipfile.ZipFile(jar).namelist()
-        }
-
-    @property
-    def version(self) -> str:
-        found = re.search(r"kafka-clients-(.*)\.jar", next(self.libs.glob("kafka-clients-*.jar")).name)
-        assert found is not None
-        return found[1]
-
-    def command(self, tool: str, *args: str) -> list[str]:
-        """A tool with its arguments; the classes of tools moved between releases."""
-        name = next(name for name in TOOLS[tool] if name in self.classes)
-        java = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{self.libs}/*"]
-        return [*java, *_LOGGING, name, *args]
-
-
-_LOGGING: list[str] = []
-
-
-def set_up_logging(folder: Path) -> None:
-    """All loggers on the output, as the releases before and after 4.0 want it said."""
-    old, new = folder / "log4j.properties", folder / "log4j2.properties"
-    pattern = "[%d] %p %m (%c)%n"
-    old.write_text(
-        "log4j.rootLogger=INFO, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
-        "log4j.appender.out.layout=org.apache.log4j.PatternLayout\n"
-        f"log4j.appender.out.layout.ConversionPattern={pattern}\n"
-    )
-    new.write_text(
-        "appender.out.type=Console\nappender.out.name=out\nappender.out.layout.type=PatternLayout\n"
-        f"appender.out.layout.pattern={pattern}\nrootLogger.level=INFO\nrootLogger.appenderRef.out.ref=out\n"
-    )
-    _LOGGING[:] = [f"-Dlog4j.configuration=file:{old}", f"-Dlog4j2.configurationFile={new}"]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@dataclass
 class Cluster:
     """A controller and three brokers under a folder, and the steps that were taken with them."""
 
-    kafka: Kafka
+    kafka: Home
     root: Path
     features: tuple[str, ...] = ()
-    ports: dict[int, int] = field(default_factory=lambda: {n: free_port() for n in (*BROKERS, CONTROLLER)})
+    ports: dict[int, int] = field(
+        default_factory=lambda: {n: free_port(["127.0.0.1"]) for n in (*BROKERS, CONTROLLER)}
+    )
     running: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
     steps: list[str] = field(default_factory=list)
     produced: int = 0
+
+    def _command(self, tool: str, *args: str) -> list[str]:
+        return self.kafka.command(TOOLS[tool], *args, logging=self.root)
 
     def folder(self, node: int) -> Path:
         return self.root / ("controller" if node == CONTROLLER else f"broker{node}")
@@ -121,11 +76,11 @@ class Cluster:
         for node in (*BROKERS, CONTROLLER):
             given = ["format", "-t", CLUSTER_ID, "-c", str(self.configure(node))]
             given += [part for feature in self.features for part in ("--feature", feature)]
-            subprocess.run(self.kafka.command("storage", *given), check=True, capture_output=True)
+            subprocess.run(self._command("storage", *given), check=True, capture_output=True)
 
     def start(self, *nodes: int) -> None:
         for node in nodes:
-            command = self.kafka.command("server", str(self.configure(node)))
+            command = self._command("server", str(self.configure(node)))
             with (self.root / f"{node}.log").open("ab") as log:
                 self.running[node] = subprocess.Popen(command, stdout=log, stderr=log)
         self.steps.append(f"start {self._names(nodes)}")
@@ -151,7 +106,7 @@ class Cluster:
     def tool(self, tool: str, *args: str, stdin: str = "", to: str | None = None) -> str:
         given = ["--bootstrap-server", to or self.bootstrap(), *args]
         done = subprocess.run(
-            self.kafka.command(tool, *given),
+            self._command(tool, *given),
             input=stdin,
             capture_output=True,
             text=True,

@@ -1,0 +1,1 @@
+"""A run of the model of Kafka, driven on a real cluster on this machine."""

@@ -1,0 +1,97 @@
+"""`modelcheck reproduce`: does a real Kafka do what a run of the model says?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from counterexamples.trace import Trace
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.commands.given import MODEL
+from modelcheck.contract.exits import Exit
+from modelcheck.review.reproduce.asking import asked, counterexample, trace_in
+from modelcheck.review.reproduce.attempt import Attempt, Came, attempt
+from modelcheck.review.reproduce.drive import Run
+from modelcheck.review.reproduce.home import Home, find
+from modelcheck.review.reproduce.report import as_json, lines
+from modelcheck.storage.output import Output
+
+TRACE = ".json"
+MOST_TIMES = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck reproduce`."""
+    parser.set_defaults(refuse=parser.error)
+    add = parser.add_argument
+    add(
+        "run",
+        metavar="TRACE|FILE",
+        help=f"a run in the Informal Trace Format (.json), as `check --itf` writes it; or {MODEL}, whose "
+        "counterexample is searched first",
+    )
+    add("--check", metavar="NAME", help="the check of FILE, or the check a trace of another tool is of")
+    add(
+        "--under",
+        metavar="NAME",
+        help="do to a cluster with the configuration of this check what the run does to its own, and see "
+        "whether the record survives, as the model says of this one",
+    )
+    add("--kafka-home", type=Path, required=True, metavar="DIR", help="a release of Kafka, unpacked")
+    add("--times", type=int, default=1, metavar="N", help="so often, each time on a new cluster (1)")
+    add("--keep", type=Path, metavar="DIR", help="have the cluster's folders there, and leave them")
+    add(
+        "--min-isr-at",
+        choices=("topic", "brokers"),
+        default="topic",
+        help="where min.insync.replicas is set: for the topic, or in the files of the brokers alone (topic)",
+    )
+    add("--json", action="store_true", help="the answer as JSON")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Try it: exit 0 where the cluster did what the model says, 1 where not, 3 where that is not known."""
+    if not 1 <= args.times <= MOST_TIMES:
+        args.refuse(f"--times: give a number from 1 to {MOST_TIMES}")
+    if args.keep is not None and args.keep.exists() and (not args.keep.is_dir() or any(args.keep.iterdir())):
+        args.refuse(f"--keep: {args.keep} is there already, and not an empty folder")
+    home = find(args.kafka_home)
+    progress = ProgressLine(output.err, "searching", columns=output.width)
+    try:
+        if args.run.endswith(TRACE) or args.run == "-":
+            trace = trace_in(args.run, args.check)
+        else:
+            trace = counterexample(args.run, args.check, progress)
+        found = _tried(args, trace, home, progress)
+    finally:
+        progress.clear()
+    if args.json:
+        output.json(as_json(found))
+    else:
+        output.lines(lines(found, output.width))
+    if args.keep is not None:
+        output.tell(f"modelcheck: the directories are in {args.keep}")
+    return exit_code(found)
+
+
+def exit_code(found: Attempt) -> Exit:
+    """As expected where the cluster did what the model says."""
+    if found.came is Came.COULD_NOT:
+        return Exit.UNKNOWN
+    return Exit.EXPECTED if found.is_as_foretold else Exit.VIOLATED
+
+
+def _tried(args: argparse.Namespace, trace: Trace, home: Home, progress: ProgressLine) -> Attempt:
+    """The attempt, with the runs that there are where somebody stops it."""
+    at_brokers_only = args.min_isr_at == "brokers"
+    wish, problem = asked(trace, home, under=args.under, at_brokers_only=at_brokers_only)
+    if problem is not None:
+        return Attempt(wish, home.version, frozenset(), (), problem)
+    runs: list[Run] = []
+    try:
+        for each in attempt(wish, home, times=args.times, keep=args.keep, tell=progress.begin):
+            runs.append(each)  # noqa: PERF402 - what there is stays, where somebody stops it
+    except KeyboardInterrupt:
+        if not runs:
+            raise
+    return Attempt(wish, home.version, wish.foretold, tuple(runs))

@@ -1,0 +1,222 @@
+"""What came of an attempt, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.review.reproduce.drive import How, PhaseEnd, Run
+from modelcheck.review.reproduce.plan import Phase
+from modelcheck.review.reproduce.seen import NODES, Ending, View
+from spec.semantics import Machine, Step
+
+MARKS = {
+    How.AS_THE_RUN: Piece("✓", Role.GOOD),
+    How.AS_THE_MODEL: Piece("✓", Role.GOOD),
+    How.OTHER_WAY: Piece("~", Role.UNSURE),
+    How.OTHERWISE: Piece("✗", Role.BAD),
+    How.NOT_COMPARED: Piece("?", Role.DIM),
+}
+ROLES = {
+    Came.REPRODUCED: Role.BAD,
+    Came.LOST: Role.BAD,
+    Came.NOT_REPRODUCED: Role.UNSURE,
+    Came.COULD_NOT: Role.UNSURE,
+    Came.SURVIVED: Role.GOOD,
+}
+FORETOLD = {
+    Ending.LOST: "what was acknowledged is lost",
+    Ending.KEPT: "nothing is lost",
+    Ending.NOBODY_LEADS: "nobody leads",
+}
+
+
+def lines(found: Attempt, width: int) -> Iterator[Line]:
+    """The whole report: what came of it, the settings, and each phase of the run that tells most."""
+    asked = found.asked
+    yield from wrapped((), headline(found), width, ROLES[found.came])
+    for text in (*_ends(found), *_differs(found)):
+        yield from wrapped(line("  "), text, width)
+    yield ()
+    view = View(asked.model, asked.scope)
+    yield from wrapped(line("  "), " · ".join(asked.settings.words()), width, Role.DIM)
+    yield from wrapped(line("  "), _who(asked, view), width, Role.DIM)
+    run = telling(found)
+    for end in run.ends if run is not None else ():
+        yield ()
+        yield from _phase(asked, view, end, width)
+
+
+def headline(found: Attempt) -> str:
+    """The answer in a sentence."""
+    asked = found.asked
+    name = asked.plan.trace.check or "the run"
+    under = f" under {asked.under}" if asked.freely else ""
+    times = (
+        f", {sum(bool(run.lost) for run in found.runs)} of {len(found.runs)} times"
+        if len(found.runs) > 1
+        else ""
+    )
+    return (
+        f"{asked.plan.trace.model.name} · {name}{under} on Kafka {found.version}: {found.came.value}{times}"
+    )
+
+
+def foretold_words(found: Attempt) -> str:
+    """How it ends, as the model says."""
+    return ", or ".join(words for ending, words in FORETOLD.items() if ending in found.foretold)
+
+
+def telling(found: Attempt) -> Run | None:
+    """The run that is told: the first that lost a record, else the last."""
+    return next((run for run in found.runs if run.lost), found.runs[-1] if found.runs else None)
+
+
+def _ends(found: Attempt) -> Iterator[str]:
+    """What is left of the records in the end."""
+    names = View(found.asked.model, found.asked.scope).names
+    if found.problem is not None:
+        at = "" if found.problem.step is None else f"step {found.problem.step}: "
+        yield f"{at}{found.problem.why}"
+    run = telling(found)
+    if run is None:
+        return
+    if run.leader is None:
+        yield f"{_records(run.acked)} acknowledged; nobody leads, so nothing can be read."
+        return
+    leader = names[run.leader]
+    if run.lost:
+        yield (
+            f"{_records(run.lost)} acknowledged, and {leader}, which leads, has not got it;"
+            f" a consumer is given {_given(run.given)}."
+        )
+    else:
+        yield (
+            f"{_records(run.acked)} acknowledged; {leader}, which leads, has {_given(run.kept)};"
+            f" a consumer is given {_given(run.given)}."
+        )
+
+
+def _differs(found: Attempt) -> Iterator[str]:
+    """What the model said of it, and the first step that went otherwise."""
+    if found.asked.freely:
+        yield f"The model says: {foretold_words(found)}."
+    run = telling(found)
+    first = None if run is None else run.first_otherwise
+    if first is not None:
+        yield f"The first that went otherwise: {_numbers(first.phase)}; it went {first.how.value}."
+    elif run is not None and not run.lost and not found.asked.freely:
+        yield "Every step went as the run says, and yet the record is there."
+
+
+def _phase(asked: Asked, view: View, end: PhaseEnd, width: int) -> Iterator[Line]:
+    phase = end.phase
+    label = line("  ", MARKS[end.how], f" {_numbers(phase):<6} ")
+    yield from wrapped(label, says(asked, phase), width)
+    indent = line(" " * 11)
+    if phase.following and not asked.freely:
+        by_itself = ", ".join(_name(step, view.names) for step in phase.following)
+        yield from wrapped(indent, f"then by itself: {by_itself}", width, Role.DIM)
+    for note in end.notes:
+        yield from wrapped(indent, note, width, Role.DIM)
+    for pair in sorted(phase.held):
+        text = f"meanwhile {view.names[pair[0]]} cannot fetch from {view.names[pair[1]]}"
+        yield from wrapped(indent, text, width, Role.DIM)
+    shown = " · ".join(
+        f"{part} {value}" for part, value in view.parts(end.cluster) if part in SHOWN or "log" in part
+    )
+    yield from wrapped(indent, f"{shown} · after {end.seconds:.1f} s", width)
+    for each in end.differences:
+        text = f"{each.part}: the model has {each.model}, the cluster {each.cluster}"
+        yield from wrapped(indent, text, width, Role.BAD if end.how is How.OTHERWISE else Role.UNSURE)
+
+
+SHOWN = {"leader", "in sync"}
+
+
+def says(asked: Asked, phase: Phase) -> str:
+    """The step that is done, in the words of the model."""
+    trace = asked.plan.trace
+    machine = Machine(trace.model, trace.scope)
+    told = [
+        machine.says(trace.model.action(step.action), step, trace.states[phase.first - 1 + number])
+        for number, step in enumerate(phase.done)
+    ]
+    return "; ".join(told) or "what the cluster does by itself at first"
+
+
+def _numbers(phase: Phase) -> str:
+    last = phase.first + len(phase.done) + len(phase.following) - 1
+    return f"{phase.first}" if last == phase.first else f"{phase.first}-{last}"
+
+
+def _who(asked: Asked, view: View) -> str:
+    brokers = ", ".join(f"{name} is broker {number}" for number, name in enumerate(view.names, NODES))
+    order = ", ".join(view.names[each] for each in asked.plan.order)
+    return f"{brokers}; in the order of replicas: {order}"
+
+
+def _name(step: Step, names: tuple[str, ...]) -> str:
+    return f"{step.action}({', '.join(names[each] for each in step.args if isinstance(each, int))})"
+
+
+def _records(found: tuple[int, ...]) -> str:
+    if not found:
+        return "No record was"
+    return (
+        f"Record {', '.join(map(str, found))} was"
+        if len(found) == 1
+        else f"Records {', '.join(map(str, found))} were"
+    )
+
+
+def _given(found: tuple[int, ...] | None) -> str:
+    if found is None:
+        return "no answer"
+    return f"{count(len(found), 'record')} ({', '.join(map(str, found))})" if found else "none of them"
+
+
+def as_json(found: Attempt) -> dict[str, object]:
+    """The same as data."""
+    asked = found.asked
+    view = View(asked.model, asked.scope)
+    return {
+        "kafka": found.version,
+        "check": asked.plan.trace.check,
+        "under": asked.under,
+        "came": found.came.name.lower(),
+        "as_foretold": found.is_as_foretold,
+        "foretold": sorted(each.value for each in found.foretold),
+        "problem": None if found.problem is None else {"step": found.problem.step, "why": found.problem.why},
+        "settings": list(asked.settings.words()),
+        "order": [view.names[each] for each in asked.plan.order],
+        "runs": [_run_json(run, view) for run in found.runs],
+    }
+
+
+def _run_json(run: Run, view: View) -> dict[str, object]:
+    return {
+        "leader": None if run.leader is None else view.names[run.leader],
+        "acknowledged": list(run.acked),
+        "in_log_of_leader": None if run.kept is None else list(run.kept),
+        "given_to_consumer": None if run.given is None else list(run.given),
+        "lost": list(run.lost),
+        "ending": run.ending.value,
+        "seconds": round(run.seconds, 1),
+        "phases": [
+            {
+                "steps": _numbers(end.phase),
+                "done": [_name(step, view.names) for step in end.phase.done],
+                "how": end.how.name.lower(),
+                "cluster": dict(view.parts(end.cluster)),
+                "differences": [
+                    {"part": each.part, "model": each.model, "cluster": each.cluster}
+                    for each in end.differences
+                ],
+                "notes": list(end.notes),
+                "seconds": round(end.seconds, 1),
+            }
+            for end in run.ends
+        ],
+    }

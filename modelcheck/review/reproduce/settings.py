@@ -1,0 +1,84 @@
+"""A configuration of the model as settings of a real Kafka; what no release at hand does is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NoReturn
+
+from modelcheck.asking.overrides import as_typed
+from modelcheck.review.reproduce.home import Home
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.ir import Model, Scope
+from spec.source import Source
+from spec.types import Enum
+
+ELR = "eligible.leader.replicas.version"
+ELR_SINCE = (4, 0)
+ALWAYS: Mapping[str, tuple[str | int | bool, str]] = {  # what every KRaft release that we drive does
+    "truncation": ("kip_279", "followers cut their logs by leader epoch since 2.0"),
+    "epoch_reached": (True, "a replica joins the ISR at its leader's epoch since 2.0.1"),
+    "controller": ("kraft", "releases with ZooKeeper are not driven"),
+    "fenced_kept_out": (True, "brokers without a session are kept out of the ISR"),
+    "restarts_noticed": (True, "the controller notices every restart"),
+    "strict_min_isr": (True, "the high watermark waits for min.insync.replicas since 3.7"),
+    "clean_restart_known": (True, "a clean restart is told from a crash"),
+}
+ACKS: Mapping[str | int | bool, int | str] = {"zero": 0, "one": 1, "all": "all"}
+
+
+@frozen
+class Settings:
+    """What is given to the brokers, the controller, the topic, the producer, and the tool that formats."""
+
+    acks: int | str
+    topic: Mapping[str, str]
+    brokers: Mapping[str, str]
+    controller: Mapping[str, str]
+    features: tuple[str, ...]
+    elr: bool
+
+    def words(self) -> tuple[str, ...]:
+        """The settings that matter, as they are written in Kafka."""
+        given = (f"{key}={value}" for key, value in (*self.topic.items(), *self.brokers.items()))
+        return (f"acks={self.acks}", *given, *self.features)
+
+
+def settings(model: Model, scope: Scope, home: Home) -> Settings:
+    """The settings for a configuration. Raises SpecError for one that this release has not got."""
+    config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
+    for name, (value, why) in ALWAYS.items():
+        if config.get(name, value) != value:
+            refuse(f"{name} = {as_typed(config[name])}", f"Kafka {home.version} cannot be made to: {why}")
+    elr = config.get("elr") is True
+    has_elr = home.release >= ELR_SINCE
+    if elr and not has_elr:
+        refuse("elr = true", f"Kafka {home.version} has no eligible leader replicas: they came with 4.0")
+    topic = {
+        "min.insync.replicas": str(config.get("min_isr", 1)),
+        "unclean.leader.election.enable": as_typed(config.get("unclean", False)),
+    }
+    if config.get("flush") == "every_message":
+        topic["flush.messages"] = "1"
+    features = (f"{ELR}={int(elr)}",) if has_elr else ()
+    return Settings(ACKS[config.get("acks", "all")], topic, {}, {}, features, elr)
+
+
+def at_brokers(given: Settings) -> Settings:
+    """The same with `min.insync.replicas` in the files of the brokers only, and nowhere else."""
+    name = "min.insync.replicas"
+    rest = {key: value for key, value in given.topic.items() if key != name}
+    return replace(given, topic=rest, brokers={**given.brokers, name: given.topic[name]})
+
+
+def refuse(what: str, why: str) -> NoReturn:
+    """Say that something cannot be done on this Kafka."""
+    raise SpecError([Diagnostic("R0931", Source("reproduce", ""), None, f"{what}: {why}")])
+
+
+def _value(of: object, value: object) -> str | int | bool:
+    if isinstance(of, Enum) and isinstance(value, int):
+        return of.members[value]
+    assert isinstance(value, str | int | bool)
+    return value

@@ -1,0 +1,65 @@
+"""Runs of the shipped model, and homes of Kafka: a real one where there is one, and one that is none."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from counterexamples.trace import Trace
+from modelcheck.api import check, traces
+from modelcheck.asking.models import pick_checks
+from modelcheck.review.reproduce.asking import file_of
+from modelcheck.review.reproduce.home import SERVER, STORAGE, Home, find
+from spec.load import load
+
+Counterexample = Callable[[str], Trace]
+
+
+@cache
+def _counterexample(name: str) -> Trace:
+    model, asked = pick_checks(load(file_of(name)), [name])[0]
+    return traces(check(model, asked).findings)[0]
+
+
+@pytest.fixture
+def counterexample() -> Counterexample:
+    """The run that a check of the shipped model finds."""
+    return _counterexample
+
+
+@pytest.fixture
+def real_home() -> Home:
+    """A real release, as `.ci/run` unpacks it."""
+    pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
+    named = os.environ.get("KAFKA_HOME")
+    if named is None:
+        pytest.skip("needs a release of Kafka: KAFKA_HOME names its folder")
+    return find(Path(named))
+
+
+@pytest.fixture
+def false_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """A home whose programs are the lines of a shell script; the tool that formats does nothing."""
+
+    def made(server: str) -> Path:
+        libs = tmp_path / "home" / "libs"
+        libs.mkdir(parents=True)
+        for name in ("kafka-clients-4.1.0.jar", "kafka_2.13-4.1.0.jar"):
+            with zipfile.ZipFile(libs / name, "w") as jar:
+                for each in (*STORAGE, *SERVER):
+                    jar.writestr(f"{each.replace('.', '/')}.class", "")
+        java = tmp_path / "bin" / "java"
+        java.parent.mkdir()
+        java.write_text(f'#!/bin/sh\ncase "$*" in *StorageTool*) exit 0;; esac\n{server}\n')
+        java.chmod(java.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("PATH", f"{java.parent}:{os.environ['PATH']}")
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+        return libs.parent
+
+    return made

@@ -1,0 +1,203 @@
+"""A plan on a cluster that is only told of: how what is seen is compared, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from counterexamples.lines import plain
+from counterexamples.trace import Trace
+from modelcheck.asking.models import pick_checks
+from modelcheck.review.reproduce.asking import file_of, wide
+from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.review.reproduce.drive import Driver, How, Run
+from modelcheck.review.reproduce.foretold import Foretold
+from modelcheck.review.reproduce.home import Home
+from modelcheck.review.reproduce.plan import Plan, plan
+from modelcheck.review.reproduce.report import as_json, lines
+from modelcheck.review.reproduce.seen import Seen, View
+from modelcheck.review.reproduce.settings import settings
+from modelcheck.review.reproduce.table import told
+from spec.load import load
+from spec.semantics import Step
+
+Counterexample = Callable[[str], Trace]
+HOME = Home(Path("none"), "4.1.0", "java")
+
+
+class Scripted(Driver):
+    """A driver of no cluster: in each phase what is seen is what somebody wrote down."""
+
+    def __init__(self, asked: Asked, seen: Sequence[Seen], given: tuple[int, ...]) -> None:
+        foretold = Foretold(asked.model, asked.scope, asked.plan.trace.states[0])
+        cluster = _NoCluster()
+        super().__init__(
+            asked.plan,
+            foretold,
+            cluster,  # type: ignore[arg-type]
+            asked.settings,
+            freely=asked.freely,
+            tell=lambda _: None,
+        )
+        self._script = list(seen)
+        self._at = -1
+        self._shown = given
+        self._order_of_steps: list[str] = []
+
+    def _start(self) -> None:
+        pass
+
+    def _prepare(self, _steps: object) -> None:
+        pass
+
+    def _do(self, step: Step, notes: list[str], *, expects_refusal: bool) -> None:
+        notes.extend(["refused"] if expects_refusal else [])
+        self._order_of_steps.append(step.action)
+
+    def _seen(self) -> Seen:
+        return self._script[max(0, min(self._at, len(self._script) - 1))]
+
+    def _given(self, _node: int) -> tuple[int, ...]:
+        return self._shown
+
+    def _log(self, node: int) -> tuple[int, ...]:
+        return self._seen().logs[node - 1]
+
+    def _hold(self, pairs: object) -> None:
+        pass
+
+    def _release(self, _pairs: object) -> None:
+        self._at += 1
+
+
+class _NoCluster:
+    def check(self) -> None:
+        pass
+
+    def is_up(self, _node: int) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.PATIENCE", 0.3)
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.STEADY", 0.1)
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.LONGEST", 0.1)
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.EVERY", 0.02)
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.BETWEEN", 0.0)
+    monkeypatch.setattr("modelcheck.review.reproduce.client.begin", lambda: None)
+
+
+def asked_of(trace: Trace, under: str | None = None) -> Asked:
+    model, scope = trace.model, trace.scope
+    if under is not None:
+        model, check = pick_checks(load(file_of(under)), [under])[0]
+        scope = check.scope
+    found = plan(trace)
+    assert isinstance(found, Plan)
+    return Asked(found, model, wide(scope), settings(model, scope, HOME), under)
+
+
+def as_in_the_run(asked: Asked) -> list[Seen]:
+    view = View(asked.model, asked.scope)
+    return [view.seen(phase.after) for phase in asked.plan.phases]
+
+
+def attempted(asked: Asked, seen: Sequence[Seen], given: tuple[int, ...], acked: tuple[int, ...]) -> Attempt:
+    run = Scripted(asked, seen, given).run()
+    ended = replace(run, acked=acked)
+    return Attempt(asked, HOME.version, asked.foretold, (ended,))
+
+
+def report(found: Attempt) -> str:
+    hasty = tuple(replace(end, seconds=0.0) for end in found.runs[0].ends)
+    run: Run = replace(found.runs[0], ends=hasty, seconds=0.0)
+    return plain(lines(replace(found, runs=(run,)), 100))
+
+
+def test_a_cluster_that_does_as_the_run_says_reproduces_it(
+    counterexample: Counterexample, golden: Callable[[str, str], None]
+) -> None:
+    asked = asked_of(counterexample("last_replica_standing"))
+    found = attempted(asked, as_in_the_run(asked), (), (1,))
+
+    assert found.came is Came.REPRODUCED
+    assert found.is_as_foretold
+    assert {end.how for end in found.runs[0].ends} == {How.AS_THE_RUN}
+    golden("reproduce/reproduced.txt", report(found))
+
+
+def test_a_cluster_may_stop_where_the_run_goes_on(
+    counterexample: Counterexample, golden: Callable[[str, str], None]
+) -> None:
+    asked = asked_of(counterexample("last_replica_standing"))
+    *before, last = as_in_the_run(asked)
+    waits = replace(last, leader=None)
+    found = attempted(asked, [*before, waits], (), (1,))
+    end = found.runs[0].first_otherwise
+
+    assert found.came is Came.NOT_REPRODUCED
+    assert not found.is_as_foretold
+    assert end is not None
+    assert end.how is How.OTHER_WAY
+    golden("reproduce/not_reproduced.txt", report(found))
+
+
+def test_what_the_model_does_not_have_is_told_with_both_sides(counterexample: Counterexample) -> None:
+    asked = asked_of(counterexample("acks_one"))
+    first, second = as_in_the_run(asked)
+    strange = replace(second, logs=((), ()))
+    found = attempted(asked, [first, strange], (), (1,))
+    end = found.runs[0].first_otherwise
+
+    assert end is not None
+    assert end.how is How.OTHERWISE
+    assert [(each.model, each.cluster) for each in end.differences] == [("1", "empty")]
+    assert told(found)["cluster"] == "lost"
+
+
+def test_under_another_configuration_only_what_is_done_is_asked_for(counterexample: Counterexample) -> None:
+    asked = asked_of(counterexample("acks_one"), "acks_all")
+    first, second = as_in_the_run(asked)
+    unacked = replace(first, acked=frozenset())
+    found = attempted(asked, [unacked, replace(second, acked=frozenset())], (), ())
+
+    assert found.came is Came.SURVIVED
+    assert found.is_as_foretold
+    assert as_json(found)["foretold"] == ["kept"]
+    assert told(found) == {"model": "kept", "cluster": "kept"}
+
+
+def test_under_another_configuration_all_is_done_whatever_the_cluster_does(
+    counterexample: Counterexample,
+) -> None:
+    asked = asked_of(counterexample("last_replica_standing"), "eligible_replicas")
+    first, *rest = as_in_the_run(asked)
+    strange = replace(first, logs=((), (), ()))
+    found = attempted(asked, [strange, *rest], (), (1,))
+    hows = [end.how for end in found.runs[0].ends]
+
+    assert hows[0] is How.OTHERWISE
+    assert set(hows[1:]) == {How.NOT_COMPARED}
+    assert len(hows) == len(asked.plan.phases)
+    assert told(found)["cluster"] == "lost"
+
+
+def test_a_record_that_is_lost_where_the_model_keeps_it_is_no_success(counterexample: Counterexample) -> None:
+    asked = asked_of(counterexample("acks_one"), "acks_all")
+    first, second = as_in_the_run(asked)
+    found = attempted(asked, [replace(first, acked=frozenset()), second], (), (1,))
+
+    assert found.came is Came.LOST
+    assert not found.is_as_foretold
+
+
+def test_of_brokers_that_go_down_together_the_leader_goes_last(counterexample: Counterexample) -> None:
+    asked = asked_of(counterexample("eligible_all_lost"))
+    driver = Scripted(asked, as_in_the_run(asked), ())
+    driver.run()
+
+    assert driver._order_of_steps[:3] == ["produce", "crash", "power_loss"]

@@ -1,0 +1,229 @@
+"""`modelcheck reproduce` with input that is wrong, a Kafka that does not start, and Ctrl-C."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from counterexamples.itf.write import write
+from counterexamples.trace import Trace
+from modelcheck.contract.exits import Exit
+from modelcheck.review.reproduce.cluster import until
+from modelcheck.review.reproduce.home import Home, find
+from modelcheck.review.reproduce.table import PREDICTIONS, read, table
+from spec.diagnostics import SpecError
+
+ROOT = Path(__file__).parents[4]
+Command = Callable[..., tuple[int, str, str]]
+Counterexample = Callable[[str], Trace]
+
+
+@pytest.fixture
+def trace(counterexample: Counterexample, tmp_path: Path) -> Path:
+    """A run in a file, so that nothing has to be searched."""
+    path = tmp_path / "acks_one.itf.json"
+    path.write_text(write(counterexample("acks_one")))
+    return path
+
+
+# ------------------------------------------------------------------ wrong input
+
+
+def test_a_folder_without_a_kafka_is_refused(run: Command, trace: Path, tmp_path: Path) -> None:
+    code, _, told = run("reproduce", str(trace), "--kafka-home", str(tmp_path))
+
+    assert code == Exit.WRONG
+    assert "error[R0930]" in told
+    assert "is no Kafka" in told
+
+
+def test_without_java_nothing_is_started(
+    run: Command, trace: Path, false_home: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = false_home("exit 1")
+    monkeypatch.setenv("PATH", "")
+    code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
+
+    assert code == Exit.WRONG
+    assert "error[R0930]: there is no Java" in told
+
+
+def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
+    run: Command, trace: Path, tmp_path: Path, false_home: Callable[[str], Path]
+) -> None:
+    data = json.loads(trace.read_text())
+    data["#meta"]["modelcheck"]["model"] = "raft"
+    other = tmp_path / "other.itf.json"
+    other.write_text(json.dumps(data))
+    code, _, told = run("reproduce", str(other), "--kafka-home", str(false_home("exit 1")))
+
+    assert code == Exit.WRONG
+    assert "error[R0931]: `raft` is no model of a partition of Kafka" in told
+    assert "these are in: kafka, " in told
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("quorum", "--check", "any_n"), "`proved` is no model of a partition of Kafka"),
+        (("kafka", "--check", "acks_all"), "acks_all has no run in which a record is lost"),
+        (("kafka",), "and an attempt is of one"),
+        (("kafka", "--check", "jepsen"), "truncation = own_high_watermark: Kafka 4.1.0 cannot be made to"),
+        (("kafka", "--check", "acks_one", "--under", "usual"), "usual has 3 brokers, and the run 2"),
+        (("kafka", "--check", "acks_one", "--times", "0"), "--times: give a number from 1"),
+    ],
+)
+def test_what_cannot_be_tried_is_said_before_anything_starts(
+    words: tuple[str, ...], said: str, run: Command, false_home: Callable[[str], Path]
+) -> None:
+    code, _, told = run("reproduce", *words, "--kafka-home", str(false_home("exit 1")))
+
+    assert code == Exit.WRONG
+    assert said in " ".join(told.split())
+
+
+def test_eligible_leader_replicas_are_refused_before_they_came(tmp_path: Path, run: Command) -> None:
+    pytest.importorskip("kafka")
+    libs = tmp_path / "libs"
+    libs.mkdir()
+    for name in ("kafka-clients-3.9.1.jar", "kafka_2.13-3.9.1.jar"):
+        (libs / name).touch()
+    code, _, told = run(
+        "reproduce", "kafka_eligible", "--check", "eligible_all_lost", "--kafka-home", str(tmp_path)
+    )
+
+    assert code == Exit.WRONG
+    assert "Kafka 3.9.1 has no eligible leader replicas: they came with 4.0" in " ".join(told.split())
+
+
+def test_a_step_that_cannot_be_forced_is_named(run: Command, false_home: Callable[[str], Path]) -> None:
+    home = str(false_home("exit 1"))
+    code, said, _ = run("reproduce", "kafka", "--check", "acks_zero", "--kafka-home", home)
+
+    assert code == Exit.UNKNOWN
+    assert "acks_zero on Kafka 4.1.0: could not" in said
+    assert "step 1: the link between the producer and the leader cannot be cut" in said
+
+
+def test_a_folder_that_is_kept_has_to_be_empty(
+    run: Command, trace: Path, tmp_path: Path, false_home: Callable[[str], Path]
+) -> None:
+    home = str(false_home("exit 1"))
+    code, _, told = run("reproduce", str(trace), "--kafka-home", home, "--keep", str(tmp_path))
+
+    assert code == Exit.WRONG
+    assert "and not an empty folder" in told
+
+
+# ------------------------------------------------------------------ what does not start, or is stopped
+
+
+def test_of_a_kafka_that_does_not_start_the_last_lines_are_shown(
+    run: Command, trace: Path, false_home: Callable[[str], Path]
+) -> None:
+    pytest.importorskip("kafka")
+    home = false_home("echo 'ERROR no room for a heap'; exit 1")
+    code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
+
+    assert code == Exit.WRONG
+    assert "error[R0932]" in told
+    assert "has ended by itself" in told
+    assert "ERROR no room for a heap" in told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes of this machine")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_however_it_ends_no_process_is_left(
+    number: int, trace: Path, tmp_path: Path, false_home: Callable[[str], Path]
+) -> None:
+    pytest.importorskip("kafka")
+    home = false_home(f"echo $$ >> {tmp_path}/started; exec sleep 1000")
+    words = [sys.executable, "-m", "modelcheck", "reproduce", str(trace), "--kafka-home", str(home)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.PIPE) as program:
+        started = tmp_path / "started"
+        assert until(lambda: started.exists() and len(started.read_text().split()) == 3, 60)
+        nodes = [int(each) for each in started.read_text().split()]
+        assert all(map(is_running, nodes))
+        program.send_signal(number)
+        code = program.wait(timeout=60)
+
+    assert until(lambda: not any(map(is_running, nodes)), 20)
+    if number == signal.SIGINT:
+        assert code == Exit.UNKNOWN
+        assert list(tmp_path.glob("modelcheck-kafka-*")) == []
+
+
+def is_running(process: int) -> bool:
+    try:
+        return "sleep" in Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:
+        return False
+
+
+def test_a_home_may_be_named_by_its_jars(false_home: Callable[[str], Path]) -> None:
+    home = false_home("exit 1")
+
+    assert find(home).version == find(home / "libs").version == "4.1.0"
+    assert find(home).release == (4, 1)
+    with pytest.raises(SpecError, match="is no Kafka"):
+        find(home / "bin")
+
+
+# ------------------------------------------------------------------ the table
+
+
+def test_the_table_in_the_page_is_that_of_what_was_tried() -> None:
+    page = (ROOT / "modelcheck" / "review" / "reproduce" / "README.md").read_text(encoding="utf-8")
+
+    assert table(read()) in page
+    assert set(read()) <= {each.name for each in PREDICTIONS}
+
+
+def test_a_cell_that_was_not_tried_is_empty_and_one_that_differs_is_bold() -> None:
+    first, second = PREDICTIONS[:2]
+    rows = table(
+        {
+            first.name: {"3.9.1": {"model": "lost", "cluster": "lost"}},
+            second.name: {"4.1.0": {"model": "kept", "cluster": "lost"}},
+        }
+    ).splitlines()
+
+    assert rows[0].endswith("| Kafka 3.9.1 | Kafka 4.1.0 |")
+    assert rows[2].endswith("| lost | lost |  |")
+    assert rows[3].endswith("| kept |  | **lost** |")
+
+
+# ------------------------------------------------------------------ on a real cluster
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the client's library
+@pytest.mark.parametrize(
+    ("words", "came"),
+    [
+        (("acks_one",), "reproduced"),
+        (("acks_one", "--under", "acks_all"), "survived"),
+    ],
+)
+def test_a_real_cluster_does_what_the_model_says(
+    words: tuple[str, ...], came: str, real_home: Home, run: Command
+) -> None:
+    home = str(real_home.libs)
+    for _ in range(2):  # on a machine that is busy a broker may lose its session, which is another run
+        code, said, told = run("reproduce", "kafka", "--check", *words, "--kafka-home", home, "--json")
+        gc.collect()  # what that library leaves open is told here, and not in another test
+        if code == Exit.EXPECTED:
+            break
+
+    assert code == Exit.EXPECTED, (said, told)
+    found = json.loads(said)
+    assert found["came"] == came
+    assert found["as_foretold"] is True
