@@ -85,7 +85,10 @@ def test_how_many_were_left_out_is_said_and_how_to_run_them(project: pytest.Pyte
     assert "3 slow tests were left out; `python -m pytest --all` runs all" in told
 
 
-def test_with_several_workers_it_is_said_once(project: pytest.Pytester) -> None:
+def test_with_several_workers_it_is_said_once(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))  # workers are processes of their own
     told = project.runpytest_subprocess("-n", "2", "-p", "no:cacheprovider").outlines
 
     assert [line for line in told if "left out" in line] == [

@@ -22,7 +22,7 @@ from counterexamples.explanation import Trap
 from counterexamples.lines import one_line
 from counterexamples.trace import Trace, Trapped
 from spec.diagnostics import SpecError
-from spec.load import load
+from spec.load import loads
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError, show
 
@@ -114,8 +114,8 @@ class _Trap:
         """The actions of other models of the file that have the same state, which this one has not."""
         model = self._machine.model
         try:
-            models = load(model.source.name)
-        except (SpecError, OSError):
+            models = loads(model.source.text, model.source.name)
+        except SpecError:
             return
         own = {action.name for action in model.actions}
         shape = [(variable.name, variable.type) for variable in model.variables]

@@ -130,7 +130,6 @@ def test_engines_say_what_tlc_says(name: str, fair: str, claim: str, engine: str
 
 
 @pytest.mark.oracle
-@pytest.mark.slow
 @needs_tlc
 @pytest.mark.parametrize(("name", "fair", "claim", "holds"), CASES)
 def test_tlc_says_so_too(name: str, fair: str, claim: str, tmp_path: Path, *, holds: bool) -> None:

@@ -155,7 +155,6 @@ def near(graph: Drawn, cost: dict[int, tuple[int, int]], real: set[int]) -> tupl
     return min((cost[state] for state in real if state in cost), default=None)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_networkx_finds_the_same_homes(part: int) -> None:
@@ -236,7 +235,6 @@ def test_any_number_of_threads_and_no_ways_find_the_same_runs() -> None:
     assert found[1:] == found[:-1]
 
 
-@pytest.mark.slow
 def test_it_takes_some_times_as_long_as_to_search_the_same_states() -> None:
     def seconds(only: str) -> float:
         model, asked = ring(59, "strong fair", only)
