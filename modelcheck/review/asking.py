@@ -75,7 +75,8 @@ class Asking(Interruptible):
         Raises Unsupported where no engine can do it, which is so of no review.
         """
         if (known := self._answers.get(model, asked)) is not None:
-            self.states, self.known = self.states + known.states, self.known + known.states
+            if not self._answers.is_new(model, asked):
+                self.states, self.known = self.states + known.states, self.known + known.states
             return known
         limits = self._limits(self._answers.short(model, asked))
         if limits is None:
