@@ -396,8 +396,9 @@ def test_the_table_tells_what_is_needed(file: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_guard_that_a_property_asks_by_enabled_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     path = tmp_path / "lock.rsm"
     path.write_text("""
     protocol lock
