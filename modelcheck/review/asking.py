@@ -54,6 +54,7 @@ class Asking(Interruptible):
         super().__init__(ended)
         self.states = self.known = 0
         self._answers = Answers()
+        self._asked: set[str] = set()  # a question that comes again finds no more states
         self._searches = 0
         self._effort = effort
         self._watch = watch
@@ -74,8 +75,11 @@ class Asking(Interruptible):
         A `small` search has so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """
+        question = repr((model.name, asked.scope, asked.budget, asked.only))
+        is_again = question in self._asked
+        self._asked.add(question)
         if (known := self._answers.get(model, asked)) is not None:
-            if not self._answers.is_new(model, asked):
+            if not is_again:
                 self.states, self.known = self.states + known.states, self.known + known.states
             return known
         limits = self._limits(self._answers.short(model, asked))

@@ -53,11 +53,6 @@ class Answers:
     def __init__(self, cache: Cache | None = None) -> None:
         self._cache = cache or Cache(kept=ANSWERS)
         self._cache.insist()
-        self._new: set[str] = set()
-
-    def is_new(self, model: Model, asked: Check) -> bool:
-        """Whether it was kept by this run, and not by an earlier one."""
-        return _key(model, asked) in self._new
 
     def get(self, model: Model, asked: Check) -> Found | None:
         """What was found, if the search came to its end."""
@@ -81,9 +76,7 @@ class Answers:
             kept: dict[str, object] = {"short": about.states}
         else:
             kept = {"verdicts": verdicts, "states": about.states, "cut": sorted(about.cut)}
-        key = _key(model, asked)
-        self._new.add(key)
-        self._cache.put(key, json.dumps(kept).encode())
+        self._cache.put(_key(model, asked), json.dumps(kept).encode())
 
     def _read(self, model: Model, asked: Check) -> dict[str, Any]:
         data = self._cache.get(_key(model, asked))

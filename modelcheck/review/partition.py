@@ -12,7 +12,8 @@ from spec.frozen import frozen
 
 MOST_BROKERS = 7
 MOST_MOVES = 2
-SHARED = 2  # faults: questions with fewer have the scope of so many
+SHARED = 2  # faults: questions with fewer have the scope of so many, or of as many as there are brokers,
+MOST_SHARED = 3  # but no more
 # A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
 UNASKED: Mapping[str, str | int | bool] = {"rolls": 0, "clean_restart_known": True}
 _TRUNCATION = {
@@ -48,14 +49,19 @@ class Partition:
         """How often leadership may be moved without need, where that is asked about."""
         return int(self.config["moves"])
 
+    @property
+    def shared(self) -> int:
+        """Questions with fewer faults have the scope of so many: all of few brokers may be down."""
+        return max(SHARED, min(self.replicas, MOST_SHARED))
+
     def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
         """Bounds for so many faults, records and moves of leadership.
 
         Each fault and each move may cost an election, one more helps nobody.  Few faults have room for
-        as many elections as SHARED have, and for those of moves that are not asked about: they find no
-        state more, and share what is compiled.
+        as many elections as the `shared` have, and for those of moves that are not asked about: they
+        find no state more, and share what is compiled.
         """
-        nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, SHARED) + self.moves}
+        nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, self.shared) + self.moves}
         given = {**self.config, "moves": moves}
         config = {entry.name: value_of(entry, given[entry.name]) for entry in self.model.configs}
         return ir.Scope({"Broker": self.names}, nats, {}, config)
