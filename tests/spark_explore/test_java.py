@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -34,8 +36,16 @@ fi
 
 
 def said(java: Java, *words: str) -> str:
-    run = subprocess.run([java.home / "bin" / "java", *words], capture_output=True, text=True, check=True)
-    return run.stdout
+    """What it says; a child of another thread has the file open for writing until it is another program."""
+    for _ in range(1000):
+        try:
+            command = [java.home / "bin" / "java", *words]
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        except OSError as error:
+            if error.errno != errno.ETXTBSY:
+                raise
+            time.sleep(0.01)
+    pytest.fail("the file stays open for writing")
 
 
 def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
