@@ -39,7 +39,7 @@ def said(java: Java, *words: str) -> str:
     """What it says; a child of another thread has the file open for writing until it is another program."""
     for _ in range(1000):
         try:
-            command = [java.home / "bin" / "java", *words]
+            command = [str(java.home / "bin" / "java"), *words]
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout
         except OSError as error:
             if error.errno != errno.ETXTBSY:
