@@ -153,6 +153,8 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
                 raise MemoryError
             return tuple(range(lo, hi + 1))
         case Nat(name):
+            if not can_be_listed(0, scope.limit(name)):
+                raise MemoryError
             return tuple(range(scope.limit(name) + 1))
         case Enum(_, names):
             return tuple(range(len(names)))
@@ -164,7 +166,13 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
 
 def ends(of: Type, scope: Scope) -> tuple[int, int]:
     """The first and the last value of a scalar type as numbers; the last is below where there is none."""
-    return (of.lo, of.hi) if isinstance(of, Range) else (0, len(members(of, scope)) - 1)
+    match of:
+        case Range(lo, hi):
+            return lo, hi
+        case Nat(name):
+            return 0, scope.limit(name)
+        case _:
+            return 0, len(members(of, scope)) - 1
 
 
 def position(key: Type) -> Callable[[Value], int]:

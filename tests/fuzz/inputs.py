@@ -147,7 +147,9 @@ def _become(words: list[str] | tuple[str, ...], folder: Path, said: Path) -> Non
             os.dup2(handle, number)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as Python has it at its start
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        sys.stderr = open(  # noqa: SIM115
+            2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
+        )
         code = main(list(words))
         sys.stdout.flush()
     finally:

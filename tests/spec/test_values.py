@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ from spec.types import (
     Type,
     Union,
 )
-from spec.values import Cut, Misfit, decode, encode, in_order, ordered, rank, show
+from spec.values import Cut, Misfit, decode, encode, ends, in_order, members, ordered, rank, show
 from tests.spec.typed_values import SCOPE, types, values
 
 ROOT = Path(__file__).parent.parent.parent
@@ -223,3 +224,13 @@ def test_what_is_beyond_the_scope_is_cut(of: Type, value: Value) -> None:
 )
 def test_values_are_shown_in_the_languages_own_words(of: Type, value: Value, text: str) -> None:
     assert show(of, value, SCOPE) == text
+
+
+def test_a_number_may_go_further_than_can_be_listed() -> None:
+    far = 2**63  # as a trace from elsewhere may have it
+    scope = replace(SCOPE, nats={**SCOPE.nats, "Far": far})
+
+    assert ends(Nat("Far"), scope) == (0, far)
+    assert decode(Nat("Far"), scope)(encode(Nat("Far"), scope)(far)) == far
+    with pytest.raises(MemoryError):
+        members(Nat("Far"), scope)
