@@ -16,7 +16,7 @@ import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
-from modelcheck.export.rounds import asserted, chooses, is_parallel, written
+from modelcheck.export.rounds import asserted, is_parallel, written
 from modelcheck.export.tla.blocks import Block, Change, Choice, Condition, Definition, End, Split, as_set
 from modelcheck.export.tla.expressions import Env, Expressions, splits
 from modelcheck.export.tla.fits import LONG, Stored, stop
@@ -25,6 +25,7 @@ from modelcheck.export.tla.terms import Term
 from modelcheck.export.tla.versions import Branch, Counts, Versions
 from spec.pretty import LINE, Doc, Group, Nest, cat, joined
 from spec.values import members
+from spec.walk import chooses
 
 NOTHING = ("done", tla.TRUE)  # where a loop with a choice in it changes nothing
 
