@@ -16,7 +16,7 @@ import spec.ir as ir
 from modelcheck.contract.refused import NotExportable, Refused
 from modelcheck.grounding.budget import Counted, counted
 from modelcheck.grounding.environment import Ends, Env, Stop
-from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.expressions import CORE, Expressions
 from modelcheck.grounding.layout import Flat, Layout
 from modelcheck.grounding.shapes import Shape, Shapes, Unsayable
 from modelcheck.grounding.steps import MOST_RULES, Frame, Rule, Steps, finished
@@ -85,7 +85,7 @@ class _Lowering:
         for_solver: bool,
         in_places: bool,
     ) -> None:
-        self._model = model
+        self._model = model = CORE.model(model)
         self._check = check
         self._terms = Terms()
         self._shapes = Shapes(self._terms, check.scope)
