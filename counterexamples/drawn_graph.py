@@ -95,7 +95,7 @@ def _dot(graph: Drawn) -> Iterator[str]:
 
 
 def _box(vertex: Vertex) -> Iterator[str]:
-    yield f"label={_rows(told(vertex))}"
+    yield f"label={_rows(vertex_lines(vertex))}"
     styles = ["rounded"]
     if vertex.bad:
         yield 'peripheries="2", color="#b00020"'
@@ -128,11 +128,11 @@ def _legend(graph: Drawn) -> Iterator[str]:
         (any(v.beyond for v in graph.vertices), "dashed outline: more steps lead on"),
         *((any(a.kind is kind for a in graph.arcs), word) for kind, word in WORDS.items()),
     ]
-    if told_ := " · ".join(word for holds, word in marks if holds):
-        yield told_
+    if marked := " · ".join(word for holds, word in marks if holds):
+        yield marked
 
 
-def told(vertex: Vertex) -> tuple[str, ...]:
+def vertex_lines(vertex: Vertex) -> tuple[str, ...]:
     """All lines of a vertex: what is in it, then its counts."""
     counts = [count(vertex.states, "state")] if vertex.states > 1 else []
     counts += [f"↻ {count(vertex.within, 'step')} within"] if vertex.within else []

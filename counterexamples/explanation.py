@@ -1,6 +1,6 @@
 """Why a run goes wrong, as plain data, and in the words that text, pictures and pages share.
 
-What is in it is found in `modelcheck/explanation`; here it is only told.
+What is in it is found in `modelcheck/explanation`; here it is only data.
 """
 
 from __future__ import annotations

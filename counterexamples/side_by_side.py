@@ -13,7 +13,7 @@ from counterexamples.text import MARGIN, MARKS, bounds, change_lines, headline, 
 from counterexamples.trace import Example, Stops, Trace
 from spec.semantics import Machine
 
-FEW = 8  # steps in a row that are all told; of more, the first and the last
+FEW = 8  # steps in a row that are all shown; of more, the first and the last
 LABEL = 7  # columns for which run it is
 
 
@@ -22,8 +22,8 @@ def side_by_side(found: Comparison, names: tuple[str, str], width: int) -> Itera
     runs = _Run("first", found.first, width), _Run("second", found.second, width)
     for run, name in zip(runs, names, strict=True):
         yield from run.headline(name)
-    told = [list(bounds(run.trace, width)) for run in runs]
-    for lines in told[: 1 if told[0] == told[1] else 2]:
+    limits = [list(bounds(run.trace, width)) for run in runs]
+    for lines in limits[: 1 if limits[0] == limits[1] else 2]:
         yield from ((), *lines)
     yield ()
     yield from _beginning(found, runs[0])
@@ -51,7 +51,7 @@ def _state(number: int) -> str:
 
 
 class _Run:
-    """One of the runs, whose steps are told."""
+    """One of the runs, whose steps are shown."""
 
     def __init__(self, label: str, trace: Trace, width: int) -> None:
         self.label = label
@@ -156,8 +156,8 @@ def _ends(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
     if endings[0] == endings[1]:
         yield from ((), line("Both end alike:"), *endings[0])
         return
-    for run, told in zip(runs, endings, strict=True):
-        yield from ((), line(f"The {run.label} ends:"), *told)
+    for run, lines in zip(runs, endings, strict=True):
+        yield from ((), line(f"The {run.label} ends:"), *lines)
 
 
 def _starts_differ(found: Comparison) -> bool:

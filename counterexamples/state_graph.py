@@ -111,7 +111,7 @@ def drawn(
 ) -> Drawn:
     """Every state and every step, with texts.
 
-    A state is told by the parts; without any, by how it differs from the state
+    A state is labelled with the parts; without any, by how it differs from the state
     that `since` names for it, which is the first one where it names none.
     """
     machine, passes = Machine(graph.model, graph.scope), _passes(graph)
@@ -121,7 +121,7 @@ def drawn(
         Vertex(
             (
                 *(
-                    _told(graph, parts, state)
+                    _state_lines(graph, parts, state)
                     if parts
                     else _differing(graph, state, (since or {}).get(number, 0), hidden)
                 ),
@@ -182,7 +182,7 @@ def _differing(graph: StateGraph, state: State, since: int, hidden: frozenset[st
         yield f"and {len(other) - MANY} other changes"
 
 
-def _told(graph: StateGraph, parts: Sequence[Part], state: State) -> Iterator[str]:
+def _state_lines(graph: StateGraph, parts: Sequence[Part], state: State) -> Iterator[str]:
     """The parts of a state, one to a line."""
     for part in parts:
         if part.owner is None:
@@ -239,7 +239,7 @@ def _vertex(graph: StateGraph, parts: Sequence[Part], members: list[int], within
     size, on_path = len(members), frozenset(graph.path)
     return Vertex(
         (
-            *_told(graph, parts, graph.states[members[0]]),
+            *_state_lines(graph, parts, graph.states[members[0]]),
             *(f"✗ {text}" + (f" in {n:,} of {size:,}" if n < size else "") for text, n in wrong.items()),
         ),
         states=size,

@@ -43,18 +43,18 @@ def text(trace: Trace, *, width: int = WIDTH, ascii_only: bool = False) -> str:
 
 
 def story(
-    trace: Trace, *, width: int = WIDTH, bounds_told: bool = False, part: range | None = None
+    trace: Trace, *, width: int = WIDTH, bounds_shown: bool = False, part: range | None = None
 ) -> Iterator[Line]:
     """The lines of a trace's story: what it shows, the start, the steps, the end.
 
-    `bounds_told` leaves out the model, scope and configuration, where a card has just told them.
-    With a `part`, only its steps are told, from the state that they begin in.
+    `bounds_shown` leaves out the model, scope and configuration, which a card has just shown.
+    With a `part`, only its steps are shown, from the state that they begin in.
     """
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
     role = Role.GOOD if isinstance(trace.ending, Example | Stops) else Role.BAD
     yield from wrapped((), headline(trace), width, role if trace.is_run else Role.UNSURE)
-    if not bounds_told:
+    if not bounds_shown:
         yield from bounds(trace, width)
     yield ()
     first, last = (1, len(trace.steps)) if part is None else (max(part.start, 1), part.stop - 1)
@@ -235,7 +235,7 @@ def change_line(change: Change, scope: Scope, *, both: bool = False) -> Line:
 
 
 def _spliced(how: Spliced, of: Type, before: Value, after: Value, scope: Scope) -> Iterator[Piece]:
-    """How a sequence changed, told from its front to its end."""
+    """How a sequence changed, from its front to its end."""
     parts: list[list[Piece]] = []
     if how.dropped:
         parts.append([Piece("took "), Piece(show(of, before[: how.dropped], scope), Role.STRONG)])

@@ -9,7 +9,7 @@ from counterexamples.diff import Change, Place, changes, places
 from counterexamples.html.followed import Followed, follow
 from counterexamples.lines import one_line, plain
 from counterexamples.pictures.drawing import TALL, draw_log, log_width
-from counterexamples.pictures.picture import Arrow, Picture, Row, Standing
+from counterexamples.pictures.picture import Arrow, Picture, ReplicaState, Row
 from counterexamples.pictures.words import badge
 from counterexamples.text import change_line
 from counterexamples.trace import Trace
@@ -107,7 +107,7 @@ class Frame:
     done: Done | None
     talk: tuple[Arrow, ...]
     replicas: tuple[Replica, ...]
-    told: tuple[str, ...]
+    acknowledged: tuple[str, ...]
     changed: tuple[str, ...]
     whole: tuple[tuple[str, Cell], ...]
     ghosts: tuple[tuple[str, Cell], ...]
@@ -144,8 +144,8 @@ def _frame(machine: Machine, trace: Trace, picture: Picture, row: Row, skipped: 
         row.sentence,
         _done(machine, trace, row.number) if row.number else None,
         row.arrows,
-        tuple(_replica(picture, row, name, found) for name in row.standing),
-        row.told,
+        tuple(_replica(picture, row, name, found) for name in row.replicas),
+        row.acknowledged,
         tuple(_change(change, scope) for change in found),
         tuple((p.path, _cell(p, old, scope)) for p in whole if not p.variable.ghost),
         tuple((p.path, _cell(p, old, scope)) for p in whole if p.variable.ghost),
@@ -159,40 +159,40 @@ def _frame(machine: Machine, trace: Trace, picture: Picture, row: Row, skipped: 
 
 
 def _replica(picture: Picture, row: Row, name: str, found: Sequence[Change]) -> Replica:
-    standing = row.standing[name]
-    member = standing.member
+    replica = row.replicas[name]
+    member = replica.member
     membership = "" if member is None else f"{'in' if member else 'not in'} {picture.membership}"
     return Replica(
         name,
-        badge(standing),
+        badge(replica),
         membership,
-        standing.up,
+        replica.up,
         bool(member),
         row.is_last and name in picture.broken,
         row.number > 0 and (name in row.events or any(change.place.member == name for change in found)),
-        _log(name, standing),
+        _log(name, replica),
         row.events.get(name, ()),
     )
 
 
-def _log(name: str, standing: Standing) -> Log | None:
+def _log(name: str, replica: ReplicaState) -> Log | None:
     """A replica's log as boxes, as wide as it must be and no wider than a page has room."""
-    if standing.log is None:
+    if replica.log is None:
         return None
-    width = min(max(log_width(standing) + 8, 90), WIDEST)
-    shapes = "".join(draw_log(0, ABOVE, standing, width))
-    return Log(shapes, width, ABOVE + TALL + BELOW, _log_words(name, standing))
+    width = min(max(log_width(replica) + 8, 90), WIDEST)
+    shapes = "".join(draw_log(0, ABOVE, replica, width))
+    return Log(shapes, width, ABOVE + TALL + BELOW, _log_words(name, replica))
 
 
-def _log_words(name: str, standing: Standing) -> str:
+def _log_words(name: str, replica: ReplicaState) -> str:
     """The log as a screen reader tells it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
     entries = []
-    for box in (standing.log or ())[-MOST:]:
+    for box in (replica.log or ())[-MOST:]:
         more = [f"epoch {box.under.lstrip('et')}"] if box.under else []
         more += [
             word
             for is_so, word in (
-                (box.told, "acknowledged"),
+                (box.acknowledged, "acknowledged"),
                 (box.fresh, "new"),
                 (box.cut, "cut off"),
                 (box.missing, "lost"),
@@ -201,7 +201,7 @@ def _log_words(name: str, standing: Standing) -> str:
             if is_so
         ]
         entries.append(f"{box.text}{f' ({chr(44).join(more)})' if more else ''}".replace(",", ", "))
-    mark = "" if standing.high_watermark is None else f"; high watermark {standing.high_watermark}"
+    mark = "" if replica.high_watermark is None else f"; high watermark {replica.high_watermark}"
     return f"log of {name}: {', '.join(entries) or 'empty'}{mark}"
 
 
@@ -233,8 +233,8 @@ def _change(change: Change, scope: Scope) -> str:
     """One change in the words of the story, long ones cut."""
     if any(isinstance(v, tuple | frozenset) and len(v) > MOST for v in (change.before, change.after)):
         return f"{change.path} is another"
-    told = plain([change_line(change, scope)]).strip()
-    text = f"{change.place.member}.{told}" if change.place.member else told
+    change_text = plain([change_line(change, scope)]).strip()
+    text = f"{change.place.member}.{change_text}" if change.place.member else change_text
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 

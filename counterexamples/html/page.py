@@ -108,7 +108,7 @@ class Run:
     storyboard: str
     is_bad: bool
     summary: tuple[str, ...]
-    told: tuple[Line, ...]
+    claim_lines: tuple[Line, ...]
     bounds: tuple[tuple[str, tuple[str, ...]], ...]
     settings: tuple[Setting, ...]
 

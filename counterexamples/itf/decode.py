@@ -136,7 +136,7 @@ def _brief(found: Json) -> str:
 
 
 def _inside(key: str | int, decode: Callable[[Json], _T], found: Json) -> _T:
-    """A part, decoded; what does not fit in it is told with the key on its path."""
+    """A part, decoded; what does not fit in it is reported with the key on its path."""
     try:
         return decode(found)
     except Mismatch as mismatch:

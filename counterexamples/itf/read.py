@@ -1,4 +1,4 @@
-"""Reading the Informal Trace Format: every mistake is told with its place in the text."""
+"""Reading the Informal Trace Format: every mistake is reported with its place in the text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spec.source import Source, Span
 from spec.types import Bag, Option, Seq, Set, Type
 
 HINT = "\n        "  # between the lines of a help
-MANY = 6  # names that are told
+MANY = 6  # names that are listed
 SCOPE: Path = ("#meta", "modelcheck", "scope")
 ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.pictures.cast import EPOCHS, Cast, element
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Box, Mark, Standing
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Box, Mark, ReplicaState
 from spec.ir import Value
 from spec.semantics import Step
 from spec.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
@@ -30,16 +30,16 @@ class Arrows:
         step: Step,
         actors: list[str],
         found: tuple[Change, ...],
-        old: Mapping[str, Standing],
-        new: Mapping[str, Standing],
+        old: Mapping[str, ReplicaState],
+        new: Mapping[str, ReplicaState],
     ) -> Iterator[Arrow]:
         """What a step sends, copies, decides and answers; a fault does none of it."""
         if self._cast.actions[step.action].is_fault:
             return
         yield from self._received(number, step, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
-        for name, standing in new.items():
-            boxes = [box for box in standing.log or () if box.fresh]
+        for name, replica in new.items():
+            boxes = [box for box in replica.log or () if box.fresh]
             others = [other for other in actors if other != name]
             if any((box.text, box.under) not in known for box in boxes):
                 yield Arrow(CLIENT, name, self._record(name, boxes), Mark.RECORD)
@@ -104,9 +104,9 @@ class Arrows:
         return text
 
     def _answers(
-        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, Standing]
+        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, ReplicaState]
     ) -> Iterator[Arrow]:
-        """What a client is told: acknowledged records that were not acknowledged before."""
+        """The answers to clients: acknowledged records that were not acknowledged before."""
         acknowledged = self._cast.roles.whole.get("acknowledged")
         for change in found:
             if acknowledged is None or self._index(change) != acknowledged.variable:

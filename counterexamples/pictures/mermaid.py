@@ -14,11 +14,11 @@ from counterexamples.pictures.picture import CLIENT, Mark, Picture, Row
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
-    beside,
     folded,
     heading,
     ids,
     is_turn,
+    lane_notes,
     repeats_from,
 )
 from spec.ir import Kind
@@ -90,9 +90,9 @@ def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Itera
         for arrow in row.arrows
         if arrow.start in names and arrow.end in names
     ]
-    for group, lines in beside(picture, index):
-        told = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
-        inside.append(_note([names[lane] for lane in group], told, BESIDE * len(group)))
+    for group, lines in lane_notes(picture, index):
+        noted = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
+        inside.append(_note([names[lane] for lane in group], noted, BESIDE * len(group)))
     colour = COLOURS.get(row.kind)
     if row.is_last and picture.verdict:
         first, *others = picture.verdict

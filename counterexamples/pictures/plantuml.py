@@ -14,11 +14,11 @@ from counterexamples.pictures.picture import CLIENT, Mark, Picture, Row
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
-    beside,
     folded,
     heading,
     ids,
     is_turn,
+    lane_notes,
     repeats_from,
 )
 from spec.ir import Kind
@@ -104,11 +104,11 @@ def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Itera
     for arrow in row.arrows:
         if arrow.start in names and arrow.end in names:
             yield f"{names[arrow.start]} {ARROWS[arrow.mark]} {names[arrow.end]} : {escaped(arrow.text)}"
-    for group, lines in beside(picture, index):
-        told = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
+    for group, lines in lane_notes(picture, index):
+        noted = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
         is_wrong = row.is_last and any(lane in picture.broken for lane in group)
         lanes = [names[lane] for lane in group]
-        yield _note("note", WRONG if is_wrong else "", lanes, told, BESIDE * len(group))
+        yield _note("note", WRONG if is_wrong else "", lanes, noted, BESIDE * len(group))
 
 
 def _across(picture: Picture) -> Callable[..., str]:

@@ -127,7 +127,7 @@ def _obstacle(cell: Cell, steps: Trace, width: int) -> Iterator[Line]:
         " it is not. Whether any run comes to that state is not known: this is no counterexample."
         " Where none does, a lemma that excludes it will help."
     )
-    lines = [*story(steps, width=width, bounds_told=True)]
+    lines = [*story(steps, width=width, bounds_shown=True)]
     title = lines.index(())
     yield from lines[:title]
     yield from wrapped(line(Piece("✗ ", Role.UNSURE)), said, width)

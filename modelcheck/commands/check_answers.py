@@ -58,7 +58,7 @@ def tell_runs(
                 output.lines(told(each, output.width))
                 output.write("\n")
         with watched(args.max_time, None, output.give_up):  # not while somebody reads what is written
-            told_of_it = [*story(trace, width=output.width, bounds_told=not shrunk)]
+            told_of_it = [*story(trace, width=output.width, bounds_shown=not shrunk)]
         output.lines(told_of_it)
         with watched(args.max_time, None, output.give_up):
             reasons = [*why(trace, output.width, in_full=args.explain)]

@@ -30,8 +30,8 @@ from counterexamples.pictures.picture import (
     Box,
     Mark,
     Picture,
+    ReplicaState,
     Row,
-    Standing,
 )
 from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.words import heading, ids
@@ -128,10 +128,10 @@ TEXTS = st.one_of(
     st.text(max_size=8),
 )
 BOXES = st.builds(
-    Box, TEXTS, TEXTS, cut=st.booleans(), bad=st.booleans(), missing=st.booleans(), told=st.booleans()
+    Box, TEXTS, TEXTS, cut=st.booleans(), bad=st.booleans(), missing=st.booleans(), acknowledged=st.booleans()
 )
 STANDINGS = st.builds(
-    Standing,
+    ReplicaState,
     up=st.booleans(),
     leads=st.booleans(),
     chosen=st.sampled_from((None, True, False)),
@@ -188,13 +188,13 @@ def pictures(draw: st.DrawFn) -> Picture:
 
 def hostile(text: str) -> Picture:
     """A picture that has a text in every place."""
-    box = Box(text, text, told=True)
-    standing = Standing(
+    box = Box(text, text, acknowledged=True)
+    replica = ReplicaState(
         leads=True, follows=text, member=True, epoch=text, log=(box, replace(box, cut=True)), high_watermark=1
     )
     lanes = (CLIENT, CONTROLLER, text, "other")
     arrows = tuple(Arrow(CLIENT, text, text, mark) for mark in Mark)
-    both = dict.fromkeys(lanes[2:], standing)
+    both = dict.fromkeys(lanes[2:], replica)
     rows = [
         Row(number, kind, text, text, arrows, lanes[2:], both, {}, {text: (text,)})
         for number, kind in enumerate(Kind)
@@ -410,7 +410,7 @@ def test_an_example_is_not_drawn_as_a_mistake() -> None:
 
 
 def test_forty_steps_of_five_replicas_take_no_time() -> None:
-    standing = Standing(epoch="epoch 3", member=True, log=(Box("1", "e1"),) * 6, high_watermark=3)
+    replica = ReplicaState(epoch="epoch 3", member=True, log=(Box("1", "e1"),) * 6, high_watermark=3)
     lanes = ("r1", "r2", "r3", "r4", "r5")
     rows = tuple(
         Row(n, Kind.ACTION, "", "r2 fetches from r1", (Arrow("r1", "r2", "1 (e1)", Mark.COPY),), lanes)
@@ -420,7 +420,7 @@ def test_forty_steps_of_five_replicas_take_no_time() -> None:
         picture_of("divergence"),
         lanes=(CLIENT, CONTROLLER, *lanes),
         replicas=lanes,
-        rows=tuple(replace(row, standing=dict.fromkeys(lanes, standing)) for row in rows),
+        rows=tuple(replace(row, replicas=dict.fromkeys(lanes, replica)) for row in rows),
     )
     start = time.process_time()
     mermaid(shown)

@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 
-from counterexamples.drawn_graph import Arc, Drawn, Vertex, as_json, as_networkx, dot, graphml, told
+from counterexamples.drawn_graph import Arc, Drawn, Vertex, as_json, as_networkx, dot, graphml, vertex_lines
 from counterexamples.lines import clean
 from counterexamples.pictures.roles import parts_of
 from counterexamples.state_graph import drawn, merged, of_trace, path_dot
@@ -110,7 +110,7 @@ def test_networkx_reads_the_same_graph_in_json(graph: Drawn) -> None:
 def test_graphviz_reads_the_same_graph_in_dot(graph: Drawn) -> None:
     read = parsed(dot(graph))
     labels = [each["label"] for each in read.get("objects", ())]
-    lines = [[part for line in told(each) for part in drawable(line)] for each in graph.vertices]
+    lines = [[part for line in vertex_lines(each) for part in drawable(line)] for each in graph.vertices]
 
     assert [unescaped(label) for label in labels] == ["".join(f"{each}\n" for each in some) for some in lines]
     # Graphviz counts them in an order of its own
