@@ -344,7 +344,7 @@ def test_what_is_about_whole_runs_is_refused() -> None:
 
 def test_a_reachable_that_solvers_cannot_say_is_refused() -> None:
     with pytest.raises(Unsupported, match="`%` of anything but a number from 0"):
-        search(STAIRS.replace("check it", "reachable odd: (0 - n) % 3 == 1\ncheck it"))
+        search(STAIRS.replace("check it", "reachable one: (0 - n) % 3 == 1\ncheck it"))
 
 
 def test_the_command_line_tells_the_lemmas(capsys: pytest.CaptureFixture[str]) -> None:
