@@ -17,6 +17,7 @@ from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
+from modelcheck.engines.extras import needing
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model, Property, PropertyKind
@@ -80,13 +81,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if not rates:
         _refuse(model, "no fault and no repair has a rate, so nothing happens", f"give one with {OPTION}")
     wanted = _wanted(args, model, check)
-    try:
+    with needing("rates", "modelcheck rates"):
         from modelcheck.asking.rates.solved import TooMany, solved  # noqa: PLC0415 - what may not be installed
-    except ModuleNotFoundError as missing:
-        if missing.name != "numpy":
-            raise
-        output.tell("modelcheck rates needs numpy: `pip install 'modelcheck[rates]'` installs it")
-        return Exit.WRONG
     title = f"{model.name} · {check.name}"
     progress = ProgressLine(output.err, title, columns=output.width)
     try:

@@ -13,7 +13,7 @@ from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.processes.signals import Interruptible
-from modelcheck.review.kept import Answers, Found, found
+from modelcheck.review.kept import Answers, Found, found, question
 from modelcheck.search.reference import ReferenceEngine
 from spec.frozen import frozen
 from spec.ir import Check, Model
@@ -75,20 +75,20 @@ class Asking(Interruptible):
         A `small` search has so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """
-        question = repr((model.name, asked.scope, asked.budget, asked.only))
-        is_again = question in self._asked
-        self._asked.add(question)
-        if (known := self._answers.get(model, asked)) is not None:
+        key = question(model, asked)
+        is_again = key in self._asked
+        self._asked.add(key)
+        if (known := self._answers.get(key, model, asked)) is not None:
             if not is_again:
                 self.states, self.known = self.states + known.states, self.known + known.states
             return known
-        limits = self._limits(self._answers.short(model, asked))
+        limits = self._limits(self._answers.short(key))
         if limits is None:
             return None
         self._searches += 1
         self._watch.begin(f"search {self._searches}: {what}")
         outcome = self._checked(model, asked, family, limits, small=small)
-        self._answers.keep(model, asked, outcome)
+        self._answers.keep(key, outcome)
         self.states += outcome.findings.stats.states
         return found(outcome)
 

@@ -342,6 +342,11 @@ def test_what_is_about_whole_runs_is_refused() -> None:
         search(STAIRS.replace("check it", "recoverable again: n == 0\ncheck it"))
 
 
+def test_a_reachable_that_solvers_cannot_say_is_refused() -> None:
+    with pytest.raises(Unsupported, match="`%` of anything but a number from 0"):
+        search(STAIRS.replace("check it", "reachable one: (0 - n) % 3 == 1\ncheck it"))
+
+
 def test_the_command_line_tells_the_lemmas(capsys: pytest.CaptureFixture[str]) -> None:
     file = str(Path(__file__).parents[3] / "spec/protocols/quorum.rsm")
 
