@@ -67,7 +67,7 @@ def check(  # noqa: PLR0913 - each is given by its name
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
-    Of the runs that differ by the order of independent steps, the one told has its faults as
+    Of the runs that differ by the order of independent steps, the one shown has its faults as
     late as they can be: a broker crashes when that matters.  Random runs, and those of more than
     200 steps, stay as they were found.
     With no engine named or given, the fastest that can do all the check asks.  With
@@ -130,14 +130,14 @@ def _answered(
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
-    if findings.sample is None:  # a random run is told as it went
-        findings = replace(findings, results=tuple(map(_told, findings.results)))
+    if findings.sample is None:  # a random run is shown as it went
+        findings = replace(findings, results=tuple(map(_reordered, findings.results)))
     reporter.tell(Spent("replay", perf_counter() - searched))
     return findings
 
 
-def _told(result: Result) -> Result:
-    """A result with its run in the order in which it is told."""
+def _reordered(result: Result) -> Result:
+    """A result with its run in the order in which it is shown."""
     match result.verdict:
         case Holds(example=trace) as holds if trace is not None and _is_short(trace):
             return replace(result, verdict=replace(holds, example=late_faults(trace)))

@@ -617,8 +617,8 @@ class Model:
     def __repr__(self) -> str:
         """Its name and how much there is of it: all of it would fill pages."""
         parts = {"actions": self.actions, "properties": self.properties, "checks": self.checks}
-        told = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
-        return f"<Model {self.name}: {told}>"
+        counts = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
+        return f"<Model {self.name}: {counts}>"
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from spec.frozen import frozen
 
 @frozen
 class Asked:
-    """A run and how it is to be told: which of its steps, with an explanation or not, how wide."""
+    """A run and how it is to be shown: which of its steps, with an explanation or not, how wide."""
 
     trace: Trace
     part: range | None = None
@@ -52,8 +52,8 @@ class Format:
 
 
 def _text(asked: Asked) -> Content:
-    told = (*story(asked.trace, width=asked.width, part=asked.part),)
-    return (*told, *why(asked.trace, asked.width, in_full=True)) if asked.is_explained else told
+    lines = (*story(asked.trace, width=asked.width, part=asked.part),)
+    return (*lines, *why(asked.trace, asked.width, in_full=True)) if asked.is_explained else lines
 
 
 def _compact(asked: Asked) -> Content:

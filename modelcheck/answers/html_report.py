@@ -15,7 +15,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
 from modelcheck.contract.standing import is_expected, standing
 from modelcheck.contract.wording import budget_words, verdict_words, way_words
-from modelcheck.diagnosis.distinct.told import cost_words, extent_words
+from modelcheck.diagnosis.distinct.text import cost_words, extent_words
 from modelcheck.diagnosis.explain import explain
 
 LOOKED_AT = Limits(states=5_000)  # for an explanation; no seconds, so that a page is the same every time
@@ -55,7 +55,7 @@ def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
         return f"{outcomes[0].model.name} · {outcomes[0].check.name}"
     codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
-    parts = [f"{codes.count(code)} {told}" for code, told in words.items() if code in codes]
+    parts = [f"{codes.count(code)} {texts}" for code, texts in words.items() if code in codes]
     return ": ".join(filter(None, (count(len(outcomes), "check"), ", ".join(parts))))
 
 
@@ -139,12 +139,12 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     if found.end.partial:
         yield "Partial", (f"{found.end.value}. What is said is about the part that was searched.",)
     if outcome.mismatches:
-        told = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
-        yield "Not as the check expects", tuple(told)
+        texts = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
+        yield "Not as the check expects", tuple(texts)
     for ways in outcome.distinct:
         yield f"{count(len(ways.runs), 'way')} to violate {ways.property}", tuple(extent_words(ways))
     if found.stats.unused:
         yield "Never happened", (", ".join(found.stats.unused),)
     if found.stats.unrefused:
-        told = (f"{guard} of {action}" for action, guard in found.stats.unrefused)
-        yield "Never refused a step", (", ".join(told),)
+        texts = (f"{guard} of {action}" for action, guard in found.stats.unrefused)
+        yield "Never refused a step", (", ".join(texts),)

@@ -24,6 +24,6 @@ def playable(model: Model, check: Check) -> tuple[bytes, Json]:
     types = Types(check.scope)
     kernel = web_kernel(Task(model, check.scope, check.budget, (), check=check.name), types)
     starts = [kernel.packed(state) for state in Machine(model, check.scope).initial()]
-    told = described(model, check, types)
-    told |= {"kernel": kernel.used, "starts": [[f"{word:x}" for word in words] for words in starts]}
-    return kernel.module.code, told | {"types": types.data}
+    description = described(model, check, types)
+    description |= {"kernel": kernel.used, "starts": [[f"{word:x}" for word in words] for words in starts]}
+    return kernel.module.code, description | {"types": types.data}

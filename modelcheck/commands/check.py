@@ -51,16 +51,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     outcomes: list[Outcome] = []
     unasked: list[Unasked] = []
 
-    def told() -> Report:
+    def report() -> Report:
         return of_outcomes(outcomes, unasked, strict=args.strict)
 
     try:
         exits = _run(args, output, engine, files, outcomes, unasked)
     except SpecError as error:
         mistakes = of_mistakes(error)
-        write_report(args, files, output, lambda: joined([told(), mistakes]), "check")
+        write_report(args, files, output, lambda: joined([report(), mistakes]), "check")
         raise
-    write_report(args, files, output, told, "check")
+    write_report(args, files, output, report, "check")
     return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
@@ -118,8 +118,8 @@ def _run(
         output.tell(timings.words())
     if args.json:
         with watched(args.max_time, None, output.give_up):
-            told = [as_json(each, strict=args.strict, explained=args.explain) for each in outcomes]
-        output.json(told)
+            answers = [as_json(each, strict=args.strict, explained=args.explain) for each in outcomes]
+        output.json(answers)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
@@ -129,12 +129,12 @@ def _run(
 def _tell_runs(
     args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: list[Shrunk], timings: Timings
 ) -> bool:
-    """Tell the runs of an outcome; whether all is told."""
+    """Show the runs of an outcome; whether all are shown."""
     try:
         with timings.phase("tell"):
             tell_runs(args, output, outcome, shrunk)
     except Stopped as stopped:
-        output.tell(f"modelcheck: not everything is told: {stopped}")
+        output.tell(f"modelcheck: not everything is shown: {stopped}")
         return False
     return True
 

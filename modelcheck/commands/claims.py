@@ -11,7 +11,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
 from modelcheck.asking.textbook.claims import Claim, Judgement, claims
 from modelcheck.asking.textbook.search import Decided, decided
-from modelcheck.asking.textbook.told import as_json, stories, summary, told
+from modelcheck.asking.textbook.text import as_json, judgement_lines, stories, summary
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.contract.engine import Limits
@@ -67,13 +67,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _tell(args: argparse.Namespace, output: Output, found: Decided) -> None:
-    output.lines(told(found, output.width))
+    output.lines(judgement_lines(found, output.width))
     if args.trace or args.names:
         output.lines(stories(found, output.width))
 
 
 def _exit(found: Decided) -> Exit:
-    if found.surprises or not found.is_foretold:
+    if found.surprises or not found.is_as_expected:
         return Exit.VIOLATED
     return Exit.UNKNOWN if found.judgement is Judgement.OPEN else Exit.EXPECTED
 

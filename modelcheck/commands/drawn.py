@@ -47,7 +47,7 @@ def draw(
 
 
 def _name(trace: Trace) -> str:
-    """Of what it is, without a suffix; steps that are no run are told apart by their last action."""
+    """Of what it is, without a suffix; steps that are no run are distinguished by their last action."""
     shows = trace.property or "error"
     if trace.is_run:
         return f"{trace.model.name}.{trace.check or 'run'}.{shows}"

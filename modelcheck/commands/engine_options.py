@@ -82,7 +82,11 @@ OPTIONS = {
     ),
     "--seed": Option(
         (SIMULATE,),
-        {"type": int, "metavar": "S", "help": "the same random runs again (drawn, and told)"},
+        {
+            "type": int,
+            "metavar": "S",
+            "help": "repeat the random runs of a seed (else one is drawn, and shown)",
+        },
         is_keyword=False,
     ),
     "--shrink": Option(
@@ -168,7 +172,7 @@ def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
     given = _given(args)
     for flag in given:
         if way not in OPTIONS[flag].ways:
-            args.refuse(f"{flag} is for {_told(OPTIONS[flag].ways)}")
+            args.refuse(f"{flag} is for {_alternatives(OPTIONS[flag].ways)}")
     return {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
 
 
@@ -215,7 +219,7 @@ def _name(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def _told(ways: tuple[str, ...]) -> str:
+def _alternatives(ways: tuple[str, ...]) -> str:
     """`--engine bmc or prove, or --simulate N`."""
     *others, last = [way for way in ways if way != SIMULATE] or [""]
     engines = f"--engine {', '.join(others)} or {last}" if others else f"--engine {last}" if last else ""

@@ -12,7 +12,7 @@ from counterexamples.trace import Erred
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.necessity.parts import Kind, Part
 from modelcheck.asking.necessity.search import LIMITS, Asked, Asking, Row
-from modelcheck.asking.necessity.told import as_json
+from modelcheck.asking.necessity.text import as_json
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.commands.given import MODEL
@@ -91,24 +91,24 @@ def _rows(
     limits: Limits,
     progress: ProgressLine,
 ) -> dict[int, Row]:
-    """What is found of each part, told in the order of the text as far as it is there."""
+    """What is found of each part, shown in the order of the text as far as it is there."""
     rows: dict[int, Row] = {}
     table = _Table(asking.parts, asking.source)
     answers = asking.rows(asked, limits, progress)  # refuses what cannot be asked
-    told = 0
+    shown = 0
     try:
         for number, row in answers:
             if not rows and not args.json:
                 progress.clear()
                 output.lines([table.head()])
             rows[number] = row
-            while not args.json and told in rows:
+            while not args.json and shown in rows:
                 progress.clear()
-                _tell(args, output, table, rows[told])
-                told += 1
+                _tell(args, output, table, rows[shown])
+                shown += 1
     finally:
         progress.clear()
-    for number in range(told, len(asking.parts)):
+    for number in range(shown, len(asking.parts)):
         if not args.json and number in rows:
             _tell(args, output, table, rows[number])
     return rows

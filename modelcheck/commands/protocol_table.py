@@ -54,7 +54,7 @@ KNOWN = """\
 Each is a check that is violated; the runs are those with the fewest faults.
 *Since* and *fixed* are releases of Kafka, empty where the source does not say.
 In its *control*, with the fix and at the same scope or a larger one, nothing is violated.
-[known_bugs.toml](known_bugs.toml) holds what is told of each; the numbers are those of its check below.
+[known_bugs.toml](known_bugs.toml) describes each; the numbers are those of its check below.
 """
 OTHERS = """\
 ### And others
@@ -150,15 +150,15 @@ def _held(outcome: Outcome) -> Iterator[Cells]:
 def page(tables: Tables) -> str:
     """The page with the tables of all protocols, and one of the protocols above."""
     heads = ["| protocol | what it is | checks | that find a violation |", "| --- | --- | ---: | ---: |"]
-    told = [library.shipped(name) for name in tables]
-    for each in told:
+    protocols = [library.shipped(name) for name in tables]
+    for each in protocols:
         wrong = sum(bool(question.violations) for question in each.questions)
         heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
     kafka = [bug for bug in bugs() if bug.system == "Kafka"]
     others = [bug for bug in bugs() if bug.system != "Kafka"]
     parts = [ABOUT, _lines(heads), KNOWN, _lines(_of_kafka(kafka, tables))]
     parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
-    for each in told:
+    for each in protocols:
         of = library.goes_on_from(each.name)
         more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
@@ -167,7 +167,7 @@ def page(tables: Tables) -> str:
 
 
 def _of_kafka(known: Iterable[Bug], tables: Tables) -> Iterator[str]:
-    """The lines of the table of Kafka's bugs: what is told of each, and what its check comes to."""
+    """The lines of the table of Kafka's bugs: the description of each, and the result of its check."""
     yield "| bug | what happens | since | fixed | check | faults | steps | states | seconds | control |"
     yield "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"
     for bug in known:

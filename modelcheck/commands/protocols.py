@@ -63,13 +63,13 @@ def _list(output: Output, *, as_data: bool) -> None:
         output.json([_json(shipped(name)) for name in names()])
         return
     checks = 0
-    for each in map(shipped, names()):  # told as they are read, which takes a second for all
+    for each in map(shipped, names()):  # shown as they are read, which takes a second for all
         output.lines(_head(each, output.width))
         output.lines(_verdicts(each, output.width))
         checks += len(each.questions)
-    told = f"{count(len(names()), 'protocol')}, {count(checks, 'check')}."
+    counts = f"{count(len(names()), 'protocol')}, {count(checks, 'check')}."
     more = "`modelcheck protocols NAME` tells what each check expects, `modelcheck check NAME` runs them."
-    output.lines([(), *wrapped((), f"{told} {more}", output.width)])
+    output.lines([(), *wrapped((), f"{counts} {more}", output.width)])
 
 
 def _show(name: str, output: Output, *, as_data: bool) -> None:
@@ -109,10 +109,10 @@ def _verdicts(found: Shipped, width: int) -> Iterator[Line]:
 
 def _least(question: Question) -> str:
     """How little it takes to violate a property, where the check says so: " (1 fault, 5 steps)"."""
-    told = [(each.faults or 0, each.steps) for each in question.violations if each.steps is not None]
-    if not told:
+    costs = [(each.faults or 0, each.steps) for each in question.violations if each.steps is not None]
+    if not costs:
         return ""
-    faults, steps = min(told)
+    faults, steps = min(costs)
     return f" ({plural(faults, 'fault') + ', ' if faults else ''}{plural(steps, 'step')})"
 
 

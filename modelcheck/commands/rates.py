@@ -11,7 +11,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_property
 from modelcheck.asking.overrides import one_check
 from modelcheck.asking.rates.chain import Wanted, chain_of, lumped
-from modelcheck.asking.rates.told import Answer, as_json, lines
+from modelcheck.asking.rates.text import Answer, as_json, lines
 from modelcheck.asking.rates.typed import OPTION, UNITS, YEAR, rates_of
 from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by

@@ -62,17 +62,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     table = _Table(axes, asked)
     if not args.json:
         output.lines([table.head()])
-    told = 0
+    shown = 0
     for number, answer in at_work.answers(asked, orders):
         answers[number] = answer
-        while not args.json and told in answers:
-            output.lines(table.row(asked[told], answers[told], output.width))
-            told += 1
+        while not args.json and shown in answers:
+            output.lines(table.row(asked[shown], answers[shown], output.width))
+            shown += 1
     all_answers = [answers.get(number, UNANSWERED) for number in range(len(asked))]
     if args.json:
         output.json([_json(axes, point, answer) for point, answer in zip(asked, all_answers, strict=True)])
     else:
-        for number in range(told, len(asked)):
+        for number in range(shown, len(asked)):
             output.lines(table.row(asked[number], all_answers[number], output.width))
         output.write(_summary(all_answers))
     exits = {answer.exit for answer in all_answers}
@@ -121,12 +121,12 @@ def _name(point: Point) -> str:
 def _found(outcome: Outcome) -> str:
     """Which properties are violated, and by how much; else what the outcome comes to."""
     results = outcome.findings.results
-    violated = [_told(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
+    violated = [_costs(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
     found = standing(outcome)
     return ", ".join(violated) if violated and found.exit is Exit.VIOLATED else found.words
 
 
-def _told(name: str, verdict: Violated) -> str:
+def _costs(name: str, verdict: Violated) -> str:
     if verdict.unshown is not None:
         return f"{name} (no run shown)"
     if verdict.trace is None:

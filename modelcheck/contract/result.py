@@ -205,7 +205,7 @@ class Mismatch:
     found: str
 
 
-MOST_WAYS = 10  # distinct ones to violate a property that are told where no number is given
+MOST_WAYS = 10  # distinct ones to violate a property that are shown where no number is given
 
 
 @frozen

@@ -76,7 +76,7 @@ class _Found:
 
 
 class _Blamed:
-    """One false part, to be told."""
+    """One false part, to be shown."""
 
     def __init__(self, trace: Trace, prop: Property, failure: Failure) -> None:
         self._trace = trace

@@ -35,10 +35,10 @@ def explain(trace: Trace, limits: Limits = LIMITS, *, in_full: bool = True) -> E
     parts = blamed(trace)
     core, _ = needed(trace, _Patience(limits).look)
     no_return = outlook(trace, _Patience(limits).may_look)
-    told = summary(trace, parts, core, no_return)
+    sentence = summary(trace, parts, core, no_return)
     needs = settings(trace, _Patience(limits).look)
     trap = trap_of(trace, _Patience(limits).may_look) if in_full else None
-    return Explanation(told, claim(trace), parts, core, no_return, needs, trap)
+    return Explanation(sentence, claim(trace), parts, core, no_return, needs, trap)
 
 
 def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:

@@ -49,8 +49,8 @@ class _Reduction:
         except Exhausted:
             without = []
         names = map(self._stage.machine.name, self._course.run.steps)
-        told = without or [""] * len(self._numbers)
-        steps = zip(self._numbers, names, told, strict=True)
+        reasons = without or [""] * len(self._numbers)
+        steps = zip(self._numbers, names, reasons, strict=True)
         core = Core(
             tuple(CoreStep(number + 1, name, reason) for number, name, reason in steps),
             len(self._trace.steps),

@@ -10,7 +10,7 @@ from modelcheck.diagnosis.futures import Futures, View
 from spec.ir import PropertyKind
 from spec.semantics import Machine, State, Step
 
-MOST_WAY_OUT = 5  # steps of a way out that are told
+MOST_WAY_OUT = 5  # steps of a way out that are shown
 
 
 def outlook(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> NoReturn | None:

@@ -11,7 +11,7 @@ from modelcheck.diagnosis.shrink import Shrunk, Stopped
 LABEL = 11  # columns, as on a verdict card
 
 
-def told(shrunk: Shrunk, width: int) -> Iterator[Line]:
+def shrunk_lines(shrunk: Shrunk, width: int) -> Iterator[Line]:
     """What went, and whether more could go."""
     before, after = shrunk.before, shrunk.trace
     what = _size(after) if after == before else f"from {_size(before)} to {_size(after)}"

@@ -24,7 +24,7 @@ from spec.semantics import Machine
 MOST_EVENTS = 6  # steps that the first sentence tells
 MOST_PARTS = 2  # false parts that the second one tells
 MOST_FACTS = 3  # values in them
-LONG = 60  # characters of a value, and of a part, that are told
+LONG = 60  # characters of a value, and of a part, that are shown
 
 
 def summary(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn | None) -> tuple[str, ...]:
@@ -65,9 +65,9 @@ def _events(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn
 
 def _happened(trace: Trace, events: Sequence[int]) -> str:
     machine = Machine(trace.model, trace.scope)
-    told = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
-    sentence = "; and ".join(["; ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
-    return f"{sentence[0].upper()}{sentence[1:]}." if told else ""
+    events_ = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
+    sentence = "; and ".join(["; ".join(events_[:-1]), events_[-1]] if len(events_) > 1 else events_)
+    return f"{sentence[0].upper()}{sentence[1:]}." if events_ else ""
 
 
 def _did(machine: Machine, trace: Trace, number: int) -> str:
@@ -111,11 +111,11 @@ def _for_ever(trace: Trace, loop: int) -> str:
 def _because(parts: Sequence[Part]) -> str:
     """The false parts that fail for the same members, with their values: ": ids(B.log) is {} …"."""
     alike = list(takewhile(lambda part: part.names == parts[0].names, parts))[:MOST_PARTS]
-    told = [each for part in alike for each in _told(part)]
-    return f": {' and '.join(told)}" if told else ""
+    phrases = [each for part in alike for each in _part_words(part)]
+    return f": {' and '.join(phrases)}" if phrases else ""
 
 
-def _told(part: Part) -> list[str]:
+def _part_words(part: Part) -> list[str]:
     """A false part: its text, if it is short, and the values that are not read in it."""
     is_short = len(part.said) <= LONG
     facts = [f"{fact.said} is {_short(fact)}" for fact in part.facts if not is_short or _is_news(fact, part)]

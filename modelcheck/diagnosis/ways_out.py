@@ -27,7 +27,7 @@ from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError, show
 
 MOST_STATES = 2_000  # of the trap, and in each search for a way out
-MOST_SHARED = 8  # values that are told
+MOST_SHARED = 8  # values that are shown
 
 
 def trap_of(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> Trap | None:

@@ -1,7 +1,7 @@
 """A check of a model in Promela, for SPIN: one process, and each step of the model one `d_step` of it.
 
 The state has as many values as the model's, so SPIN finds as many states as
-the engines do, when it is told not to leave any out (`-DNOREDUCE`), and not to
+the engines do, with the option not to leave any out (`-DNOREDUCE`), and not to
 leave out variables that nobody reads (`-o2`).
 """
 

@@ -26,7 +26,7 @@ SLICE = 0.1  # seconds between looks at Ctrl-C
 KILLED = "a worker process was killed, perhaps for want of memory"
 
 
-class Gone(Exception):  # noqa: N818 - it is told, in other words
+class Gone(Exception):  # noqa: N818 - it is reported in other words
     """A process is there no more."""
 
 

@@ -72,5 +72,5 @@ def _digest(data: bytes) -> str:
 
 def _png_mark() -> bytes:
     """A chunk of text, as PNG has it."""
-    told = b"tEXtSoftware\0modelcheck"
-    return (len(told) - 4).to_bytes(4) + told + zlib.crc32(told).to_bytes(4)
+    chunk = b"tEXtSoftware\0modelcheck"
+    return (len(chunk) - 4).to_bytes(4) + chunk + zlib.crc32(chunk).to_bytes(4)

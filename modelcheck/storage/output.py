@@ -118,8 +118,8 @@ class Output:
 
     def mistakes(self, error: SpecError) -> None:
         """Say what is wrong with the input, beside the output."""
-        told = [render(diagnostic) for diagnostic in error.diagnostics]
-        self.tell("\n".join([*told, f"{len(told)} errors"] if len(told) > 1 else told))
+        texts = [render(diagnostic) for diagnostic in error.diagnostics]
+        self.tell("\n".join([*texts, f"{len(texts)} errors"] if len(texts) > 1 else texts))
 
     def tell(self, text: str) -> None:
         """Say something to the person at the terminal, beside the output."""

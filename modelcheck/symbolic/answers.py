@@ -123,7 +123,7 @@ class Clock:
         return min((each for each in (left, self._each) if each is not None), default=None)
 
     def stats(self, levels: int = 0) -> Stats:
-        """What is told of a search that lists no states."""
+        """The statistics of a search that lists no states."""
         return Stats(
             states=0,
             transitions=0,

@@ -21,7 +21,7 @@ from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_g
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
-from modelcheck.symbolic.retold import retold, started, state_of
+from modelcheck.symbolic.replayed import replayed, started, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Found, Unrolling
 from spec.ir import Budget, Check, Property
 from spec.source import Span
@@ -261,7 +261,7 @@ class _Bounded:
         states = [state_of(self._task, self._flat.stored, values) for values in run.states]
         wanted = self._open[name] if name else None
         last = self._may_follow(run, faults)
-        return retold(self._task, states, [rule.action for rule in run.rules], wanted, last)
+        return replayed(self._task, states, [rule.action for rule in run.rules], wanted, last)
 
     def _tell(self, faults: int) -> None:
         seconds = self._clock.seconds

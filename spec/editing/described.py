@@ -43,7 +43,7 @@ def described(known: Understood, names: Names, offset: int) -> Described | None:
     if not parts and span is not None and (of := known.types.get(span)) is not None:
         parts.append(f"`{of}`")
     for each in known.diagnostics:
-        place = known.told_at(each)
+        place = known.reported_at(each)
         if place is not None and place.start <= offset <= max(place.end, place.start + 1):
             span = span or Span(place.start + known.start, place.end + known.start)
             parts.append(explained(each.code))
@@ -137,7 +137,7 @@ def _sizes(known: Understood, of: t.Type, span: Span) -> str:
         return ""
     try:
         number = size_words(of, check.scope)
-    except KeyError:  # the check leaves a bound open, and is told so
+    except KeyError:  # the check leaves a bound open, which is reported elsewhere
         return ""
     bounds = {name: len(members) for name, members in check.scope.sorts.items()} | dict(check.scope.nats)
     mentioned = [f"{name} = {bound}" for name, bound in bounds.items() if name in _mentioned(of)]

@@ -476,5 +476,5 @@ class _Walk:
             return
         for part in re.finditer(r"\{([^{}]*)\}", text.text):
             at = Span(text.span.start + 1 + part.start(1), text.span.start + 1 + part.end(1))
-            with contextlib.suppress(SpecError):  # it is told by who judges
+            with contextlib.suppress(SpecError):  # elaboration reports it
                 self._expr(parse_expression(self._source, at), scope)

@@ -73,7 +73,7 @@ class Understood:
         start, name = max(part for part in parts if part[0] <= span.start)
         return name, Span(span.start - start, span.end - start)
 
-    def told_at(self, diagnostic: Diagnostic) -> Span | None:
+    def reported_at(self, diagnostic: Diagnostic) -> Span | None:
         """Where a mistake is in the own text; None where it is of all of it, or of another file."""
         if diagnostic.span is None or diagnostic.source.text == self.source.text:
             return diagnostic.span
@@ -183,7 +183,7 @@ def _beside(source: Source, read: Callable[[str], str], diagnostics: tuple[Diagn
             return next(
                 each
                 for each in _stages(Source(source.name, text), read, 0)
-                if each.judged  # of the base alone: it is for names and types, nobody is told of mistakes
+                if each.judged  # of the base alone: it is for names and types, its mistakes are not reported
             )
         except SpecError as error:
             diagnostics = error.diagnostics

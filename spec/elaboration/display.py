@@ -117,7 +117,7 @@ class _Display:
         if not has_log:
             what, help_ = "a `label` is a field of the entries of the `log`", "give the role `log` too"
             self.problems.add("R0413", node.role.span, what, help=help_)
-        if not self.entries or t.UNKNOWN in self.entries:  # whose mistake has been told
+        if not self.entries or t.UNKNOWN in self.entries:  # whose mistake has been reported
             return None
         name, records = node.path[0], [of for of in self.entries if isinstance(of, t.Record)]
         if not records:

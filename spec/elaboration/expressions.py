@@ -62,7 +62,7 @@ class Expressions:
             self._depth -= 1
 
     def _something(self, found: ir.Expr) -> ir.Expr:
-        """Report what is chosen from nothing; told alone, for else it may follow from what was reported."""
+        """Report what is chosen from nothing, unless it may follow from an earlier mistake."""
         if found.type != t.UNKNOWN or not isinstance(found, ir.Apply | ir.Bind) or self.problems:
             return found
         help_ = "say which type is meant: choose from a variable, or from `S`, the members of a sort"

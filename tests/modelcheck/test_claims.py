@@ -87,14 +87,14 @@ def test_a_conditional_claim_has_a_case_on_either_side_of_its_condition() -> Non
     for each in CLAIMS.values():
         sides = {case.expected for case in each.cases}
         assert (sides == {FOR, AGAINST}) >= bool(each.condition)
-        assert (each.foretold is Judgement.CONDITIONAL) is bool(each.condition)
+        assert (each.expected is Judgement.CONDITIONAL) is bool(each.condition)
 
 
 def test_every_claim_comes_out_as_the_data_say() -> None:
     found = list(decided(list(CLAIMS.values()), Orders()))
 
     assert [each.claim.name for each in found if each.surprises] == []
-    assert [each.judgement for each in found] == [each.foretold for each in CLAIMS.values()]
+    assert [each.judgement for each in found] == [each.expected for each in CLAIMS.values()]
 
 
 def test_nothing_is_decided_where_the_search_gives_up() -> None:

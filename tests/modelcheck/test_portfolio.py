@@ -23,8 +23,16 @@ from modelcheck import cli
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
 from modelcheck.contract.engine import Engine, Keep, Limits, Refusal, Task
-from modelcheck.contract.report import Companion as Told
-from modelcheck.contract.report import Event, Found, LayerDone, Progress, Reporter, Silent, Stopped
+from modelcheck.contract.report import (
+    Event,
+    Found,
+    LayerDone,
+    Progress,
+    Reporter,
+    SecondEngineProgress,
+    Silent,
+    Stopped,
+)
 from modelcheck.contract.result import (
     End,
     Extent,
@@ -38,8 +46,8 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.contract.wording import beside_words, engine_words
-from modelcheck.engines.companion import KILLED, Companion, Order
 from modelcheck.engines.portfolio import Disagreement, Portfolio
+from modelcheck.engines.second_engine import KILLED, Order, SecondEngine
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.search.reference import ReferenceEngine
 from spec.ir import Check, Model
@@ -99,7 +107,7 @@ class Heard:
         self.found: dict[str, Found] = {}
 
     def tell(self, event: Event) -> None:
-        if isinstance(event, Told):
+        if isinstance(event, SecondEngineProgress):
             self.depth = event.depth
             self.found |= {} if event.found is None else {event.found.property: event.found}
 
@@ -288,7 +296,7 @@ def test_a_quick_check_pays_nothing() -> None:
     program = (
         "import sys\nfrom modelcheck import cli\n"
         f"cli.main(['check', {str(TINY)!r}, '--check', 'surprise', '-q'])\n"
-        "print(sorted({'multiprocessing', 'z3', 'modelcheck.engines.companion'} & set(sys.modules)))"
+        "print(sorted({'multiprocessing', 'z3', 'modelcheck.engines.second_engine'} & set(sys.modules)))"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=TINY.parents[2]
@@ -387,9 +395,9 @@ def test_a_contradiction_ends_in_70_with_all_it_takes_to_see_it_again(
 
 
 @contextmanager
-def companion() -> Iterator[Companion]:
+def second_engine() -> Iterator[SecondEngine]:
     model, question = asked("mono")
-    second = Companion(Order("bmc", {"depth": 1000}, task_of(model, question)))
+    second = SecondEngine(Order("bmc", {"depth": 1000}, task_of(model, question)))
     try:
         yield second
     finally:
@@ -397,7 +405,7 @@ def companion() -> Iterator[Companion]:
 
 
 def test_a_second_engine_that_is_killed_is_missed_and_no_more() -> None:
-    with companion() as second:
+    with second_engine() as second:
         child = second._child
         assert child is not None
         assert child.process.pid is not None
@@ -409,7 +417,7 @@ def test_a_second_engine_that_is_killed_is_missed_and_no_more() -> None:
 
 
 def test_it_is_gone_when_it_is_closed() -> None:
-    with companion() as second:
+    with second_engine() as second:
         child = second._child
         assert child is not None
         pid = child.process.pid
@@ -425,7 +433,7 @@ import sys, time
 from tests.modelcheck.test_portfolio import companion
 
 if __name__ == "__main__":
-    with companion() as second:
+    with second_engine() as second:
         while second.depth < 0:
             second.listen(0.1)
         print(second._child.process.pid, flush=True)

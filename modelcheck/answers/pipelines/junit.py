@@ -38,8 +38,8 @@ def _counts(name: str, cases: Sequence[Case], *, without_skipped: bool = False) 
 
 
 def _add(suite: ET.Element, case: Case) -> None:
-    told = {"classname": _text(case.suite), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
-    made = ET.SubElement(suite, "testcase", told)
+    attributes = {"classname": _text(case.suite), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
+    made = ET.SubElement(suite, "testcase", attributes)
     match case.came:
         case Came.PASSED:
             pass

@@ -1,4 +1,4 @@
-"""Outcomes of checks as pipelines are told of them."""
+"""Outcomes of checks as reports for pipelines."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def of_outcomes(
 
 def _case(outcome: Outcome, *, strict: bool) -> Case:
     came, stats = CAME[standing(outcome, strict=strict).exit], outcome.findings.stats
-    told = plain(card(outcome, width=WIDTH, strict=strict))
-    text = told
+    summary = plain(card(outcome, width=WIDTH, strict=strict))
+    text = summary
     if came is Came.FAILED:
-        text = "\n".join([told, *(told_run(trace) for trace in _wrong(outcome))])
+        text = "\n".join([summary, *(run_text(trace) for trace in _wrong(outcome))])
     message = plain([brief(outcome, strict=strict)]).strip()
     if came is Came.PASSED:
         message = text = ""
     seconds = stats.seconds + stats.ready
-    return Case(outcome.model.name, outcome.check.name, came, seconds, message, text, told)
+    return Case(outcome.model.name, outcome.check.name, came, seconds, message, text, summary)
 
 
 def _wrong(outcome: Outcome) -> Iterator[Trace]:
@@ -76,7 +76,7 @@ def _wrong(outcome: Outcome) -> Iterator[Trace]:
     yield from (run for run in runs if run is not None)
 
 
-def told_run(trace: Trace) -> str:
+def run_text(trace: Trace) -> str:
     """The story of a run; of a long one its end."""
     part = range(len(trace.steps) - MOST_TOLD + 1, len(trace.steps) + 1)
     return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_TOLD else None))
@@ -136,7 +136,7 @@ def _error(outcome: Outcome, run: Trace) -> Finding:
 
 
 def _scope(outcome: Outcome) -> str:
-    """What a verdict is for, in brackets: no verdict is told without it."""
+    """What a verdict is for, in brackets: no verdict is shown without it."""
     return f" ({scope_of(outcome)})"
 
 

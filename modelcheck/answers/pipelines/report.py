@@ -1,4 +1,4 @@
-"""What pipelines are told, before it has a format: cases that pass or fail, findings with their places."""
+"""A report for pipelines, before it has a format: cases that pass or fail, findings with their places."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from spec.library import SUFFIX, is_meant
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"  # the root of the sources, wherever the reader has them
-MOST_STAGES = 200  # steps of a run that are told
+MOST_STAGES = 200  # steps of a run that are written
 
 Json = dict[str, Any]
 
@@ -48,12 +48,12 @@ def sarif(report: Report, command: str) -> str:
 
 
 def _rule(rule: Rule) -> Json:
-    told: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
-    return told | ({"fullDescription": {"text": rule.about}} if rule.about else {})
+    found: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
+    return found | ({"fullDescription": {"text": rule.about}} if rule.about else {})
 
 
 def _result(finding: Finding, number: int) -> Json:
-    told: Json = {
+    found: Json = {
         "ruleId": finding.rule.name,
         "ruleIndex": number,
         "level": finding.level.value,
@@ -62,11 +62,11 @@ def _result(finding: Finding, number: int) -> Json:
         "partialFingerprints": {"modelcheck/v1": _fingerprint(finding)},
     }
     if finding.related:
-        told["relatedLocations"] = _stages(finding.related)
+        found["relatedLocations"] = _stages(finding.related)
     if finding.run:
         stages = [{"location": stage} for stage in _stages(finding.run[:MOST_STAGES])]
-        told["codeFlows"] = [{"threadFlows": [{"locations": stages}]}]
-    return told
+        found["codeFlows"] = [{"threadFlows": [{"locations": stages}]}]
+    return found
 
 
 def _fingerprint(finding: Finding) -> str:

@@ -208,7 +208,7 @@ class Asking:
         states_of: Callable[[T], int],
         reporter: Reporter | None,
     ) -> Iterator[tuple[int, T]]:
-        """The results of jobs as they come, told as progress."""
+        """The results of jobs as they come, reported as progress."""
         tell, began, states = (reporter or Silent()).tell, monotonic(), 0
         with Workers(work, list(self._switched.values())) as workers:
             for done, (number, result) in enumerate(workers.each(count), 1):

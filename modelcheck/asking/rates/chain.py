@@ -186,7 +186,7 @@ def lumped(chain: Chain) -> Chain:
     """The chain with states as one that nothing tells apart: the same service, rates and outcomes.
 
     What is computed of it is the same (Kemeny and Snell, 1960, for chains without choices).  Costs a
-    look at all events in each of as many rounds as classes are told apart, at most the states.
+    look at all events in each of as many rounds as classes are distinguished, at most the states.
     """
     of: list[list[Event]] = [[] for _ in chain.down]
     for event in chain.events:

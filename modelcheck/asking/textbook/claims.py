@@ -59,7 +59,7 @@ class Claim:
         return f"true if {self.condition}" if judged is Judgement.CONDITIONAL else judged.value
 
     @property
-    def foretold(self) -> Judgement:
+    def expected(self) -> Judgement:
         """What it is expected to be."""
         return self.judged([case.expected for case in self.cases])
 

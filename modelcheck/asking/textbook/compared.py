@@ -69,7 +69,7 @@ class Answered:
 
 @frozen
 class Side:
-    """One of two that are told apart: its answer, the search that shows it, and the run."""
+    """One of two that differ: its answer, the search that shows it, and the run."""
 
     column: Column
     words: str

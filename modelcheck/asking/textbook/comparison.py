@@ -45,7 +45,7 @@ class Cell:
 
 @frozen
 class Question:
-    """What is asked of all, about runs of so many faults; `source` is where the answer is told."""
+    """What is asked of all, about runs of so many faults; `source` is where the answer is published."""
 
     name: str
     text: str

@@ -9,7 +9,7 @@ from counterexamples.lines import Role
 from modelcheck.answers.html_report import LOOKED_AT
 from modelcheck.asking.textbook.asked import Bearing
 from modelcheck.asking.textbook.search import Decided, Shown
-from modelcheck.asking.textbook.told import ROLES, caption, surprise_words, verdict
+from modelcheck.asking.textbook.text import ROLES, caption, surprise_words, verdict
 from modelcheck.asking.textbook.wording import again, extent, found_words
 from modelcheck.diagnosis.explain import explain
 

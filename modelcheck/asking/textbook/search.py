@@ -26,7 +26,7 @@ class Shown:
         return self.found.bearing
 
     @property
-    def is_foretold(self) -> bool:
+    def is_as_expected(self) -> bool:
         """Whether it is what the data say; where nothing was decided, nothing is contradicted."""
         return self.bearing in {self.case.expected, Bearing.OPEN}
 
@@ -46,12 +46,12 @@ class Decided:
     @property
     def surprises(self) -> tuple[Shown, ...]:
         """The cases that came out otherwise than the data say."""
-        return tuple(each for each in self.shown if not each.is_foretold)
+        return tuple(each for each in self.shown if not each.is_as_expected)
 
     @property
-    def is_foretold(self) -> bool:
+    def is_as_expected(self) -> bool:
         """Whether the sentence is what the data say, or nothing is decided."""
-        return self.judgement in {self.claim.foretold, Judgement.OPEN}
+        return self.judgement in {self.claim.expected, Judgement.OPEN}
 
     @property
     def runs(self) -> tuple[tuple[Shown, Trace], ...]:
@@ -70,16 +70,16 @@ def decided(
     """The claims as they are decided, in their order; a check that several name is searched once.
 
     Costs a search for each check, on all cores: some twenty seconds for all that are shipped.  Where
-    it is interrupted, the cases that were not answered are told as such.
+    it is interrupted, the cases that were not answered are marked as such.
     """
     asked = [case.asked for claim in claims for case in claim.cases]
-    told = 0
+    done = 0
     found: Known = {}
     for found in searched(asked, orders, crew=crew, reporter=reporter):
-        while told < len(claims) and all(case.asked.place() in found for case in claims[told].cases):
-            yield _decided(claims[told], found)
-            told += 1
-    for claim in claims[told:]:
+        while done < len(claims) and all(case.asked.place() in found for case in claims[done].cases):
+            yield _decided(claims[done], found)
+            done += 1
+    for claim in claims[done:]:
         yield _decided(claim, found)
 
 

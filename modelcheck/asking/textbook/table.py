@@ -44,18 +44,18 @@ def table(found: Compared, width: int) -> Iterator[Line]:
         for question in found.comparison.questions:
             answers = [cell(found.answer(question, column)) for column in columns]
             yield from _row(Piece(question.text), answers, first, each)
-    told = list(notes(found, width))
-    yield from ((), *told) if told else ()
+    below = list(notes(found, width))
+    yield from ((), *below) if below else ()
 
 
 def _row(head: Piece, cells: Sequence[Piece], first: int, each: int) -> Iterator[Line]:
-    told = [
+    columns = [
         (piece, size, textwrap.wrap(piece.text, size)) for piece, size in _sized(head, cells, first, each)
     ]
-    for number in range(max(len(lines) for _, _, lines in told)):
+    for number in range(max(len(lines) for _, _, lines in columns)):
         yield tuple(
             Piece(f"{lines[number] if number < len(lines) else '':<{size}}  ", piece.role)
-            for piece, size, lines in told
+            for piece, size, lines in columns
         )
 
 
@@ -135,8 +135,8 @@ def as_csv(found: Compared) -> str:
         answered = found.answer(question, column)
         asked = [each.asked for weighed in _looked_at(answered) for each in weighed.found]
         checks = dict.fromkeys(f"{each.model}:{each.check}" for each in asked)
-        told = [answered.words or "", _why(answered), " ".join(checks), answered.states]
-        rows.writerow([question.name, question.text, question.faults, column.name, *told])
+        values = [answered.words or "", _why(answered), " ".join(checks), answered.states]
+        rows.writerow([question.name, question.text, question.faults, column.name, *values])
     return text.getvalue()
 
 

@@ -39,7 +39,7 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
             with contextlib.suppress(ConnectionError):
                 process.stdin.write(json.dumps(request).encode() + b"\n")  # and it stays open
                 await process.stdin.drain()
-            told = await process.stdout.read()
+            output = await process.stdout.read()
     except TimeoutError:
         raise NoAnswer("the time is over, in the midst of one computation; no verdict") from None
     finally:
@@ -49,7 +49,7 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
         process.stdin.close()
         await process.wait()
     try:
-        found: dict[str, Any] = json.loads(told)
+        found: dict[str, Any] = json.loads(output)
     except ValueError:
         raise NoAnswer("the search was ended from outside, perhaps for want of memory; no verdict") from None
     return found

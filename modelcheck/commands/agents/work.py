@@ -21,7 +21,7 @@ from counterexamples.text import WIDTH
 from counterexamples.trace import Trace
 from modelcheck.answers.card import card
 from modelcheck.answers.outcome_json import as_json
-from modelcheck.answers.pipelines.outcomes import scope_of, told_run
+from modelcheck.answers.pipelines.outcomes import run_text, scope_of
 from modelcheck.api import Unsupported, traces
 from modelcheck.asking.python import check, replay
 from modelcheck.commands.certify import run as run_certify
@@ -55,8 +55,8 @@ def main() -> int:
         answer = _answer(Exit.UNKNOWN, "out of memory; no verdict", "", {})
     except Exception as error:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
         traceback.print_exc()
-        told = f"this is a bug of ours ({type(error).__name__}); the server's error output has more"
-        answer = _answer(Exit.BUG, told, "", {})
+        text = f"this is a bug of ours ({type(error).__name__}); the server's error output has more"
+        answer = _answer(Exit.BUG, text, "", {})
     sys.stdout.write(json.dumps(answer))
     return 0
 
@@ -85,17 +85,17 @@ def _check(request: Mapping[str, Any]) -> Json:
         memory=request.get("memory"),
         engine=request.get("engine"),
     )
-    told = _told(outcome, is_whole=bool(request.get("traces")))
+    answer = _outcome_answer(outcome, is_whole=bool(request.get("traces")))
     if request.get("page"):
         from modelcheck.answers.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
-        told["data"]["page"] = outcomes_page([outcome], [""])
-    return told
+        answer["data"]["page"] = outcomes_page([outcome], [""])
+    return answer
 
 
-def _told(outcome: Outcome, *, is_whole: bool) -> Json:
+def _outcome_answer(outcome: Outcome, *, is_whole: bool) -> Json:
     """The card and the stories; the data without the runs, unless they are asked for."""
-    stories = [told_run(run) for run in traces(outcome.findings)]
+    stories = [run_text(run) for run in traces(outcome.findings)]
     says = "\n".join([plain(card(outcome, width=WIDTH)), *stories])
     data = as_json(outcome)
     return _answer(standing(outcome).exit, says, scope_of(outcome), data if is_whole else _without_runs(data))
@@ -124,7 +124,7 @@ def _explain(request: Mapping[str, Any]) -> Json:
 def _replay(request: Mapping[str, Any]) -> Json:
     run = replay(request["trace"], request["file"], of=request.get("of"), check=request.get("check"))
     data = {"model": run.model.name, "steps": len(run.steps), "faults": run.faults, "property": run.property}
-    return _answer(Exit.EXPECTED, told_run(run), _bounds(run), data)
+    return _answer(Exit.EXPECTED, run_text(run), _bounds(run), data)
 
 
 def _bounds(run: Trace) -> str:
@@ -134,17 +134,17 @@ def _bounds(run: Trace) -> str:
 def _certificate(request: Mapping[str, Any]) -> Json:
     outcome = check(request["file"], request["check"], seconds=request["seconds"], engine="prove")
     text = certificate_of(outcome)
-    told = _told(outcome, is_whole=False)
+    answer = _outcome_answer(outcome, is_whole=False)
     if text is None:
-        told["says"] += "\nnot everything is proved, so there is no certificate"
-        told["data"]["certificate"] = None
-        return told
-    told["data"]["characters"] = len(text)
-    told["data"]["certificate"] = text if len(text) <= LARGEST else None
+        answer["says"] += "\nnot everything is proved, so there is no certificate"
+        answer["data"]["certificate"] = None
+        return answer
+    answer["data"]["characters"] = len(text)
+    answer["data"]["certificate"] = text if len(text) <= LARGEST else None
     if len(text) > LARGEST:
         command = f"modelcheck check {request['file']} --check {outcome.check.name} --engine prove"
-        told["says"] += f"\nthe certificate is too long to be told: {command} --certificate FILE writes it"
-    return told
+        answer["says"] += f"\nthe certificate is too long to be sent: {command} --certificate FILE writes it"
+    return answer
 
 
 def _certify(request: Mapping[str, Any]) -> Json:

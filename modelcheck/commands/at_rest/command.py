@@ -40,7 +40,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
     progress = Reading(output)
     try:
-        gathered = gather(args.directories, copies=args.copy, every=args.every_checksum, told=progress.tell)
+        gathered = gather(
+            args.directories, copies=args.copy, every=args.every_checksum, report=progress.report
+        )
     finally:
         progress.clear()
     found = worst_first([judged(each) for each in gathered.partitions])
@@ -67,7 +69,7 @@ class Reading:
         self._line = ProgressLine(output.err, "reading", columns=output.width)
         self._bytes = 0
 
-    def tell(self, what: str, size: int) -> None:
+    def report(self, what: str, size: int) -> None:
         """So many bytes more were read, of this."""
         self._bytes += size
         self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")

@@ -9,7 +9,7 @@ from modelcheck.commands.at_rest.gathered import Gathered
 from modelcheck.commands.at_rest.partitions import Partition, Replica
 from modelcheck.commands.at_rest.report import is_fine
 from modelcheck.commands.at_rest.starting import Judged
-from modelcheck.commands.at_rest.told import answer, basis, command, reasons
+from modelcheck.commands.at_rest.text import answer, basis, command, reasons
 
 FORMAT = "modelcheck at-rest 1"
 

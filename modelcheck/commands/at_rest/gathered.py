@@ -1,6 +1,6 @@
 """What some directories hold together: whose they are, the metadata that goes furthest, every partition.
 
-Mistakes in what was given are raised as `SpecError`; what is wrong inside a file is told with the answer.
+Mistakes in what was given are raised as `SpecError`; what is wrong inside a file is reported with the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spec.source import Source
 NAMED = re.compile(r"(\d+)=(.+)")
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
-Told = Callable[[str, int], None]
+OnRead = Callable[[str, int], None]
 
 
 @frozen
@@ -64,11 +64,11 @@ class Gathered:
         return bool(self.controllers & {each.node for each in self.directories})
 
 
-def gather(given: Sequence[str], *, copies: bool, every: bool, told: Told) -> Gathered:
+def gather(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> Gathered:
     """Read directories, given as a path or as NODE=PATH; see `SpecError` for what is refused.
 
     A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
-    held; `every` looks at every checksum.  `told` hears what is read, and how many bytes of it.
+    held; `every` looks at every checksum.  `report` is called with what is read, and how many bytes of it.
     """
     directories = tuple(_directories(given, copies=copies))
     problems = [problem for each in directories for problem in each.read.problems]
@@ -79,7 +79,7 @@ def gather(given: Sequence[str], *, copies: bool, every: bool, told: Told) -> Ga
     partitions: list[Partition] = []
     try:
         for place in places:
-            reading = _Reading(every, told, problems)
+            reading = _Reading(every, report, problems)
             partitions.append(_partition(known, place, states.get(place), reading))
     except KeyboardInterrupt:
         left = len(places) - len(partitions)
@@ -198,7 +198,7 @@ class _Reading:
     """How logs are read, and where what is wrong with them is put down."""
 
     every: bool
-    told: Told
+    report: OnRead
     problems: list[str]
 
 
@@ -241,7 +241,7 @@ def _replica(
                 clean=read.clean,
                 start=read.starts.get(place, 0),
                 every=reading.every,
-                told=lambda size: reading.told(f"broker {node}, {place}", size),
+                report=lambda size: reading.report(f"broker {node}, {place}", size),
             )
         except UnreadableError as error:
             reading.problems.append(str(error))

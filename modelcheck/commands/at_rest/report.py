@@ -9,7 +9,7 @@ from modelcheck.commands.at_rest.aftermath import Outcome
 from modelcheck.commands.at_rest.gathered import Gathered
 from modelcheck.commands.at_rest.partitions import Partition
 from modelcheck.commands.at_rest.starting import Judged
-from modelcheck.commands.at_rest.told import answer, basis, listed, reasons, what_to_do
+from modelcheck.commands.at_rest.text import answer, basis, listed, reasons, what_to_do
 
 SHOWN = 20  # partitions with a table of their own, where not all are asked for
 
@@ -24,15 +24,15 @@ def lines(
         if number == 0:
             yield ()
         yield line(f"  {step}")
-    told = [each for each in found if not is_fine(each)]
-    shown = told if every else told[:SHOWN]
+    problems = [each for each in found if not is_fine(each)]
+    shown = problems if every else problems[:SHOWN]
     for each in shown:
         yield ()
         yield from _table(each, width)
     yield ()
-    if len(shown) < len(told):
-        yield line(f"{count(len(told) - len(shown), 'more partition')} like these (--all shows them).")
-    fine = len(found) - len(told)
+    if len(shown) < len(problems):
+        yield line(f"{count(len(problems) - len(shown), 'more partition')} like these (--all shows them).")
+    fine = len(found) - len(problems)
     if fine:
         yield line(Piece(f"{count(fine, 'partition')} {'is' if fine == 1 else 'are'} fine.", Role.GOOD))
     for text in (*gathered.problems, *basis(gathered)):

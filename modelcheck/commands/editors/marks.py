@@ -32,8 +32,8 @@ class Mark:
 def expects(check: s.CheckDecl) -> str:
     """What a check expects, in a few words."""
     parts = [wished(each) for each in _expectations(check).values()]
-    told = "; ".join(parts) or "nothing"
-    return told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
+    text = "; ".join(parts) or "nothing"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def verdict(state: State) -> str:
@@ -46,12 +46,12 @@ def verdict(state: State) -> str:
         case Answered(exit_, _, data):
             stats = data["stats"]
             seconds = stats["seconds"] + stats.get("ready", 0)
-            told = [
+            texts = [
                 f"{SIGNS[Exit(exit_)]} {data['summary']}",
                 plural(stats["states"], "state"),
                 f"{seconds:.1f} s",
             ]
-            return " · ".join(told)
+            return " · ".join(texts)
         case _:
             assert_never(state)
 
@@ -66,8 +66,8 @@ def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[Mark]:
         for span, wish in _expectations(item).items():
             yield _of_expectation(span, wish, state)
         for each in state.data["properties"]:
-            told = (_sign(each), item.name.text, each["words"])
-            by_property.setdefault(each["name"], []).append(told)
+            mark = (_sign(each), item.name.text, each["words"])
+            by_property.setdefault(each["name"], []).append(mark)
     for declared in _properties(tree):
         answers = by_property.get(declared.name.text)
         if answers:

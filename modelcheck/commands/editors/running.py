@@ -57,7 +57,7 @@ class Asked:
 
 
 class Runs:
-    """The checks of all open texts; `changed` is told of which text something is new."""
+    """The checks of all open texts; `changed` is called with each text that has something new."""
 
     def __init__(self, seconds: float, memory: int | None, changed: Callable[[str], None]) -> None:
         self._seconds, self._memory, self._changed = seconds, memory, changed

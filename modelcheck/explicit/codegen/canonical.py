@@ -1,7 +1,7 @@
 """The representative of a state's orbit as code: the least of its words over renamings of sorts.
 
 Few renamings are written out, each a few shifts and small tables.  Where there are
-many, members are first told apart by signatures: numbers that say of a member what
+many, members are first distinguished by signatures: numbers that say of a member what
 can be said without naming any, so that they go with it when it is renamed.  Then
 only the renamings that put the signatures in order are tried, which is one, but
 for members with the same.

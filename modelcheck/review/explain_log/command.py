@@ -88,7 +88,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     progress = _Progress(output)
     found: list[Answer] = []
     try:
-        gathered = gather(args.directories, copies=args.copy, every=False, told=progress.read)
+        gathered = gather(args.directories, copies=args.copy, every=False, report=progress.read)
         for place, spine in _spines(args, gathered):
             found.append(_answer(args, gathered, place, spine, progress))
             if found[-1].result.end is End.INTERRUPTED:

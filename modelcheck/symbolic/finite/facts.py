@@ -226,10 +226,10 @@ class _Facts:
     def _raw(self, said: Iterable[Fact]) -> Iterator[Fact]:
         """Facts about plain variables whose values the others may not tell."""
         terms = self._machine.terms
-        told = {flat for fact in said if fact.rank for flat in _one(fact)}
+        known = {flat for fact in said if fact.rank for flat in _one(fact)}
         for index, flat in enumerate(self._machine.flats):
             var = terms.var(index, flat.most)
-            if var in told:
+            if var in known:
                 continue
             if flat.most is None:
                 yield Fact(None, var, 3)

@@ -26,7 +26,7 @@ from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotKept, 
 from modelcheck.symbolic.finite.orbits import Cube, Orbits
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.interrupts import interruptible
-from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, version
 from spec.frozen import frozen
 from spec.ir import Property
@@ -41,7 +41,7 @@ class Reachability:
     It looks for an inductive invariant: clauses of facts such as `r1.ep <= epoch`,
     each learned from a state that would break a property, and each under all names
     at once where the members of a sort are interchangeable.  What it finds is made
-    small, checked again by a fresh solver, and told in the language.  A violation
+    small, checked again by a fresh solver, and written in the language.  A violation
     comes with a run, which need not be the shortest.  `seconds` are for each question.
     """
 
@@ -228,7 +228,7 @@ class _Search:
             last = next((action,) for action, test in tests if worth(test, values[-1]))
         states = [state_of(task, machine.stored, each) for each in values]
         wanted = task.model.property(name) if name else None
-        trace = retold(task, states, [machine.rules[rule].action for rule in rules], wanted, last)
+        trace = replayed(task, states, [machine.rules[rule].action for rule in rules], wanted, last)
         if isinstance(trace.ending, Erred):
             self._error = trace
             return

@@ -32,7 +32,7 @@ from modelcheck.symbolic.finite.smallest import measures
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
-from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
 from spec.ir import Property
 
@@ -278,7 +278,7 @@ class _Induction:
         task, run = self._task, runs.found()
         states = [state_of(task, self._system.machine.stored, values) for values in run.states]
         wanted = task.model.property(name) if name else None
-        return retold(task, states, [rule.action for rule in run.rules], wanted, last)
+        return replayed(task, states, [rule.action for rule in run.rules], wanted, last)
 
     # ------------------------------------------------------------------------ asking
 

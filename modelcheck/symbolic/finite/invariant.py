@@ -1,4 +1,4 @@
-"""An inductive invariant: made as small as can be, checked again by a fresh solver, told in the language."""
+"""An inductive invariant: made small, checked again by a fresh solver, written in the language."""
 
 from __future__ import annotations
 

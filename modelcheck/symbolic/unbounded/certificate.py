@@ -72,7 +72,7 @@ def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
         for cell in proof.cells
         if cell.kept is Kept.PROVED
     ]
-    told = {
+    data = {
         "format": FORMAT,
         "file": model.source.name.rpartition("/")[2],
         "text": digest(model.source),
@@ -84,26 +84,26 @@ def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
         "solver": proof.solver,
         "obligations": obligations,
     }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
 def read(text: str) -> Certificate:
     """The certificate in a text. Raises Unreadable."""
     try:
-        told: Any = json.loads(text)
-        if told["format"] != FORMAT:
-            raise Unreadable(f"its format is `{told['format']}` and not `{FORMAT}`")
+        data: Any = json.loads(text)
+        if data["format"] != FORMAT:
+            raise Unreadable(f"its format is `{data['format']}` and not `{FORMAT}`")
         obligations = tuple(
             Obligation(str(o["claim"]), o["action"], bool(o["named"]), str(o["smt"]))
-            for o in told["obligations"]
+            for o in data["obligations"]
         )
-        claims = tuple(str(each["name"]) for each in told["claims"])
+        claims = tuple(str(each["name"]) for each in data["claims"])
         return Certificate(
-            file=str(told["file"]),
-            text=str(told["text"]),
-            model=str(told["model"]),
-            check=str(told["check"]),
-            actions=tuple(map(str, told["actions"])),
+            file=str(data["file"]),
+            text=str(data["text"]),
+            model=str(data["model"]),
+            check=str(data["check"]),
+            actions=tuple(map(str, data["actions"])),
             claims=claims,
             obligations=obligations,
         )

@@ -133,7 +133,7 @@ class Types:
         self._selectors: set[str] = set()
 
     def declarations(self) -> tuple[str, ...]:
-        """What SMT-LIB must be told of the datatypes used so far."""
+        """The SMT-LIB declarations of the datatypes used so far."""
         return tuple(self._datatypes.values())
 
     def selectors(self) -> frozenset[str]:

@@ -60,11 +60,13 @@ def lines(answer: Answer, width: int) -> Iterator[Line]:
     solved = answer.solved
     yield line(Piece(f"{answer.model.name} · {answer.check.name}", Role.STRONG))
     if answer.wanted.losses:
-        yield from _row("mean time to the first loss", _told(answer, solved.mean, duration), width)
-        yield from _row(f"a loss within {within}", _told(answer, solved.loss, chance), width)
+        yield from _row("mean time to the first loss", _words(answer, solved.mean, duration), width)
+        yield from _row(f"a loss within {within}", _words(answer, solved.loss, chance), width)
     if answer.wanted.services:
-        yield from _row(f"down at some time in {within}", _told(answer, solved.down, chance), width)
-        yield from _row(f"downtime in {within}, in the mean", _told(answer, solved.downtime, duration), width)
+        yield from _row(f"down at some time in {within}", _words(answer, solved.down, chance), width)
+        yield from _row(
+            f"downtime in {within}, in the mean", _words(answer, solved.downtime, duration), width
+        )
     yield ()
     for sentence in assumptions(answer):
         yield from wrapped(line("  • "), sentence, width, Role.DIM)
@@ -74,7 +76,7 @@ def _row(label: str, text: str, width: int) -> Iterator[Line]:
     yield from wrapped(line("  ", Piece(f"{label:<{LABEL}}  ", Role.STRONG)), text, width)
 
 
-def _told(answer: Answer, value: Between, say: Callable[[float], str]) -> str:
+def _words(answer: Answer, value: Between, say: Callable[[float], str]) -> str:
     best, worst = value.best, value.worst
     if best is None or worst is None:
         return "not computed: choices matter, and the rates are too far apart for this time"

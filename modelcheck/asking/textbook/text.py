@@ -21,7 +21,7 @@ ROLES = {
 }
 
 
-def told(found: Decided, width: int) -> Iterator[Line]:
+def judgement_lines(found: Decided, width: int) -> Iterator[Line]:
     """The sentence, whether it is true, and each case with what its check came to and how far it looked."""
     claim, judged = found.claim, found.judgement
     yield ()
@@ -55,8 +55,8 @@ def surprise_words(found: Decided) -> Iterator[str]:
     """What came out otherwise than the claim says."""
     for each in found.surprises:
         yield f"the case “{each.case.when}” {each.bearing.value}"
-    if not found.is_foretold:
-        yield f"the sentence is {found.judgement.value}, and was {found.claim.foretold.value}"
+    if not found.is_as_expected:
+        yield f"the sentence is {found.judgement.value}, and was {found.claim.expected.value}"
 
 
 def stories(found: Decided, width: int) -> Iterator[Line]:
@@ -77,7 +77,7 @@ def summary(found: Sequence[Decided]) -> str:
     """How many sentences came to what."""
     judged = [each.judgement for each in found]
     parts = [f"{judged.count(kind)} {kind.value}" for kind in Judgement if kind in judged]
-    wrong = sum(bool(each.surprises or not each.is_foretold) for each in found)
+    wrong = sum(bool(each.surprises or not each.is_as_expected) for each in found)
     parts += [f"{wrong} NOT AS EXPECTED"] * bool(wrong)
     return f"{count(len(found), 'claim')}: {', '.join(parts)}"
 

@@ -165,7 +165,7 @@ def _about_missing(partition: Partition) -> Iterator[str]:
 
 
 def _whose(wanted: Outcome, partition: Partition) -> str:
-    """What is lost with the best leader, and who may have been told that it is stored."""
+    """What is lost with the best leader, and to whom it may have been acknowledged."""
     ends = {node: replica.log.end for node, replica in partition.replicas.items()}
     cuts = ", ".join(f"{node} from {ends[node]:,} to {to:,}" for node, to in sorted(wanted.cuts.items()))
     leader = partition.replicas[wanted.leader]

@@ -14,7 +14,7 @@ from modelcheck.diagnosis.summary import what_is_wrong
 from spec.semantics import Machine
 
 
-def told(found: Distinct, width: int) -> Iterator[Line]:
+def ways_lines(found: Distinct, width: int) -> Iterator[Line]:
     """How many ways there are, each with its steps and what is wrong then; how far somebody has looked."""
     many = count(len(found.runs), "distinct way")
     yield from wrapped((), f"{found.property}: {many} to violate it", width, Role.STRONG)
@@ -43,8 +43,8 @@ def extent_words(found: Distinct) -> Iterator[str]:
         yield f"There may be more from {start} on: {found.unfinished}."
 
 
-def untold(outcome: Outcome, width: int) -> Iterator[Line]:
-    """Which violations only one run is told of, and why."""
+def single_runs(outcome: Outcome, width: int) -> Iterator[Line]:
+    """Which violations have only one run, and why."""
     for result in outcome.findings.results:
         match result:
             case Result(name, kind, Violated(trace=Trace())) if kind not in KINDS:

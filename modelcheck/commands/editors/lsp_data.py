@@ -72,7 +72,7 @@ def range_of(lines: Lines, span: Span) -> lsp.Range:
 def diagnostics(known: Understood, lines: Lines, others: LinesOf) -> Iterator[lsp.Diagnostic]:
     """Every mistake at its place; one in a file that this goes on from stands at the `import`."""
     for each in known.diagnostics:
-        span = known.told_at(each)
+        span = known.reported_at(each)
         related = list(_related(known, each, others, is_far=span is None))
         yield lsp.Diagnostic(
             range_of(lines, span if span is not None else _head(known.source.text)),
@@ -91,7 +91,7 @@ def _message(diagnostic: Diagnostic) -> str:
 
 
 def _head(text: str) -> Span:
-    """The first word that is no comment: the one that a mistake of the whole text is told of."""
+    """The first word that is no comment: where a mistake of the whole text is reported."""
     at = 0
     for line in text.splitlines(keepends=True):
         if line.strip() and not line.lstrip().startswith("//"):

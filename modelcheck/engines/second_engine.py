@@ -27,7 +27,7 @@ KILLED = "its process was killed, perhaps for want of memory"
 
 @frozen
 class Order:
-    """What a companion is to do: the engine by name with its options, and the task."""
+    """What a second engine is to do: the engine by name with its options, and the task."""
 
     engine: str
     options: Mapping[str, object]
@@ -35,7 +35,7 @@ class Order:
 
 
 @frozen
-class Refused:
+class NoTask:
     """The engine cannot do the task."""
 
 
@@ -46,10 +46,10 @@ class Broke:
     problem: str
 
 
-Message = Event | Findings | Refused | Broke
+Message = Event | Findings | NoTask | Broke
 
 
-class Companion:
+class SecondEngine:
     """An engine that was started in a process of its own; `close` ends it, whatever it does."""
 
     def __init__(self, order: Order) -> None:
@@ -93,7 +93,7 @@ class Companion:
                 self.runs[name] = replace(trace, model=self.order.task.model, scope=self.order.task.scope)
             case Findings():
                 self._end(message)
-            case Refused():
+            case NoTask():
                 self.refused = True
                 self.close()
             case Broke(problem):
@@ -115,7 +115,7 @@ class Companion:
 
 
 class _Sender:
-    """A reporter that passes on what it is told; after a while it leaves the cores to others."""
+    """A reporter that passes events on; after a while it leaves the cores to others."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -149,5 +149,5 @@ def _answer(order: Order, pipe: Connection) -> Message:
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
     chosen = engine(order.engine, **order.options)
     if chosen.refusals(order.task):
-        return Refused()
+        return NoTask()
     return chosen.run(order.task, _Sender(pipe))
