@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.answers.matrix import proof_words, reach_words, switch_words
+from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
-from modelcheck.contract.standing import is_expected, standing, surprises
 from modelcheck.contract.version import version
 from modelcheck.contract.wording import (
     beside_words,
@@ -60,7 +60,7 @@ def brief(outcome: Outcome, *, strict: bool = False) -> Line:
 
 
 def _title(outcome: Outcome, *, strict: bool) -> Iterator[Line]:
-    found = standing(outcome, strict=strict)
+    found = assess(outcome, strict=strict)
     name = f"{outcome.model.name} · {outcome.check.name}"
     yield line(Piece(name, Role.STRONG), Piece(": "), Piece(found.words, found.role))
 

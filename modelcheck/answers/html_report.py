@@ -10,10 +10,10 @@ from counterexamples.text import headline
 from counterexamples.trace import Erred, Example, Stops, Trace
 from modelcheck.answers.card import facts
 from modelcheck.answers.matrix import shown_steps
+from modelcheck.contract.assessment import assess, is_expected
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
-from modelcheck.contract.standing import is_expected, standing
 from modelcheck.contract.wording import budget_words, verdict_words, way_words
 from modelcheck.diagnosis.distinct.text import cost_words, extent_words
 from modelcheck.diagnosis.explain import explain
@@ -53,7 +53,7 @@ def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budge
 def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
     if len(outcomes) == 1:
         return f"{outcomes[0].model.name} · {outcomes[0].check.name}"
-    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
     parts = [f"{codes.count(code)} {texts}" for code, texts in words.items() if code in codes]
     return ": ".join(filter(None, (count(len(outcomes), "check"), ", ".join(parts))))
@@ -92,7 +92,7 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
 
 
 def _card(outcome: Outcome, places: Mapping[str, int], command: str, *, strict: bool) -> Card:
-    found = standing(outcome, strict=strict)
+    found = assess(outcome, strict=strict)
     return Card(
         f"{outcome.model.name} · {outcome.check.name}",
         AS_EXPECTED if found.words == "as expected" else found.words,

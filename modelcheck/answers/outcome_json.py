@@ -9,6 +9,7 @@ from typing import Any
 from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
+from modelcheck.contract.assessment import assess, is_expected
 from modelcheck.contract.proof import Cell, Proof
 from modelcheck.contract.result import (
     Distinct,
@@ -21,7 +22,6 @@ from modelcheck.contract.result import (
     Unshown,
     Violated,
 )
-from modelcheck.contract.standing import is_expected, standing
 from modelcheck.contract.version import version
 from modelcheck.contract.wording import verdict_name, verdict_words
 from modelcheck.diagnosis.explain import explain
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) -> Json:
     """An outcome as plain values; traces are in the Informal Trace Format, explained if asked for."""
     model, check, findings = outcome.model, outcome.check, outcome.findings
-    found = standing(outcome, strict=strict)
+    found = assess(outcome, strict=strict)
     types = {entry.name: entry.type for entry in model.configs}
     return (
         {

@@ -14,11 +14,11 @@ from typing import Protocol
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.asking.models import pick_model
 from modelcheck.asking.overrides import Overrides, free_check, only, put
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.result import Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.engines.registry import engine
 from modelcheck.processes.cores import cores
 from modelcheck.processes.memory import SHARE, available, resident
@@ -165,7 +165,7 @@ def answer(
         return Answer(None, str(unsupported), Exit.UNKNOWN)
     except ModelError as error:
         return Answer(None, f"the model cannot start: {error.message}", Exit.WRONG)
-    return Answer(outcome, exit=standing(outcome).exit)
+    return Answer(outcome, exit=assess(outcome).exit)
 
 
 class Answering:

@@ -22,12 +22,12 @@ from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.pipeline_options import write_report
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         write_report(args, files, output, lambda: joined([report(), mistakes]), "check")
         raise
     write_report(args, files, output, report, "check")
-    return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
+    return files.exit(*exits, *(assess(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
 def _run(

@@ -13,9 +13,9 @@ from modelcheck.answers.card import brief, card
 from modelcheck.answers.matrix import matrix, obstacles
 from modelcheck.commands.engine_options import engine_again
 from modelcheck.commands.given import words_of
+from modelcheck.contract.assessment import assess, surprises
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Violated
-from modelcheck.contract.standing import standing, surprises
 from modelcheck.contract.wording import way_words
 from modelcheck.diagnosis.explain import why
 from modelcheck.diagnosis.shrink import Shrunk
@@ -144,7 +144,7 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:
     """How many checks came to what."""
-    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
     parts = [f"{codes.count(code)} {kind}" for code, kind in words.items() if code in codes]
     return f"\n{count(len(outcomes), 'check')}: {', '.join(parts)}\n"

@@ -12,10 +12,10 @@ from modelcheck.asking.sweep import Answer, Axis, Orders, Point, axis, points
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import Outcome, Violated
-from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import seconds_words
 from modelcheck.engines.registry import loaded
 from modelcheck.storage.output import Output
@@ -104,7 +104,7 @@ class _Table:
             label = line(self._cells(values, "", ""), Piece("– ", Role.DIM))
             yield from wrapped(label, answer.problem, width, Role.UNSURE)
             return
-        stats, found = answer.outcome.findings.stats, standing(answer.outcome)
+        stats, found = answer.outcome.findings.stats, assess(answer.outcome)
         mark, role = MARKS.get(found.exit, ("?", Role.UNSURE))
         cells = self._cells(values, f"{stats.states:,}", seconds_words(stats.seconds))
         yield from wrapped(line(cells, Piece(f"{mark} ", role)), _found(answer.outcome), width)
@@ -122,7 +122,7 @@ def _found(outcome: Outcome) -> str:
     """Which properties are violated, and by how much; else what the outcome comes to."""
     results = outcome.findings.results
     violated = [_costs(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
-    found = standing(outcome)
+    found = assess(outcome)
     return ", ".join(violated) if violated and found.exit is Exit.VIOLATED else found.words
 
 

@@ -55,7 +55,7 @@ ENDS = {
 
 
 @frozen
-class Found:
+class SolverRun:
     """A run that the solver found: the values of all variables in each state, and the rules between them."""
 
     states: tuple[tuple[int, ...], ...]
@@ -246,14 +246,14 @@ class Unrolling:
         finally:
             self._solver.pop()
 
-    def found(self) -> Found:
+    def found(self) -> SolverRun:
         """The run that the last question found."""
         states = tuple(tuple(self._value(x) for x in state) for state in self._states)
         rules = tuple(
             next(rule for rule, fires in zip(self._rules, fired, strict=True) if self._value(fires))
             for fired in self._fired
         )
-        return Found(states, rules)
+        return SolverRun(states, rules)
 
     def _value(self, x: Formula | Atoms) -> int:
         if isinstance(x, tuple):

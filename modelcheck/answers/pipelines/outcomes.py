@@ -9,9 +9,9 @@ from counterexamples.text import WIDTH, story
 from counterexamples.trace import Erred, Trace
 from modelcheck.answers.card import brief, card
 from modelcheck.answers.pipelines.report import Came, Case, Finding, Level, Place, Report, Rule, Stage
+from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Outcome, Result, Unknown, Violated
-from modelcheck.contract.standing import is_expected, standing, surprises
 from modelcheck.contract.wording import budget_words, config_words, scope_words, verdict_words
 from spec.codes import CODES
 from spec.frozen import frozen
@@ -57,7 +57,7 @@ def of_outcomes(
 
 
 def _case(outcome: Outcome, *, strict: bool) -> Case:
-    came, stats = CAME[standing(outcome, strict=strict).exit], outcome.findings.stats
+    came, stats = CAME[assess(outcome, strict=strict).exit], outcome.findings.stats
     summary = plain(card(outcome, width=WIDTH, strict=strict))
     text = summary
     if came is Came.FAILED:

@@ -16,7 +16,14 @@ from typing import NoReturn, TypeVar
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.necessity.answers import OF_SAFETY, Mutants, Question, Reply, Standing, Stands
+from modelcheck.asking.necessity.answers import (
+    OF_SAFETY,
+    MutantAnswer,
+    Mutants,
+    MutationQuestion,
+    Unmutated,
+    UnmutatedAnswer,
+)
 from modelcheck.asking.necessity.parts import Kind, Part, forgetful, sites
 from modelcheck.asking.necessity.switched import NOTHING, moved, set_to, switched, without
 from modelcheck.asking.sweep import shared_out
@@ -40,7 +47,7 @@ class Asked:
 
     model: Model
     check: Check
-    stands: Stands
+    stands: UnmutatedAnswer
 
 
 @frozen
@@ -120,7 +127,7 @@ class Asking:
         self.count = len(self._checks)
         self.source = models[0].source
 
-    def _of_checks(self) -> list[Question]:
+    def _of_checks(self) -> list[MutationQuestion]:
         """Each check as a question about the model with a switch, which is off."""
         asked = []
         for model, check in self._checks:
@@ -130,13 +137,13 @@ class Asking:
         others = [(model, set_to(check, NOTHING + 1)) for model, check in switches]
         shared = families([*switches, *others])
         return [
-            Question(model, check, check.only or (), family)
+            MutationQuestion(model, check, check.only or (), family)
             for (model, check), family in zip(switches, shared, strict=False)
         ]
 
     def checks(self, limits: Limits, reporter: Reporter | None = None) -> Iterator[tuple[int, Asked]]:
         """Each check with its number, as the answers come; fewer where it is interrupted."""
-        work = Standing(self._questions, shared_out(limits, self.count))
+        work = Unmutated(self._questions, shared_out(limits, self.count))
         for number, found in self._done(work, self.count, "check", lambda each: each.states, reporter):
             yield number, Asked(*self._checks[number], found)
 
@@ -182,7 +189,7 @@ class Asking:
         return not actions <= idle
 
     def _row(
-        self, part: Part, asked: Sequence[Asked], same: Sequence[Asked], replies: Sequence[Reply]
+        self, part: Part, asked: Sequence[Asked], same: Sequence[Asked], replies: Sequence[MutantAnswer]
     ) -> Row:
         home = next(each.model for each in asked if part in self._sites[each.model.name])
         held = tuple(asked[r.place] for r in replies if r.run is None and not r.problem)
@@ -232,7 +239,7 @@ def _stands_in(guard: Span, expr: Expr | None) -> bool:
     )
 
 
-def _is_unrefused(part: Part, model: Model, action: str, stands: Stands) -> bool:
+def _is_unrefused(part: Part, model: Model, action: str, stands: UnmutatedAnswer) -> bool:
     """Whether a guard never says no in a check; not where another guard of the action is called the same."""
     guards = [each for each in model.action(action).head if isinstance(each, Guard)]
     names = [guard.name or model.source.at(guard.span) for guard in guards]

@@ -26,9 +26,9 @@ from modelcheck.api import Unsupported, traces
 from modelcheck.asking.python import check, replay
 from modelcheck.commands.certify import run as run_certify
 from modelcheck.commands.check_files import certificate_of
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import scope_words
 from modelcheck.storage.output import Output
 from spec.codes import CODES, find
@@ -98,7 +98,7 @@ def _outcome_answer(outcome: Outcome, *, is_whole: bool) -> Json:
     stories = [run_text(run) for run in traces(outcome.findings)]
     says = "\n".join([plain(card(outcome, width=WIDTH)), *stories])
     data = as_json(outcome)
-    return _answer(standing(outcome).exit, says, scope_of(outcome), data if is_whole else _without_runs(data))
+    return _answer(assess(outcome).exit, says, scope_of(outcome), data if is_whole else _without_runs(data))
 
 
 def _without_runs(value: Any) -> Any:  # noqa: ANN401 - any JSON

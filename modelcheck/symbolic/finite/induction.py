@@ -14,10 +14,10 @@ from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.proof import Cell, Kept, Proof
-from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Found as RunFound
 from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.grounding.worth import worth
+from modelcheck.grounding.term_values import term_value
 from modelcheck.symbolic.answers import (
     Clock,
     Made,
@@ -180,7 +180,7 @@ class _Induction:
             return
         self._shown[name] = trace
         self._open.remove(name)
-        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+        self._reporter.tell(RunFound(name, trace.faults, len(trace.steps)))
 
     # ------------------------------------------------------------------- obligations
 
@@ -252,7 +252,7 @@ class _Induction:
         found, terms = runs.found(), self._system.machine.terms
         looks = LOOKS
         for measure in self._measures:
-            size = worth(measure, found.states[0])
+            size = term_value(measure, found.states[0])
             while size > measure.lo and looks:
                 looks -= 1
                 less = runs.at(terms.le(measure, terms.number(size - 1)), 0)
@@ -260,7 +260,7 @@ class _Induction:
                     break
                 found = runs.found()
                 trace = self._trace(runs, name, last)
-                size = worth(measure, found.states[0])
+                size = term_value(measure, found.states[0])
             formulas = [*formulas, runs.at(terms.le(measure, terms.number(size)), 0)]
         return replace(trace, is_run=False)
 

@@ -9,8 +9,8 @@ from itertools import combinations
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import Fact
 from modelcheck.symbolic.finite.orbits import Cube
@@ -33,8 +33,8 @@ class NoInvariant(Exception):  # noqa: N818 - an answer
         self.answer = answer
 
 
-class NotKept(Exception):  # noqa: N818 - an answer
-    """What was found does not keep itself."""
+class NotInductive(Exception):  # noqa: N818 - an answer
+    """The groups are not inductive."""
 
 
 class Clauses:
@@ -45,7 +45,7 @@ class Clauses:
     ) -> None:
         self._system, self._facts, self.groups, self._seconds = system, facts, groups, seconds
 
-    def needed(self, claims: Sequence[str]) -> list[int]:
+    def minimal(self, claims: Sequence[str]) -> list[int]:
         """The numbers of groups that are inductive by themselves and imply the claims; none can be left out.
 
         Costs a question for each group, and for each of those that it needs.  Raises NotKept.
@@ -95,7 +95,7 @@ class Clauses:
         """Groups of these that exclude another one, or violations. Raises NotKept."""
         found = self._may_enough(step, claims, one, groups)
         if found is None:
-            raise NotKept
+            raise NotInductive
         return found
 
     def _may_enough(
@@ -128,7 +128,7 @@ class Clauses:
         cubes = [cube for group in self.groups for cube in group]
         for start in self._system.machine.starts:
             known: dict[Term, int] = {}
-            true = {n if worth(fact.term, start, known) else -n for n, fact in enumerate(self._facts, 1)}
+            true = {n if term_value(fact.term, start, known) else -n for n, fact in enumerate(self._facts, 1)}
             if any(cube <= true for cube in cubes):
                 return False
         step = self._solver(other=True)

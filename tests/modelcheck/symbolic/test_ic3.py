@@ -18,8 +18,8 @@ from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Event, Proving
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.facts import Fact, facts
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
@@ -181,13 +181,13 @@ def after(system: System, level: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
     for values in level:
         for rule in system.machine.rules:
             if truth(rule.guard, values):
-                changed = {to.value: worth(value, values) for to, value in rule.changes}
+                changed = {to.value: term_value(value, values) for to, value in rule.changes}
                 found.add(tuple(changed.get(n, value) for n, value in enumerate(values)))
     return found
 
 
 def truth(term: Term, values: tuple[int, ...]) -> bool:
-    return bool(worth(term, values))
+    return bool(term_value(term, values))
 
 
 def test_a_cube_has_as_many_names_as_its_members_can_have() -> None:

@@ -13,8 +13,8 @@ from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.proof import Kept
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
 from spec.ir import Check, Model, PropertyKind
@@ -296,14 +296,14 @@ def reached(model: Model, question: Check) -> int:
         after = set()
         for values in sorted(level):
             known: dict[Term, int] = {}
-            assert worth(whole.formed, values, known) == 1
+            assert term_value(whole.formed, values, known) == 1
             assert all(
                 value <= (1 if f.most is None else f.most)
                 for value, f in zip(values, flat.flats, strict=True)
             )
             for rule in flat.rules:
-                if worth(rule.guard, values, known):
-                    changed = {to.value: worth(value, values, known) for to, value in rule.changes}
+                if term_value(rule.guard, values, known):
+                    changed = {to.value: term_value(value, values, known) for to, value in rule.changes}
                     after.add(tuple(changed.get(n, value) for n, value in enumerate(values)))
         level = after - seen
         seen |= level
