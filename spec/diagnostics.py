@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import field
 
-from spec.codes import CODES, Code
+from spec.codes import CODES, CodeEntry
 from spec.frozen import frozen
 from spec.source import Source, Span
 
@@ -47,7 +47,7 @@ class Diagnostic:
     notes: tuple[Note, ...] = field(default=())
 
     @property
-    def entry(self) -> Code:
+    def entry(self) -> CodeEntry:
         """The registry's entry for this diagnostic's code."""
         return CODES[self.code]
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NoReturn
 
 from counterexamples.certify import Certified, NotReplayable, certify
-from counterexamples.itf.decode import Decoder, Mismatch, Path, decoder
+from counterexamples.itf.decode import Decoder, Path, TypeMismatch, decoder
 from counterexamples.itf.encode import Json
 from counterexamples.itf.json_text import find, parse, spell
 from counterexamples.itf.write import KINDS, digest
@@ -244,7 +244,7 @@ class _Reader:
         try:
             for name, decode_ in zip(names, decoders, strict=True):
                 values.append(decode_(found[name]))
-        except Mismatch as mismatch:
+        except TypeMismatch as mismatch:
             where = (*path, names[len(values)], *mismatch.path)
             self.fail("R0803", where, mismatch.message, mismatch.help)
         return tuple(values)
@@ -333,7 +333,7 @@ class _Reader:
     def value(self, scope: Scope, of: Type, found: Json, path: Path, *, stored: bool = False) -> Value:
         try:
             return decoder(of, scope, stored=stored)(found)
-        except Mismatch as mismatch:
+        except TypeMismatch as mismatch:
             self.fail("R0803", (*path, *mismatch.path), mismatch.message, mismatch.help)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from counterexamples.pictures.picture import Box, ReplicaState
-from counterexamples.pictures.roles import Part, leads, roles
+from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.trace import Trace
 from spec.ir import Value
 from spec.semantics import Machine, State, Step
@@ -144,7 +144,7 @@ class Cast:
         parts = [self.roles.whole.get(role) for role in DECIDED]
         return tuple(f"{p.name}: {show(p.type, p.of(state), scope)}" for p in parts if p is not None)
 
-    def _boxes(self, log: Part, state: State, before: State | None, member: int) -> tuple[Box, ...]:
+    def _boxes(self, log: NamedPart, state: State, before: State | None, member: int) -> tuple[Box, ...]:
         if not isinstance(log.type, Seq):
             return ()
         now = log.of(state, member)

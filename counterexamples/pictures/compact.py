@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from counterexamples.lines import BETWEEN, Line, Piece, Role, clean, line, packed, size, wrapped
-from counterexamples.pictures.picture import Box, Picture, ReplicaState, Row
+from counterexamples.pictures.picture import Box, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.words import NO_RETURN, UNNEEDED, events_in, has_changed, is_turn, repeats_from
 from spec.ir import Kind
 
@@ -74,14 +74,14 @@ class _Compact:
 
     # ------------------------------------------------------------------- steps
 
-    def _label(self, row: Row) -> Line:
+    def _label(self, row: PictureRow) -> Line:
         number = "…" if row.skipped else str(row.number) if row.is_needed else f"({row.number})"
         return line(Piece(self._safe(f"{number:>{self._digits}} "), Role.DIM), SIGNS[row.kind], " ")
 
     def _loops(self, text: str) -> Line:
         return line(Piece(f"{'':>{self._digits}} ↻  {text}", Role.UNSURE))
 
-    def _beside(self, index: int, row: Row) -> Iterator[Line]:
+    def _beside(self, index: int, row: PictureRow) -> Iterator[Line]:
         """A step with all replicas in their columns."""
         first, *others = wrap(self._safe(row.sentence or row.action), self._text_width) or [""]
         sentence = Piece(first.ljust(self._text_width), ROLES[row.kind])
@@ -95,7 +95,7 @@ class _Compact:
         for other in others:
             yield line(" " * (self._digits + 4), Piece(other, ROLES[row.kind]))
 
-    def _below(self, index: int, row: Row) -> Iterator[Line]:
+    def _below(self, index: int, row: PictureRow) -> Iterator[Line]:
         """A step, and below it the replicas that are not as before."""
         yield from wrapped(self._label(row), row.sentence or row.action, self._width, ROLES[row.kind])
         margin = " " * (self._digits + 4)

@@ -15,7 +15,7 @@ from counterexamples.lines import plain
 from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Mark, Picture, ReplicaState, Row
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
 from counterexamples.text import bounds, headline, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.ir import Kind, Storage
@@ -89,7 +89,7 @@ class _Drawing:
 
     # --------------------------------------------------------------------- rows
 
-    def _rows(self, part: range | None) -> Iterator[Row]:
+    def _rows(self, part: range | None) -> Iterator[PictureRow]:
         """Those that are drawn, with one for each gap between them."""
         last = len(self._trace.steps)
         drawn = [n for n in range(last + 1) if n in part] if part is not None else [*range(last + 1)]
@@ -104,7 +104,7 @@ class _Drawing:
         if before < last:
             yield self._gap(before + 1, last)
 
-    def _gap(self, first: int, last: int) -> Row:
+    def _gap(self, first: int, last: int) -> PictureRow:
         """Steps that are not drawn, and how things stand after them."""
         state = self._trace.states[last]
         replicas = {name: self._cast.replica_state(name, state, None) for name in self._cast.replicas}
@@ -113,14 +113,16 @@ class _Drawing:
         text = text if last else "the start is not drawn"
         names = self._cast.replicas
         acknowledged, steps = self._cast.acknowledged(state), last - first + 1
-        return Row(last, Kind.ACTION, "", text, (), names, replicas, acknowledged=acknowledged, skipped=steps)
+        return PictureRow(
+            last, Kind.ACTION, "", text, (), names, replicas, acknowledged=acknowledged, skipped=steps
+        )
 
-    def _start(self) -> Row:
+    def _start(self) -> PictureRow:
         state = self._trace.states[0]
         names = self._cast.replicas
         replicas = {name: self._cast.replica_state(name, state, None) for name in names}
         acked, control = self._cast.acknowledged(state), self._cast.control(state)
-        return Row(
+        return PictureRow(
             0,
             Kind.ACTION,
             "",
@@ -132,7 +134,7 @@ class _Drawing:
             control=control,
         )
 
-    def _row(self, number: int) -> Row:
+    def _row(self, number: int) -> PictureRow:
         trace = self._trace
         step, before, after = trace.steps[number - 1], *trace.states[number - 1 : number + 1]
         action = self._cast.actions[step.action]
@@ -144,13 +146,13 @@ class _Drawing:
         touched = {name for name in old if not _alike(old[name], new[name])} | {*actors}
         touched |= {change.place.member for change in found if change.place.member is not None}
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
-        is_decided = any(arrow.mark is Mark.DECISION for arrow in arrows)
+        is_decided = any(arrow.mark is ArrowKind.DECISION for arrow in arrows)
         sender = CONTROLLER if is_decided or not actors else actors[0]
         posted = self._arrows.posted(number, sender, step, found)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         notes = [*self._notes(found, {name for name in old if old[name].up and not new[name].up})]
         (events if action.is_fault else notes).extend(posted)
-        return Row(
+        return PictureRow(
             number,
             action.kind,
             self._cast.machine.name(step),
@@ -198,7 +200,7 @@ class _Drawing:
 
     # ------------------------------------------------------------------ the caption
 
-    def _caption(self, rows: Sequence[Row]) -> str:
+    def _caption(self, rows: Sequence[PictureRow]) -> str:
         """The story in whole sentences: faults, elections, when what is lost was acknowledged, the end.
 
         Elections are left out where there are many.
@@ -211,7 +213,7 @@ class _Drawing:
         faults = {number for number, kind in enumerate(kinds, 1) if kind is Kind.FAULT}
         answered = self._judgement.answered()
         sentences = []
-        turns = {row.number for row in rows if any(arrow.mark is Mark.DECISION for arrow in row.arrows)}
+        turns = {row.number for row in rows if any(arrow.mark is ArrowKind.DECISION for arrow in row.arrows)}
         turns = turns if len({*faults, *answered, *turns}) <= MOST_SENTENCES else set()
         for number in sorted({*faults, *answered, *turns} - {last})[:MOST_SENTENCES]:
             if number in faults or number in turns:
@@ -236,7 +238,7 @@ def _are(what: str, names: Sequence[str]) -> str:
     return f"{what.rstrip()}{'s ' if what else ''}{', '.join(names)} are"
 
 
-def _without_logs(row: Row) -> Row:
+def _without_logs(row: PictureRow) -> PictureRow:
     """A row of a picture in which nothing is ever written, so that empty logs need no room."""
     replicas = {n: replace(s, log=None, high_watermark=None) for n, s in row.replicas.items()}
     return replace(row, replicas=replicas)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from counterexamples.ending import failures, property_says
 from counterexamples.lines import one_line
 from counterexamples.pictures.cast import Cast
-from counterexamples.pictures.picture import Box, Row
+from counterexamples.pictures.picture import Box, PictureRow
 from counterexamples.trace import BadAssert, BadState, BadStep, Example, Trace
 from spec.blame import Failure
 from spec.ir import Value
@@ -28,7 +28,7 @@ class Judgement:
         self.broken = self._named_lanes()
         self.lost = self._lost_records()
 
-    def judged(self, row: Row) -> Row:
+    def judged(self, row: PictureRow) -> PictureRow:
         """The last row, with what is wrong marked in it."""
         places = self._places()
         replica = dict(row.replicas)

@@ -16,7 +16,7 @@ CONTROLLER = "controller"
 CLIENT = "client"
 
 
-class Mark(PyEnum):
+class ArrowKind(PyEnum):
     """What an arrow stands for."""
 
     MESSAGE = "message"
@@ -65,11 +65,11 @@ class Arrow:
     start: str
     end: str
     text: str
-    mark: Mark
+    mark: ArrowKind
 
 
 @frozen
-class Row:
+class PictureRow:
     """A step: what was done, and in each lane that it touched how things stand then.
 
     By lane, `events` are what happened there in words, `notes` the changes that nothing
@@ -102,7 +102,7 @@ class Picture:
     caption: str
     lanes: tuple[str, ...]
     replicas: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[PictureRow, ...]
     verdict: tuple[str, ...]
     is_bad: bool
     broken: tuple[str, ...] = ()

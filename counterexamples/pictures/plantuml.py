@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, Mark, Picture, Row
+from counterexamples.pictures.picture import CLIENT, ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
@@ -24,12 +24,12 @@ from counterexamples.pictures.words import (
 from spec.ir import Kind
 
 ARROWS = {
-    Mark.MESSAGE: "->>",
-    Mark.COPY: "-->",
-    Mark.DECISION: "-[bold]>",
-    Mark.RECORD: "->",
-    Mark.ANSWER: "-->>",
-    Mark.FAULT: "->x",
+    ArrowKind.MESSAGE: "->>",
+    ArrowKind.COPY: "-->",
+    ArrowKind.DECISION: "-[bold]>",
+    ArrowKind.RECORD: "->",
+    ArrowKind.ANSWER: "-->>",
+    ArrowKind.FAULT: "->x",
 }
 SHAPES = {Kind.ACTION: ("note", ""), Kind.FAULT: ("hnote", " #FFD8D3"), Kind.REPAIR: ("rnote", " #D5ECDB")}
 NEWLINE = r"\n"  # as PlantUML has it
@@ -95,7 +95,7 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield "@enduml"
 
 
-def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Iterator[str]:
+def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
     """A step: what was done, the arrows, how the lanes that it touched stand then."""
     shape, colour = SHAPES[row.kind]
     if row.is_last and picture.is_bad:

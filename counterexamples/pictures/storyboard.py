@@ -29,7 +29,7 @@ from counterexamples.pictures.drawing import (
     width_of_bold,
     words,
 )
-from counterexamples.pictures.picture import Mark, Picture, Row
+from counterexamples.pictures.picture import ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import badge, is_turn
 from spec.frozen import frozen
 from spec.ir import Kind
@@ -46,10 +46,10 @@ SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.AC
 class Frame:
     """A state, the last of `rows`, and the steps that led to it since the frame before."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PictureRow, ...]
 
     @property
-    def last(self) -> Row:
+    def last(self) -> PictureRow:
         """The step after which it shows how things stand."""
         return self.rows[-1]
 
@@ -76,7 +76,7 @@ def _weight(picture: Picture, index: int) -> int:
         return 0  # what happens before anything is stored can be shown in the next frame
     if any(row.replicas[name].leads > replica.leads for name, replica in before.replicas.items()):
         return 6
-    if any(arrow.mark is Mark.DECISION for arrow in row.arrows):
+    if any(arrow.mark is ArrowKind.DECISION for arrow in row.arrows):
         return 6
     if any(box.cut for replica in row.replicas.values() for box in replica.log or ()):
         return 5
@@ -156,7 +156,7 @@ class _Board:
 
     # ------------------------------------------------------------------- the steps
 
-    def _sentences(self, frame: Frame) -> Iterator[tuple[Row, list[str]]]:
+    def _sentences(self, frame: Frame) -> Iterator[tuple[PictureRow, list[str]]]:
         for row in frame.rows:
             sign = SIGNS[row.kind][0]
             number = f"{row.number}. " if row.number and not row.skipped else ""
@@ -194,7 +194,7 @@ class _Board:
         has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
         return 26 + (TALL + 2 * LABEL if has_log else 6)
 
-    def _replicas(self, row: Row, x: float, y: float) -> Iterator[str]:
+    def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         """Each at its place, with a mark on its side while it is a member."""
         room = self._wide - 20 - BAND
         for name, replica in row.replicas.items():
@@ -222,14 +222,14 @@ class _Board:
                 yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
             y += tall
 
-    def _changed(self, row: Row) -> list[str]:
+    def _changed(self, row: PictureRow) -> list[str]:
         """What a step changed, for a model without replicas."""
         notes = [note for each in row.notes.values() for note in each]
         return [line for note in notes for line in lines(note, self._wide - 20, 11.5)]
 
     # ------------------------------------------------------------------ the client
 
-    def _answers(self, row: Row) -> list[tuple[str, str]]:
+    def _answers(self, row: PictureRow) -> list[tuple[str, str]]:
         """What clients were told, and which of it is lost at the end."""
         lost = set(self._picture.lost) if row.is_last else set()
         kept = [record for record in row.acknowledged if record not in lost]
@@ -246,7 +246,7 @@ class _Board:
             len(lines(text, self._wide - 20, BOLD)) for text, _ in self._answers(frame.last)
         )
 
-    def _client(self, row: Row, x: float, y: float) -> Iterator[str]:
+    def _client(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         if not any(each.acknowledged for each in self._picture.rows):
             return
         yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")

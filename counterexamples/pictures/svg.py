@@ -26,7 +26,15 @@ from counterexamples.pictures.drawing import (
     width_of,
     words,
 )
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Mark, Picture, ReplicaState, Row
+from counterexamples.pictures.picture import (
+    CLIENT,
+    CONTROLLER,
+    Arrow,
+    ArrowKind,
+    Picture,
+    PictureRow,
+    ReplicaState,
+)
 from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, is_turn
 from spec.ir import Kind
 
@@ -99,7 +107,7 @@ class _Diagram:
 
     # --------------------------------------------------------------------- rows
 
-    def _row(self, row: Row, y: float) -> float:
+    def _row(self, row: PictureRow, y: float) -> float:
         """One step from y on; where the next begins."""
         texts = lines(row.sentence, SENTENCES - 34)
         name = (
@@ -137,7 +145,7 @@ class _Diagram:
         self._parts.append(words(self._width / 2, y + 17, NO_RETURN, "small", "strong", anchor="middle"))
         return y + 26
 
-    def _sentence(self, row: Row, y: float, texts: list[str], name: list[str]) -> None:
+    def _sentence(self, row: PictureRow, y: float, texts: list[str], name: list[str]) -> None:
         at = y + 18
         number = str(row.number) if row.is_needed else f"({row.number})"
         self._parts.append(
@@ -154,7 +162,7 @@ class _Diagram:
             self._parts.append(words(EDGE + 30, at - 2, line, "mono", "dim"))
             at += 13
 
-    def _lives(self, row: Row, y: float, height: float) -> None:
+    def _lives(self, row: PictureRow, y: float, height: float) -> None:
         """The lifelines: broken while a replica is down, in a band while it is a member."""
         for name, x in self._lane.items():
             replica = row.replicas.get(name)
@@ -163,7 +171,7 @@ class _Diagram:
             kind = "life" if replica is None or replica.up else "down"
             self._parts.append(stroke(x, y, x, y + height, kind))
 
-    def _beside(self, lane: str, row: Row) -> tuple[float, list[Shape]]:
+    def _beside(self, lane: str, row: PictureRow) -> tuple[float, list[Shape]]:
         """What stands beside a lifeline, and how high it is."""
         beside = _Beside(self._room[lane])
         replica = row.replicas.get(lane) if lane in row.shown else None
@@ -192,7 +200,7 @@ class _Diagram:
         start, end = (self._lane.get(name) for name in (arrow.start, arrow.end))
         if start is None or end is None:
             return
-        kind = {Mark.COPY: "arrow copy", Mark.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
+        kind = {ArrowKind.COPY: "arrow copy", ArrowKind.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
         if start == end:
             yield f'<path d="M{start:g} {y - 6:g}h26v10h-22" class="{kind}" marker-end="url(#point)"/>'
             yield words(start + 32, y + 2, arrow.text, "small")
@@ -221,7 +229,7 @@ class _Diagram:
             texts.append(f"band around a lifeline: in {self._picture.membership}")
         if any(not s.up for s in stands):
             texts.append("dotted lifeline: down")
-        if Mark.COPY in marks:
+        if ArrowKind.COPY in marks:
             texts.append("dashed arrow: a copy between logs")
         if not all(row.is_needed for row in self._picture.rows):
             texts.append(UNNEEDED)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from textwrap import wrap
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Box, Picture, ReplicaState, Row
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Box, Picture, PictureRow, ReplicaState
 from spec.ir import Kind
 
 _IS_PLAIN = re.compile(r"[A-Za-z][0-9]*").fullmatch
@@ -81,7 +81,7 @@ def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], 
         group = (*group, lane) if before else ()
 
 
-def events_in(row: Row, lane: str) -> tuple[str, ...]:
+def events_in(row: PictureRow, lane: str) -> tuple[str, ...]:
     """What happened in a lane that the state of its replica does not show."""
     decided = row.control if lane == CONTROLLER else ()
     return (*decided, *row.events.get(lane, ()), *row.notes.get(lane, ()))
@@ -110,7 +110,7 @@ def _bare(replica: ReplicaState) -> ReplicaState:
     return replace(replica, log=tuple(kept))
 
 
-def heading(row: Row) -> str:
+def heading(row: PictureRow) -> str:
     """A step in a line: its number, whether it is a fault or a repair, and what was done."""
     sentence = row.sentence or row.action
     if row.skipped:
@@ -120,7 +120,7 @@ def heading(row: Row) -> str:
     return f"{number} · {sign} {word}: {sentence}" if sign else f"{number} · {sentence}"
 
 
-def is_turn(picture: Picture, row: Row) -> bool:
+def is_turn(picture: Picture, row: PictureRow) -> bool:
     """Whether nothing avoids what is wrong at the end once a row is done, though it did before."""
     return row.number == picture.no_return and not row.is_last
 

@@ -11,12 +11,12 @@ from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.contract.version import version
 from modelcheck.contract.wording import (
-    beside_words,
     budget_words,
     config_words,
     engine_words,
     memory_words,
     scope_words,
+    second_engine_words,
     seconds_words,
     verdict_words,
 )
@@ -135,7 +135,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
         how += [seconds_words(stats.seconds), memory_words(stats.memory)]
     yield "engine", [*how, f"modelcheck {version()}", f"text {digest(model.source)}"]
     if measured:
-        yield "beside", [*beside_words(outcome.findings)]
+        yield "second", [*second_engine_words(outcome.findings)]
 
 
 def _facts(outcome: Outcome, width: int) -> Iterator[Line]:

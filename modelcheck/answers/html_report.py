@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from counterexamples.html.page import Card, Item, Verdict, page
+from counterexamples.html.page import Card, PageItem, Verdict, page
 from counterexamples.lines import Role, count
 from counterexamples.text import headline
 from counterexamples.trace import Erred, Example, Stops, Trace
@@ -34,7 +34,7 @@ def trace_page(trace: Trace, *, command: str = "") -> str:
 
 def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, strict: bool = False) -> str:
     """A page about checks: their cards, and every run that they show; `commands` give each again."""
-    items: list[Item] = []
+    items: list[PageItem] = []
     cards = []
     for outcome, command in zip(outcomes, commands, strict=True):
         places: dict[str, int] = {}
@@ -45,9 +45,9 @@ def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, stric
     return page(items, title=_title(outcomes, strict=strict), cards=cards)
 
 
-def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budget: str = "") -> Item:
+def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budget: str = "") -> PageItem:
     """A run with its explanation, which costs up to some thousand states."""
-    return Item(title, verdict, role, trace, explain(trace, LOOKED_AT), command, budget)
+    return PageItem(title, verdict, role, trace, explain(trace, LOOKED_AT), command, budget)
 
 
 def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
@@ -63,7 +63,7 @@ def _role(trace: Trace) -> Role:
     return Role.GOOD if isinstance(trace.ending, Example) else Role.BAD
 
 
-def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
     """Every run that an outcome shows, by the property that it is of; an error of the model by no name."""
     about, budget = f"{outcome.model.name} · {outcome.check.name}", budget_words(outcome.check.budget)
     error = outcome.findings.error
@@ -115,7 +115,7 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
         yield Verdict("the model", "makes an error", Role.BAD, places.get(""))
 
 
-def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
     """What stands in the way of a proof, by the claim: steps that no run need come to."""
     about = f"{outcome.model.name} · {outcome.check.name}"
     for cell, steps in shown_steps(outcome):

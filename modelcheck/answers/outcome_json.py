@@ -10,7 +10,7 @@ from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.contract.assessment import assess, is_expected
-from modelcheck.contract.proof import Cell, Proof
+from modelcheck.contract.proof import ObligationCell, Proof
 from modelcheck.contract.result import (
     Distinct,
     Extent,
@@ -97,7 +97,7 @@ def _proof(proof: Proof) -> Json:
     }
 
 
-def _cell(cell: Cell) -> Json:
+def _cell(cell: ObligationCell) -> Json:
     return {
         "claim": cell.claim,
         "action": cell.action,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import modelcheck.commands.check_arguments as arguments
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.pipelines.outcomes import Unasked, of_outcomes
-from modelcheck.answers.pipelines.report import Came, Report, joined, of_mistakes
+from modelcheck.answers.pipelines.report import CaseStatus, Report, joined, of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.api import Unmet, Unsupported
@@ -93,12 +93,12 @@ def _run(
                 progress.clear()
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
-            unasked.append(Unasked(model, check, Came.SKIPPED, str(unsupported)))
+            unasked.append(Unasked(model, check, CaseStatus.SKIPPED, str(unsupported)))
             exits.add(Exit.UNKNOWN)
             continue
         except Disagreement as disagreement:
             _tell_disagreement(output, model, check, disagreement)
-            unasked.append(Unasked(model, check, Came.ERROR, "two engines contradict each other"))
+            unasked.append(Unasked(model, check, CaseStatus.ERROR, "two engines contradict each other"))
             exits.add(Exit.BUG)
             continue
         outcome, shrunk = _smaller(args, progress, found)
@@ -141,7 +141,7 @@ def _tell_runs(
 
 def _rest(asked: list[Question]) -> list[Unasked]:
     """The questions that are not put any more."""
-    return [Unasked(*each, Came.SKIPPED, "not asked: interrupted before") for each in asked]
+    return [Unasked(*each, CaseStatus.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
 def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> Exit:

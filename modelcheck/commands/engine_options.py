@@ -20,7 +20,7 @@ SPARK = "spark"
 
 
 @frozen
-class Option:
+class EngineOption:
     """An option, the ways to search that take it, and what argparse is to know of it.
 
     Where `is_keyword`, an engine is made with it as a keyword of the same name.
@@ -49,7 +49,7 @@ class _Conf(argparse.Action):
 
 
 OPTIONS = {
-    "--seconds": Option(
+    "--seconds": EngineOption(
         ("bmc", "ic3", "induction", "prove"),
         {
             "type": amounts.seconds,
@@ -57,7 +57,7 @@ OPTIONS = {
             "help": "for each question to a solver: no limit, but with --engine prove 10s",
         },
     ),
-    "--depth": Option(
+    "--depth": EngineOption(
         ("bmc", "induction", SIMULATE),
         {
             "type": amounts.count,
@@ -66,21 +66,21 @@ OPTIONS = {
             " with --engine induction how many steps a claim may need (4)",
         },
     ),
-    "--fewest-faults": Option(
+    "--fewest-faults": EngineOption(
         ("bmc",),
         {
             "action": "store_true",
             "help": "with --engine bmc: first the fewest faults, then the fewest steps",
         },
     ),
-    "--optimise": Option(
+    "--optimise": EngineOption(
         ("explicit",),
         {
             "action": "store_true",
             "help": "with --engine explicit: compile well before the search begins, not beside it",
         },
     ),
-    "--seed": Option(
+    "--seed": EngineOption(
         (SIMULATE,),
         {
             "type": int,
@@ -89,7 +89,7 @@ OPTIONS = {
         },
         is_keyword=False,
     ),
-    "--shrink": Option(
+    "--shrink": EngineOption(
         (SIMULATE,),
         {
             "action": "store_true",
@@ -97,14 +97,14 @@ OPTIONS = {
         },
         is_keyword=False,
     ),
-    "--master": Option(
+    "--master": EngineOption(
         (SPARK,),
         {
             "metavar": "URL",
             "help": "with --engine spark: local[2], spark://HOST:PORT, yarn or k8s://… (local[*])",
         },
     ),
-    "--shards": Option(
+    "--shards": EngineOption(
         (SPARK,),
         {
             "type": amounts.count,
@@ -112,14 +112,14 @@ OPTIONS = {
             "help": "with --engine spark: cut the states into so many parts (two for each core)",
         },
     ),
-    "--run-dir": Option(
+    "--run-dir": EngineOption(
         (SPARK,),
         {
             "metavar": "PLACE",
             "help": "with --engine spark: keep the levels in this folder, or at this URI (thrown away)",
         },
     ),
-    "--conf": Option(
+    "--conf": EngineOption(
         (SPARK,),
         {
             "action": _Conf,
@@ -127,7 +127,7 @@ OPTIONS = {
             "help": "with --engine spark: a setting of Spark; may be repeated",
         },
     ),
-    "--certificate": Option(
+    "--certificate": EngineOption(
         ("prove",),
         {
             "type": Path,

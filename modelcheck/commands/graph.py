@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from counterexamples.drawn_graph import FORMATS, Drawn
+from counterexamples.drawn_graph import FORMATS, DrawnGraph
 from counterexamples.itf.read import document
 from counterexamples.lines import count
 from counterexamples.state_graph import StateGraph, drawn, merged
@@ -182,7 +182,7 @@ def _explored(args: argparse.Namespace, task: Task, trace: Trace | None) -> Stat
     return around(task, trace, 1 if args.distance is None else args.distance, args.max_states)
 
 
-def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: Drawn) -> None:
+def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: DrawnGraph) -> None:
     """How much was drawn, and what to do where it is more than one can look at."""
     size = f"{count(len(graph.states), 'state')}, {count(len(graph.edges), 'step')}"
     if args.merge:

@@ -11,7 +11,7 @@ from modelcheck.contract.expected import plural, wish
 from modelcheck.storage.output import Output
 from spec.diagnostics import mistyped
 from spec.ir import Expect, ExpectCount, ExpectTaken, ExpectVerdict
-from spec.library import Question, Shipped, names, near, shipped, text
+from spec.library import RecordedCheck, Shipped, names, near, shipped, text
 
 LABEL = 13  # columns before what a label is of
 GOOD, BAD = Piece("✓ ", Role.GOOD), Piece("✗ ", Role.BAD)
@@ -107,7 +107,7 @@ def _verdicts(found: Shipped, width: int) -> Iterator[Line]:
         yield from _listed(_label(words), checks, width)
 
 
-def _least(question: Question) -> str:
+def _least(question: RecordedCheck) -> str:
     """How little it takes to violate a property, where the check says so: " (1 fault, 5 steps)"."""
     costs = [(each.faults or 0, each.steps) for each in question.violations if each.steps is not None]
     if not costs:
@@ -116,7 +116,7 @@ def _least(question: Question) -> str:
     return f" ({plural(faults, 'fault') + ', ' if faults else ''}{plural(steps, 'step')})"
 
 
-def _question(question: Question, width: int) -> Iterator[Line]:
+def _question(question: RecordedCheck, width: int) -> Iterator[Line]:
     """A check: its name, what it says of itself, and what it expects."""
     yield ()
     yield line(Piece(question.name, Role.STRONG), Piece(f" of {question.of}", Role.DIM))
@@ -130,7 +130,7 @@ def _question(question: Question, width: int) -> Iterator[Line]:
     yield from _listed(line("  "), counts, width)
 
 
-def _claims(question: Question) -> Iterator[tuple[str, list[str]]]:
+def _claims(question: RecordedCheck) -> Iterator[tuple[str, list[str]]]:
     """What is expected not to go wrong, in words, and the properties of which it is said."""
     hold = [each for each in question.expect if isinstance(each, ExpectVerdict) and each.holds]
     yield "hold for any number of faults", [each.property for each in hold if each.any_faults]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.sweep import Answer, Axis, Orders, Point, axis, points
+from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import MODEL, add_overrides, given_by
@@ -27,7 +27,7 @@ CREWS = {  # who answers the points
 }
 OF_SPARK = ("--master", "--conf")
 MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}
-UNANSWERED = Answer(None, "not answered")
+UNANSWERED = SweepAnswer(None, "not answered")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     axes = [axis(text) for text in args.vary]
     asked = points(models, checks, axes, given_by(args), of=args.of, properties=args.property)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
-    answers: dict[int, Answer] = {}
+    answers: dict[int, SweepAnswer] = {}
     table = _Table(axes, asked)
     if not args.json:
         output.lines([table.head()])
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 class _Table:
     """A row for each point: its check, its values, how large it is, what is found."""
 
-    def __init__(self, axes: Sequence[Axis], asked: Sequence[Point]) -> None:
+    def __init__(self, axes: Sequence[Axis], asked: Sequence[SweepPoint]) -> None:
         self._axes = axes
         self._names = [_name(point) for point in asked]
         self._is_named = len(set(self._names)) > 1
@@ -97,7 +97,7 @@ class _Table:
         names = ["check"] * self._is_named + [each.name for each in self._axes]
         return line(Piece(self._cells(names, "states", "time") + "found", Role.DIM))
 
-    def row(self, point: Point, answer: Answer, width: int) -> Iterator[Line]:
+    def row(self, point: SweepPoint, answer: SweepAnswer, width: int) -> Iterator[Line]:
         """What is found at a point."""
         values = [_name(point)] * self._is_named + list(point.values)
         if answer.outcome is None:
@@ -114,7 +114,7 @@ class _Table:
         return f"{first}{states:>13}  {time:>8}  "
 
 
-def _name(point: Point) -> str:
+def _name(point: SweepPoint) -> str:
     return f"{point.model.name} · {point.check.name}"
 
 
@@ -134,7 +134,7 @@ def _costs(name: str, verdict: Violated) -> str:
     return f"{name} ({count(verdict.trace.faults, 'fault')}, {count(len(verdict.trace.steps), 'step')})"
 
 
-def _json(axes: Sequence[Axis], point: Point, answer: Answer) -> dict[str, object]:
+def _json(axes: Sequence[Axis], point: SweepPoint, answer: SweepAnswer) -> dict[str, object]:
     """A point and its answer as plain values."""
     values = {each.name: value for each, value in zip(axes, point.values, strict=True)}
     where = {"model": point.model.name, "check": point.check.name, "values": values}
@@ -143,7 +143,7 @@ def _json(axes: Sequence[Axis], point: Point, answer: Answer) -> dict[str, objec
     return {**where, "outcome": as_json(answer.outcome)}
 
 
-def _summary(answers: Sequence[Answer]) -> str:
+def _summary(answers: Sequence[SweepAnswer]) -> str:
     """How many points came to what."""
     words = {Exit.EXPECTED: "hold", Exit.VIOLATED: "violated", Exit.UNKNOWN: "unknown", Exit.WRONG: "wrong"}
     codes = [answer.exit for answer in answers if answer.outcome is not None]

@@ -158,7 +158,7 @@ class Sample:
 
 
 @frozen
-class Beside:
+class SecondEngineReport:
     """What a second engine did while the first one searched.
 
     It answered `answered`, and found runs as good as the first one's for `agreed`;
@@ -194,7 +194,7 @@ class Findings:
     sample: Sample | None = None
     depth: int | None = None
     proof: Proof | None = None
-    beside: Beside | None = None
+    beside: SecondEngineReport | None = None
 
 
 @frozen

@@ -21,7 +21,7 @@ from enum import Enum
 from itertools import pairwise
 
 from counterexamples.trace import BadAssert, BadStep, Erred, Lasso, Trace, Trapped
-from modelcheck.diagnosis.rerun import Stage
+from modelcheck.diagnosis.rerun import ReplayStage
 from spec.ir import PropertyKind
 from spec.semantics import CutOff, State, Step, Taken
 from spec.values import ModelError
@@ -45,7 +45,7 @@ class Futures:
     """
 
     def __init__(self, trace: Trace, may_look: Callable[[int], bool]) -> None:
-        self._stage = Stage(trace)
+        self._stage = ReplayStage(trace)
         self._trace = trace
         self._may_look = may_look
         self._free = frozenset(trace.model.free)

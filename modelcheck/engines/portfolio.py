@@ -20,12 +20,12 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Engine, Limits, Refusal, Task
 from modelcheck.contract.report import Event, Found, Progress, Reporter, SecondEngineProgress, Stopped
 from modelcheck.contract.result import (
-    Beside,
     End,
     Extent,
     Findings,
     Holds,
     Result,
+    SecondEngineReport,
     Unknown,
     Verdict,
     Violated,
@@ -202,7 +202,7 @@ class _Both:
             for old, new in pairs
             if new is old and (run := second.runs.get(new.property)) and _cost_of(new.verdict) == _cost(run)
         )
-        beside = Beside(SECOND, answered, agreed, second.depth, second.problem)
+        beside = SecondEngineReport(SECOND, answered, agreed, second.depth, second.problem)
         end = End.DECIDED if findings.end.partial and self._is_settled else findings.end
         return replace(findings, results=results, end=end, beside=beside)
 

@@ -26,7 +26,7 @@ SLICE = 0.1  # seconds between looks at Ctrl-C
 KILLED = "a worker process was killed, perhaps for want of memory"
 
 
-class Gone(Exception):  # noqa: N818 - it is reported in other words
+class WorkerGone(Exception):  # noqa: N818 - it is reported in other words
     """A process is there no more."""
 
 
@@ -55,7 +55,7 @@ class Workers(Interruptible, Generic[T]):
                 for pipe in wait(list(self._busy), SLICE):
                     assert isinstance(pipe, Connection)
                     yield self._result(pipe)
-        except Gone:
+        except WorkerGone:
             self.ended = self.ended or KILLED
         finally:
             if self._busy or self.ended:
@@ -121,7 +121,7 @@ def _gone() -> Iterator[None]:
     try:
         yield
     except (EOFError, OSError) as error:
-        raise Gone from error
+        raise WorkerGone from error
 
 
 def _serve(pipe: Connection) -> None:

@@ -24,7 +24,7 @@ from spec.frozen import frozen
 
 
 @frozen
-class Kept:
+class CacheKind:
     """What is kept: the mark that its files begin with, what they are called, how many there may be.
 
     Where there are more, the oldest go first.
@@ -35,8 +35,8 @@ class Kept:
     most: int
 
 
-KERNELS = Kept(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full|-web)?", 200)
-ANSWERS = Kept(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
+KERNELS = CacheKind(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full|-web)?", 200)
+ANSWERS = CacheKind(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
 OURS = {0, os.geteuid()}  # whose files are trusted: the user's, and those of who may do anything anyhow
 _NEW = r"new-\w{8}"
 
@@ -51,7 +51,7 @@ class Cache:
 
     problem = ""
 
-    def __init__(self, folder: Path | None = None, kept: Kept = KERNELS) -> None:
+    def __init__(self, folder: Path | None = None, kept: CacheKind = KERNELS) -> None:
         self.folder = folder or _folder()
         self._kept = kept
 

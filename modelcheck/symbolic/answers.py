@@ -71,7 +71,7 @@ def claims_of(task: Task) -> tuple[Property, ...]:
 # -------------------------------------------------------------------------- searching
 
 
-class Search(Protocol):
+class ReadySearch(Protocol):
     """A search that has been made ready."""
 
     def findings(self) -> Findings:
@@ -79,7 +79,7 @@ class Search(Protocol):
         ...
 
 
-def searched(name: str, task: Task, make: Callable[[], Search]) -> Findings:
+def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings:
     """What a search finds once it is made; nothing where Ctrl-C comes before it could ask anything."""
     try:
         with interruptible():

@@ -16,7 +16,7 @@ import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import Diagnostic, SpecError
 from spec.editing.resolve import resolved
-from spec.editing.symbols import Names
+from spec.editing.symbols import SymbolTable
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
 from spec.imports import joined
@@ -79,13 +79,13 @@ class Understood:
             return diagnostic.span
         return self.own(diagnostic.span) if diagnostic.source.text == self.whole.text else None
 
-    def names(self) -> Names:
+    def names(self) -> SymbolTable:
         """What each name means; takes about as long as to parse."""
         if self.protocol is None:
-            return Names((), {}, {}, {}, {}, {})
+            return SymbolTable((), {}, {}, {}, {}, {})
         return resolved(self.whole, self.protocol, self.types)
 
-    def names_with(self, at: int) -> Names:
+    def names_with(self, at: int) -> SymbolTable:
         """The same, with what is bound where a name stands in the whole."""
         assert self.protocol is not None
         return resolved(self.whole, self.protocol, self.types, (at,))

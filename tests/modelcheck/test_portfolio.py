@@ -45,7 +45,7 @@ from modelcheck.contract.result import (
     Unknown,
     Violated,
 )
-from modelcheck.contract.wording import beside_words, engine_words
+from modelcheck.contract.wording import engine_words, second_engine_words
 from modelcheck.engines.portfolio import Disagreement, Portfolio
 from modelcheck.engines.second_engine import KILLED, Order, SecondEngine
 from modelcheck.explicit.engine import ExplicitEngine
@@ -181,7 +181,7 @@ def test_the_second_answers_what_no_run_with_fewer_faults_does() -> None:
     assert findings.beside is not None
     assert findings.beside.answered == ("low",)
     assert engine_words(findings) == "waiting and bmc"
-    assert list(beside_words(findings))[:2] == [
+    assert list(second_engine_words(findings))[:2] == [
         "bmc answered low",
         "waiting had been through all runs with fewer faults",
     ]
@@ -198,7 +198,7 @@ def test_a_run_that_may_not_have_the_fewest_faults_is_no_answer_before_a_limit()
     assert isinstance(result.verdict, Violated)
     assert not result.verdict.fewest
     assert result.verdict.extent.faults == 2
-    assert "fewer faults may do" in list(beside_words(findings))
+    assert "fewer faults may do" in list(second_engine_words(findings))
 
 
 def test_what_one_has_not_the_other_may_have() -> None:
@@ -231,7 +231,7 @@ def test_where_both_answer_both_are_told() -> None:
     assert findings.beside.agreed == ("low",)
     assert findings.beside.depth >= 6
     assert engine_words(findings) == "explicit"
-    assert next(beside_words(findings)) == "bmc agrees with explicit on low"
+    assert next(second_engine_words(findings)) == "bmc agrees with explicit on low"
     told = as_json(Outcome(model, question, findings, ()))
     assert told["beside"] == {
         "engine": "bmc",

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from modelcheck.answers.pipelines.report import Finding, Place, Report, Rule, Stage
+from modelcheck.answers.pipelines.report import FilePlace, Finding, FindingRule, Report, RunStage
 from modelcheck.contract.version import version
 from spec.library import SUFFIX, is_meant
 
@@ -47,7 +47,7 @@ def sarif(report: Report, command: str) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(rule: Rule) -> Json:
+def _rule(rule: FindingRule) -> Json:
     found: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
     return found | ({"fullDescription": {"text": rule.about}} if rule.about else {})
 
@@ -75,13 +75,13 @@ def _fingerprint(finding: Finding) -> str:
     return sha256(text.encode()).hexdigest()[:32]
 
 
-def _stages(stages: Sequence[Stage]) -> list[Json]:
+def _stages(stages: Sequence[RunStage]) -> list[Json]:
     return [
         {"message": {"text": stage.says}} | next(iter(_locations(stage.place)), Json()) for stage in stages
     ]
 
 
-def _locations(place: Place) -> list[Json]:
+def _locations(place: FilePlace) -> list[Json]:
     """Where it stands; nowhere in what came through a pipe or was typed."""
     source, span = place.source, place.span
     name, region = source.name, Json()

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from counterexamples.trace import Trace
 from modelcheck.asking.necessity.switched import set_to
-from modelcheck.asking.sweep import Answer, Orders, Point, answer
+from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
@@ -71,13 +71,13 @@ class _Searches:
         self._limits = limits
         self._engine: Engine | None = None
 
-    def _answer(self, asked: MutationQuestion, check: Check, *, at_first: bool) -> Answer:
+    def _answer(self, asked: MutationQuestion, check: Check, *, at_first: bool) -> SweepAnswer:
         """With symmetry wherever there is no property of steps, which distinguish members."""
         self._engine = self._engine or engine("explicit", series=True)
         kinds = {asked.model.property(name).kind for name in asked.properties}
         symmetry = not kinds & OF_STEPS and bool(symmetric_sorts(asked.model))
         orders = Orders(self._limits, symmetry, at_first)
-        point = Point((), asked.model, replace(check, only=asked.properties))
+        point = SweepPoint((), asked.model, replace(check, only=asked.properties))
         return answer(point, orders, engine=self._engine, family=asked.family)
 
 
@@ -152,7 +152,7 @@ class Mutants(_Searches):
         return tuple(replies)
 
 
-def _reply(place: int, found: Answer) -> MutantAnswer:
+def _reply(place: int, found: SweepAnswer) -> MutantAnswer:
     if found.outcome is None:
         return MutantAnswer(place, problem=found.problem)
     findings = found.outcome.findings

@@ -50,7 +50,7 @@ class Chain:
 
 
 @frozen
-class Wanted:
+class LossQuestion:
     """What a loss is, what the service is, and limits of the scope that are part of the question."""
 
     losses: tuple[ir.Property, ...]
@@ -59,7 +59,7 @@ class Wanted:
 
 
 def chain_of(
-    machine: Machine, rates: Mapping[str, Rate], wanted: Wanted, most: int, look: Callable[[int], None]
+    machine: Machine, rates: Mapping[str, Rate], wanted: LossQuestion, most: int, look: Callable[[int], None]
 ) -> Chain:
     """The chain of a model. Costs a look at the steps of each state.
 
@@ -74,7 +74,7 @@ class _Making:
         self,
         machine: Machine,
         rates: Mapping[str, Rate],
-        wanted: Wanted,
+        wanted: LossQuestion,
         most: int,
         look: Callable[[int], None],
     ) -> None:

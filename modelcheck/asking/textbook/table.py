@@ -9,8 +9,8 @@ from io import StringIO
 from itertools import product
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
-from modelcheck.asking.textbook.compared import Answered, Apart, Compared, Side, Weighed
-from modelcheck.asking.textbook.comparison import Column, Question
+from modelcheck.asking.textbook.compared import AnsweredCell, Apart, Compared, Side, Weighed
+from modelcheck.asking.textbook.comparison import Column, ComparisonQuestion
 from modelcheck.asking.textbook.wording import SIGNS, check_words, extent, found_json, found_words
 from modelcheck.contract.version import version
 
@@ -21,7 +21,7 @@ OPEN = "?"  # it could be known
 LEAST = 9  # columns of an answer; where there are fewer, answers stand below each other
 
 
-def cell(answered: Answered) -> Piece:
+def cell(answered: AnsweredCell) -> Piece:
     """An answer as it stands in a table."""
     if answered.cell.silent:
         return Piece(SILENT, Role.DIM)
@@ -80,7 +80,7 @@ def notes(found: Compared, width: int) -> Iterator[Line]:
         yield from wrapped(line(f"{OPEN} "), "not decided: the search was cut short", width, Role.UNSURE)
 
 
-def _cells(found: Compared) -> Iterator[tuple[Question, Column]]:
+def _cells(found: Compared) -> Iterator[tuple[ComparisonQuestion, Column]]:
     yield from product(found.comparison.questions, found.comparison.columns)
 
 
@@ -97,7 +97,7 @@ def evidence(found: Compared, width: int) -> Iterator[Line]:
                 yield from _weighed(weighed, width)
 
 
-def _looked_at(answered: Answered) -> Iterator[Weighed]:
+def _looked_at(answered: AnsweredCell) -> Iterator[Weighed]:
     """The possible answers up to the one that is given."""
     for weighed in answered.weighed:
         yield weighed
@@ -140,7 +140,7 @@ def as_csv(found: Compared) -> str:
     return text.getvalue()
 
 
-def _why(answered: Answered) -> str:
+def _why(answered: AnsweredCell) -> str:
     return answered.cell.silent or ("not decided" if answered.is_open else "")
 
 
@@ -165,7 +165,7 @@ def as_json(found: Compared) -> Json:
     }
 
 
-def _question_json(found: Compared, question: Question, columns: Sequence[Column]) -> Json:
+def _question_json(found: Compared, question: ComparisonQuestion, columns: Sequence[Column]) -> Json:
     answers = {column.name: found.answer(question, column) for column in columns}
     return {
         "name": question.name,
@@ -175,7 +175,7 @@ def _question_json(found: Compared, question: Question, columns: Sequence[Column
     }
 
 
-def _answer_json(answered: Answered) -> Json:
+def _answer_json(answered: AnsweredCell) -> Json:
     return {
         "answer": answered.words,
         "why": _why(answered) or None,

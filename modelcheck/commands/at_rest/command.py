@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.data import as_json
-from modelcheck.commands.at_rest.gathered import gather
+from modelcheck.commands.at_rest.gathered import read_cluster
 from modelcheck.commands.at_rest.report import lines, worst_first
 from modelcheck.commands.at_rest.starting import Judged, judged, starting_order
 from modelcheck.contract.exits import Exit
@@ -38,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
-    progress = Reading(output)
+    progress = ReadingProgress(output)
     try:
-        gathered = gather(
+        gathered = read_cluster(
             args.directories, copies=args.copy, every=args.every_checksum, report=progress.report
         )
     finally:
@@ -62,7 +62,7 @@ def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
     return Exit.EXPECTED if sure and found and known else Exit.UNKNOWN
 
 
-class Reading:
+class ReadingProgress:
     """How far the reading is, as one line of a terminal that is written over and over."""
 
     def __init__(self, output: Output) -> None:

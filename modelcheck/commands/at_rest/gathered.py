@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.damage import UnreadableError
 from broker_files.directories import LogDirectory, is_in_use, is_log_directory, read_directory
 from broker_files.metadata_log import MetadataLog, read_metadata
 from broker_files.metadata_records import PartitionCreated
 from broker_files.partition_log import PartitionLog, read_log
-from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.source import Source
@@ -35,13 +35,13 @@ class Directory:
 
 
 @frozen
-class Gathered:
+class ClusterFiles:
     """All that was given, read."""
 
     directories: tuple[Directory, ...]
     metadata: MetadataLog | None
     metadata_of: int | None
-    partitions: tuple[Partition, ...]
+    partitions: tuple[PartitionFiles, ...]
     problems: tuple[str, ...]
 
     @property
@@ -64,7 +64,7 @@ class Gathered:
         return bool(self.controllers & {each.node for each in self.directories})
 
 
-def gather(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> Gathered:
+def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> ClusterFiles:
     """Read directories, given as a path or as NODE=PATH; see `SpecError` for what is refused.
 
     A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
@@ -75,8 +75,8 @@ def gather(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -
     metadata, of = _metadata(directories, problems)
     states = metadata.image.by_place() if metadata else {}
     places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
-    known = Gathered(directories, metadata, of, (), ())
-    partitions: list[Partition] = []
+    known = ClusterFiles(directories, metadata, of, (), ())
+    partitions: list[PartitionFiles] = []
     try:
         for place in places:
             reading = _Reading(every, report, problems)
@@ -84,7 +84,7 @@ def gather(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -
     except KeyboardInterrupt:
         left = len(places) - len(partitions)
         problems.append(f"Interrupted: {left:,} of {len(places):,} partitions were not looked at.")
-    return Gathered(directories, metadata, of, tuple(partitions), tuple(problems))
+    return ClusterFiles(directories, metadata, of, tuple(partitions), tuple(problems))
 
 
 # ------------------------------------------------------------------ directories
@@ -147,7 +147,7 @@ def _refuse_mixed(found: Iterable[Directory]) -> None:
 
 
 def _refuse_twice(found: Iterable[Directory]) -> None:
-    seen: dict[tuple[int, Place], Path] = {}
+    seen: dict[tuple[int, TopicPartition], Path] = {}
     paths: dict[Path, int] = {}
     for each in found:
         resolved = each.read.path.resolve()
@@ -202,12 +202,14 @@ class _Reading:
     problems: list[str]
 
 
-def _partition(known: Gathered, place: Place, state: PartitionCreated | None, reading: _Reading) -> Partition:
+def _partition(
+    known: ClusterFiles, place: TopicPartition, state: PartitionCreated | None, reading: _Reading
+) -> PartitionFiles:
     """A partition with its replicas; a broker that the metadata gives none has none, whatever it has."""
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
     image = known.metadata.image if known.metadata else None
-    return Partition(
+    return PartitionFiles(
         place,
         state,
         {each.node: each for each in found if each is not None},
@@ -217,8 +219,8 @@ def _partition(known: Gathered, place: Place, state: PartitionCreated | None, re
 
 
 def _replica(
-    known: Gathered, node: int, place: Place, state: PartitionCreated | None, reading: _Reading
-) -> Replica | None:
+    known: ClusterFiles, node: int, place: TopicPartition, state: PartitionCreated | None, reading: _Reading
+) -> ReplicaLog | None:
     """A node's replica; an empty one where the metadata says it has one and no folder does."""
     theirs = [each.read for each in known.directories if each.node == node]
     clean = all(read.clean for read in theirs)
@@ -247,11 +249,11 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        return Replica(node, log, mark, clean)
+        return ReplicaLog(node, log, mark, clean)
     if state is None or not theirs:
         return None
     nothing = PartitionLog(theirs[0].path / str(place), 0, 0, (), 0, 0)
-    return Replica(node, nothing, mark, clean, absent=True)
+    return ReplicaLog(node, nothing, mark, clean, absent=True)
 
 
 def _consequence(log: PartitionLog) -> str:

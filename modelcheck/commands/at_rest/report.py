@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.commands.at_rest.aftermath import Outcome
-from modelcheck.commands.at_rest.gathered import Gathered
-from modelcheck.commands.at_rest.partitions import Partition
+from modelcheck.commands.at_rest.aftermath import Aftermath
+from modelcheck.commands.at_rest.gathered import ClusterFiles
+from modelcheck.commands.at_rest.partitions import PartitionFiles
 from modelcheck.commands.at_rest.starting import Judged
 from modelcheck.commands.at_rest.text import answer, basis, listed, reasons, what_to_do
 
@@ -15,7 +15,7 @@ SHOWN = 20  # partitions with a table of their own, where not all are asked for
 
 
 def lines(
-    gathered: Gathered, found: Sequence[Judged], order: Sequence[int], width: int, *, every: bool
+    gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int], width: int, *, every: bool
 ) -> Iterator[Line]:
     """The whole report, worst partition first; those that are fine in one line at the end."""
     for text in answer(found, order):
@@ -73,7 +73,7 @@ def _table(each: Judged, width: int) -> Iterator[Line]:
         yield from wrapped(line("    ", Piece("• ", Role.DIM)), text, width)
 
 
-def _state(partition: Partition) -> str:
+def _state(partition: PartitionFiles) -> str:
     state = partition.state
     if state is None:
         return "not in the metadata"
@@ -84,7 +84,7 @@ def _state(partition: Partition) -> str:
     return "; ".join([*parts, f"{leader} leads in epoch {state.leader_epoch}"])
 
 
-def _cells(outcome: Outcome, partition: Partition) -> tuple[str, ...]:
+def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
     replica = partition.replicas[outcome.leader]
     ends = "no folder" if replica.absent else f"{outcome.end:,}"
     cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "nobody"
@@ -101,7 +101,7 @@ def _row(cells: Sequence[str], sizes: Sequence[int]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _role(outcome: Outcome) -> Role:
+def _role(outcome: Aftermath) -> Role:
     if outcome.committed:
         return Role.BAD
     return Role.UNSURE if outcome.lost else Role.PLAIN

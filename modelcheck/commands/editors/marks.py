@@ -7,7 +7,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.syntax as s
-from modelcheck.commands.editors.running import Answered, Failed, State, Waits
+from modelcheck.commands.editors.running import CheckAnswer, Failed, State, Waits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import plural, wished
 from spec.elaboration.checks import expectation
@@ -20,7 +20,7 @@ States = Mapping[str, State | None]
 
 
 @frozen
-class Mark:
+class TextMark:
     """A sign behind a place of the text, what it says, and whether it is a warning."""
 
     span: Span
@@ -43,7 +43,7 @@ def verdict(state: State) -> str:
             return "running …"
         case Failed(why):
             return f"? {why.splitlines()[0]}"
-        case Answered(exit_, _, data):
+        case CheckAnswer(exit_, _, data):
             stats = data["stats"]
             seconds = stats["seconds"] + stats.get("ready", 0)
             texts = [
@@ -56,12 +56,12 @@ def verdict(state: State) -> str:
             assert_never(state)
 
 
-def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[Mark]:
+def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[TextMark]:
     """A mark behind every expectation of the checks that were answered, and behind their properties."""
     by_property: dict[str, list[tuple[str, str, str]]] = {}
     for item in tree.items:
         state = states.get(item.name.text) if isinstance(item, s.CheckDecl) else None
-        if not isinstance(item, s.CheckDecl) or not isinstance(state, Answered):
+        if not isinstance(item, s.CheckDecl) or not isinstance(state, CheckAnswer):
             continue
         for span, wish in _expectations(item).items():
             yield _of_expectation(span, wish, state)
@@ -79,14 +79,14 @@ def _expectations(check: s.CheckDecl) -> dict[Span, ir.Expect]:
     return {item.span: expectation(item) for clause in clauses for item in clause.items}
 
 
-def _of_expectation(span: Span, wish: ir.Expect, answer: Answered) -> Mark:
+def _of_expectation(span: Span, wish: ir.Expect, answer: CheckAnswer) -> TextMark:
     found = next((m["found"] for m in answer.data["mismatches"] if m["expected"] == wished(wish)), None)
     if found is None:
-        return Mark(span, SIGNS[Exit.EXPECTED], "as expected")
+        return TextMark(span, SIGNS[Exit.EXPECTED], "as expected")
     if found.startswith("unknown") or "did not come to an end" in found:
-        return Mark(span, SIGNS[Exit.UNKNOWN], found)
+        return TextMark(span, SIGNS[Exit.UNKNOWN], found)
     says = f"expected: {wished(wish)}; found: {found}"
-    return Mark(span, SIGNS[Exit.VIOLATED], says, is_wrong=True)
+    return TextMark(span, SIGNS[Exit.VIOLATED], says, is_wrong=True)
 
 
 def _sign(result: Mapping[str, str | bool | None]) -> str:
@@ -97,12 +97,12 @@ def _sign(result: Mapping[str, str | bool | None]) -> str:
     return SIGNS[Exit.EXPECTED if is_right else Exit.VIOLATED]
 
 
-def _of_property(span: Span, answers: list[tuple[str, str, str]]) -> Mark:
+def _of_property(span: Span, answers: list[tuple[str, str, str]]) -> TextMark:
     """The worst of the answers to a property, and all of them."""
     found = {sign for sign, _, _ in answers}
     by_weight = (SIGNS[Exit.VIOLATED], SIGNS[Exit.UNKNOWN], SIGNS[Exit.EXPECTED])
     worst = next(sign for sign in by_weight if sign in found)
-    return Mark(span, worst, "\n".join(f"{check}: {words}" for _, check, words in answers))
+    return TextMark(span, worst, "\n".join(f"{check}: {words}" for _, check, words in answers))
 
 
 def _properties(tree: s.Protocol | s.GoesOn) -> Iterator[s.PropertyDecl]:

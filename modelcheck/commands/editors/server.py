@@ -23,16 +23,16 @@ from pygls.uris import from_fs_path, to_fs_path
 import modelcheck.commands.editors.lsp_data as lsp_data
 import spec.syntax as s
 from modelcheck.commands.editors.buffers import Buffer, Buffers, is_shipped, model_files, path_of_name
-from modelcheck.commands.editors.marks import Mark, expects, marks, verdict
-from modelcheck.commands.editors.running import Answered, Failed, Runs, Waits, in_background
+from modelcheck.commands.editors.marks import TextMark, expects, marks, verdict
+from modelcheck.commands.editors.running import CheckAnswer, CheckRuns, Failed, Waits, in_background
 from modelcheck.contract.version import version
 from spec.diagnostics import SpecError
 from spec.editing.completion import complete
 from spec.editing.described import described
-from spec.editing.outline import Entry, outline
+from spec.editing.outline import OutlineEntry, outline
 from spec.editing.positions import Lines, Unit
 from spec.editing.remedies import remedies
-from spec.editing.renaming import Refused, places, rename, renameable
+from spec.editing.renaming import NotRenameable, places, rename, renameable
 from spec.editing.understood import Understood
 from spec.format import format_text
 from spec.imports import goes_on
@@ -114,9 +114,9 @@ class _Desk:
     def __init__(self, server: LanguageServer, background: str, seconds: float, memory: int | None) -> None:
         self._server, self._background = server, background
         self._buffers = Buffers(Unit.UTF16, to_fs_path)
-        self._runs = Runs(seconds, memory, self._found)
+        self._runs = CheckRuns(seconds, memory, self._found)
         self._looks: dict[str, asyncio.Task[None]] = {}
-        self._outlines: dict[str, tuple[str, tuple[Entry, ...]]] = {}
+        self._outlines: dict[str, tuple[str, tuple[OutlineEntry, ...]]] = {}
 
     # -------------------------------------------------------------- texts
 
@@ -308,7 +308,7 @@ class _Desk:
                         found.append(lsp.WorkspaceSymbol(location, each.name, kind, container_name=within))
         return found[:MOST_SYMBOLS]
 
-    def _outline(self, name: str) -> tuple[Entry, ...]:
+    def _outline(self, name: str) -> tuple[OutlineEntry, ...]:
         """The declarations of a file, kept until its text is another."""
         text = self._buffers.read(name)
         kept = self._outlines.get(name)
@@ -325,7 +325,7 @@ class _Desk:
         buffer, offset = at
         known = self._buffers.known(buffer, whole=True)
         found = renameable(known, buffer.names(known), offset)
-        if isinstance(found, Refused):
+        if isinstance(found, NotRenameable):
             raise JsonRpcInvalidParams(found.why)
         return lsp_data.range_of(buffer.lines, found)
 
@@ -343,7 +343,7 @@ class _Desk:
             self._buffers.read,
             is_ours=lambda file: not is_shipped(file),
         )
-        if isinstance(found, Refused):
+        if isinstance(found, NotRenameable):
             raise JsonRpcInvalidParams(found.why)
         changes = {}
         for file, spans in found.places.items():
@@ -404,14 +404,14 @@ class _Desk:
                 case None:
                     title = f"run · expects: {expects(check)}"
                     yield check, lsp.Command(title, "modelcheck.run", arguments=arguments)
-                case Answered() | Failed():
+                case CheckAnswer() | Failed():
                     title = f"{verdict(state)} · expects: {expects(check)} · run again"
                     yield check, lsp.Command(title, "modelcheck.run", arguments=arguments)
-            if isinstance(state, Answered):
+            if isinstance(state, CheckAnswer):
                 yield check, lsp.Command("story", "modelcheck.story", arguments=arguments)
                 yield check, lsp.Command("page", "modelcheck.page", arguments=arguments)
 
-    def _marks(self, buffer: Buffer) -> list[Mark]:
+    def _marks(self, buffer: Buffer) -> list[TextMark]:
         tree = buffer.tree()
         if tree is None:
             return []
@@ -449,12 +449,12 @@ class _Desk:
         if buffer is None:
             return None
         state = self._runs.state(uri, check)
-        if not isinstance(state, Answered):
+        if not isinstance(state, CheckAnswer):
             with contextlib.suppress(asyncio.CancelledError):  # the text has changed
                 await asyncio.shield(self._runs.start(uri, self._buffers.known(buffer), check))
             state = self._runs.state(uri, check)
         match state:
-            case Answered(_, says):
+            case CheckAnswer(_, says):
                 return says
             case Failed(why):
                 return why
@@ -472,7 +472,7 @@ def _checks(tree: s.Protocol | s.GoesOn | None) -> dict[str, s.CheckDecl]:
     return {item.name.text: item for item in items if isinstance(item, s.CheckDecl)}
 
 
-def _every(entries: tuple[Entry, ...], within: str) -> Iterator[tuple[Entry, str]]:
+def _every(entries: tuple[OutlineEntry, ...], within: str) -> Iterator[tuple[OutlineEntry, str]]:
     for each in entries:
         yield each, within
         yield from _every(each.parts, each.name)

@@ -19,8 +19,8 @@ from counterexamples.trace import BadState, Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Reporter, Silent, Stopped
 from modelcheck.contract.result import MOST_WAYS, Distinct, End, Outcome, Result, Violated
+from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.distinct.shape import Shape
-from modelcheck.diagnosis.needed import needed
 from modelcheck.processes.memory import careful
 from modelcheck.processes.watch import watched
 from modelcheck.search.claims import Claims, Discovery, Place
@@ -212,7 +212,7 @@ class _Ways(Search):
         shape = Shape(run, self._sorts)
         if not self._is_new(shape):
             return
-        _, least = needed(run, self.mind)
+        _, least = causal_core(run, self.mind)
         if least.steps != run.steps:
             shape = Shape(least, self._sorts)
             if not self._is_new(shape):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
-from counterexamples.play.described import Types
+from counterexamples.play.described import PageTypes
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.context import CURSOR, Context, context
 from modelcheck.explicit.codegen.expressions import Expressions
@@ -84,7 +84,7 @@ class WebKernel:
         return self.layout.pack(state)
 
 
-def web_kernel(task: Task, types: Types) -> WebKernel:
+def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     """The kernel of a task for WebAssembly, that searches and tells of single steps.
 
     It knows all properties of the model but for those of fair runs.  Costs as much as well
@@ -154,7 +154,7 @@ def _field(field: Field) -> Json:
     return {"name": field.name, "at": field.offset, "as": _packing(field.packing)}
 
 
-def _shape(shape: RecordShape, types: Types) -> Json:
+def _shape(shape: RecordShape, types: PageTypes) -> Json:
     def values(given: Sequence[RecordValue]) -> Json:
         return [
             {"name": v.name, "type": types.number(v.type), "words": v.words, "as": _packing(v.packing)}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.symbolic.finite.facts import Fact
-from modelcheck.symbolic.finite.orbits import Cube, Orbits
+from modelcheck.symbolic.finite.facts import StateFact
+from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.solver import Answer, OneStep
@@ -39,8 +39,8 @@ class Frames:
     def __init__(
         self,
         system: System,
-        facts: Sequence[Fact],
-        orbits: Orbits,
+        facts: Sequence[StateFact],
+        orbits: CubeOrbits,
         memory: int | None,
         seconds: Callable[[], float | None],
     ) -> None:

@@ -23,7 +23,7 @@ from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, sear
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotInductive, Teller
-from modelcheck.symbolic.finite.orbits import Cube, Orbits
+from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.replayed import replayed, state_of
@@ -83,7 +83,7 @@ class _Search:
         self._clock = Clock(task, wish.seconds)
         self._reported = monotonic()
         self._facts = facts(task.model, task.scope, system.machine)
-        self._orbits = Orbits(task.model, task.scope, self._facts)
+        self._orbits = CubeOrbits(task.model, task.scope, self._facts)
         self._frames = self._no_frames()
         self._clock.ready()
         self._open = [ERROR, *(prop.name for prop in task.properties)]

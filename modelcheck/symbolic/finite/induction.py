@@ -13,7 +13,7 @@ from typing import ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Found as RunFound
 from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
@@ -91,7 +91,7 @@ class _Induction:
         self._proved: dict[str, int] = {}  # by how many steps
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
-        self._cells: dict[tuple[str, str | None], Cell] = {}
+        self._cells: dict[tuple[str, str | None], ObligationCell] = {}
         self._questions = 0
         self._clock.ready()
 
@@ -150,20 +150,20 @@ class _Induction:
                 formula = self._base.at(self._system.bad(name), self._base.depth)
                 found = name not in self._proved and self._asks(self._base, formula)
             except Over:
-                self._base_cell(name, started, Kept.UNKNOWN)
+                self._base_cell(name, started, ObligationStatus.UNKNOWN)
                 raise
             if not found:
                 self._base.refute(formula)
-                self._base_cell(name, started, Kept.PROVED)
+                self._base_cell(name, started, ObligationStatus.PROVED)
                 continue
             self._show(name)
             if self._error is not None:
                 return
 
-    def _base_cell(self, name: str, started: float, kept: Kept) -> None:
+    def _base_cell(self, name: str, started: float, kept: ObligationStatus) -> None:
         before = self._cells.get((name, None))
         seconds = monotonic() - started + (before.seconds if before else 0.0)
-        self._cells[name, None] = Cell(name or NO_ERROR, None, kept, seconds)
+        self._cells[name, None] = ObligationCell(name or NO_ERROR, None, kept, seconds)
 
     def _show(self, name: str) -> None:
         """Take the run that was found for what it shows."""
@@ -202,17 +202,21 @@ class _Induction:
             runs, formulas = self._question((name, action), left)
             try:
                 found = self._asks(runs, *formulas)
-                why, known = "", Kept.FAILED if found else Kept.PROVED
+                why, known = "", ObligationStatus.FAILED if found else ObligationStatus.PROVED
             except Over as over:
                 if over.end is not End.SECONDS or self._clock.is_late:
                     raise
-                why, known = f"the solver gave up after {self._wish.seconds:g} s", Kept.UNKNOWN
+                why, known = f"the solver gave up after {self._wish.seconds:g} s", ObligationStatus.UNKNOWN
             trace = None
-            if known is Kept.FAILED and self._steps == self._wish.depth and name not in self._goals:
+            if (
+                known is ObligationStatus.FAILED
+                and self._steps == self._wish.depth
+                and name not in self._goals
+            ):
                 trace = self._smallest((name, action), runs, formulas)
-            cell = Cell(name or NO_ERROR, action, known, monotonic() - started, why, trace)
+            cell = ObligationCell(name or NO_ERROR, action, known, monotonic() - started, why, trace)
             self._cells[name, action] = cell
-            kept = kept and known is Kept.PROVED
+            kept = kept and known is ObligationStatus.PROVED
         return kept
 
     def _actions(self, name: str) -> Iterable[str]:
@@ -336,9 +340,9 @@ class _Induction:
             steps = count(self._base.depth, "step")
             return f"not reached in runs of up to {steps}, and not proved that it never is"
         cells = [cell for (claim, _), cell in self._cells.items() if claim == name]
-        failed = [cell for cell in cells if cell.kept is Kept.FAILED]
+        failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
         over = "" if self._steps == 1 else f"by induction over {count(self._steps, 'step')}, "
         if failed:
             return f"not inductive: {over}{failed[0].place} it need not be true any more"
-        lost = next(cell for cell in cells if cell.kept is Kept.UNKNOWN)
+        lost = next(cell for cell in cells if cell.kept is ObligationStatus.UNKNOWN)
         return f"not proved {lost.place}: {lost.why}"

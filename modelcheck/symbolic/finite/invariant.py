@@ -12,7 +12,7 @@ import spec.types as t
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.symbolic.finite.facts import Fact
+from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
@@ -41,7 +41,7 @@ class Clauses:
     """Groups of cubes that no state of any run is in, each group one cube under all names."""
 
     def __init__(
-        self, system: System, facts: Sequence[Fact], groups: Sequence[Sequence[Cube]], seconds: Seconds
+        self, system: System, facts: Sequence[StateFact], groups: Sequence[Sequence[Cube]], seconds: Seconds
     ) -> None:
         self._system, self._facts, self.groups, self._seconds = system, facts, groups, seconds
 
@@ -148,7 +148,7 @@ class Teller:
 
     model: ir.Model
     scope: ir.Scope
-    facts: Sequence[Fact]
+    facts: Sequence[StateFact]
     flats: Sequence[str]  # names of the plain variables
 
     def lemma(self, number: int, cube: Cube) -> str:

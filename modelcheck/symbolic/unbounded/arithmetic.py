@@ -12,7 +12,7 @@ solver answers for all n at once.
 
 from __future__ import annotations
 
-from modelcheck.symbolic.process import Answer, Program, ask
+from modelcheck.symbolic.process import ProcessAnswer, Program, ask
 from spec.frozen import frozen
 
 SECONDS = 10.0
@@ -38,7 +38,7 @@ class Law:
         asked = [f"(assert {self.given})", f"(assert (not {self.then}))", "(check-sat)"]
         return "\n".join(["(set-logic LIA)", *names, *asked]) + "\n"
 
-    def proved(self, program: Program, seconds: float = SECONDS) -> Answer:
+    def proved(self, program: Program, seconds: float = SECONDS) -> ProcessAnswer:
         """`UNSAT` when it is true for all numbers."""
         return ask(program, self.text(), seconds=seconds).answer
 

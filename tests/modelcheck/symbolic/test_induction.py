@@ -11,7 +11,7 @@ from counterexamples.trace import BadState, BadStep
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Task
-from modelcheck.contract.proof import Kept
+from modelcheck.contract.proof import ObligationStatus
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
@@ -64,7 +64,7 @@ check it { }
 def test_what_is_no_inductive_claim_is_unknown_with_the_step_that_shows_it() -> None:
     found = induct(JUMPS)
     assert found.proof is not None
-    (cell,) = [cell for cell in found.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in found.proof.dropped if cell.kept is ObligationStatus.FAILED]
 
     assert (cell.claim, cell.action) == ("low", "over")
     assert cell.shown is not None
@@ -132,7 +132,7 @@ check it { only grows }
 
     stuck = induct(text.replace("n < 9", "n < 4 or n == 7"))
     assert stuck.proof is not None
-    (cell,) = [cell for cell in stuck.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in stuck.proof.dropped if cell.kept is ObligationStatus.FAILED]
     assert cell.shown is not None
     assert cell.shown.ending == BadStep()
 
@@ -195,7 +195,7 @@ check it { scope Node = 4, Len = 3 }
 """
     found = induct(text.replace("size(n.log) >= 1", "size(n.log) >= 1 and at(n.log, 0) == false"))
     assert found.proof is not None
-    (cell,) = [cell for cell in found.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in found.proof.dropped if cell.kept is ObligationStatus.FAILED]
     assert cell.shown is not None
     logs, _ = cell.shown.states[0]
 
