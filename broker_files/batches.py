@@ -54,7 +54,7 @@ OnRead = Callable[[int], None]
 
 
 def silent(_done: int) -> None:
-    """Tell nobody how many bytes were read."""
+    """Ignore how many bytes were read."""
 
 
 def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent) -> Iterator[Batch | Damage]:

@@ -21,7 +21,7 @@ class Became:
 class Spliced:
     """A sequence lost entries at its ends and got new ones behind.
 
-    It lost `dropped` entries at its front, was `cut` to so many of the rest
+    It lost `dropped` entries at its front, was `cut` to some of the rest
     (None: not cut), and then got `added`.
     """
 

@@ -70,7 +70,7 @@ class CoreStep:
     """A step that the violation needs: its number from 1, its name, and what becomes of the run without it.
 
     `without` goes on from "without it": "step 3 is not possible: guard … is
-    false", "nothing is wrong at the end"; empty when nobody looked.
+    false", "nothing is wrong at the end"; empty when it was not examined.
     """
 
     number: int
@@ -130,7 +130,7 @@ class NoReturn:
     `goal` is what is waited for, where what is wrong is that it does not come;
     `is_put_off`: it never does although `way_out` from the end leads to it;
     `is_due`: `state` is where it began to be waited for.
-    `beyond` are limits of the scope behind which nobody looked, `states` how many
+    `beyond` are limits of the scope beyond which nothing was searched, `states` how many
     states were looked at.
     """
 
@@ -256,7 +256,7 @@ class Explanation:
 
     `summary` is two whole sentences; `claim` is what the property says, or its
     name.  `no_return` is None where nothing is wrong, as in an example, `trap` where it ends in none, or
-    nobody looked.
+    it was not examined.
     """
 
     summary: tuple[str, ...]
@@ -310,7 +310,7 @@ def lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _steps(core: Core, width: int) -> Iterator[Line]:
-    """Each step of the core, and what becomes of the run without it, where somebody looked."""
+    """Each step of the core, and what becomes of the run without it, where that was examined."""
     steps = [step for step in core.steps if step.without]
     digits = len(str(core.of))
     column = min(max((len(step.name) for step in steps), default=0), width // 3)

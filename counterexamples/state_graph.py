@@ -23,7 +23,7 @@ from spec.semantics import Machine, State, Step
 from spec.values import show
 
 LONG = 60  # characters of a value that are drawn
-MANY = 8  # lines of a state that are drawn, where nobody has chosen parts
+MANY = 8  # lines of a state that are drawn, where no parts are chosen
 
 
 @frozen

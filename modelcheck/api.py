@@ -27,7 +27,7 @@ MOST_REORDERED = 200  # steps of a run; it takes up to one exchange for each pai
 
 
 @dataclass
-class Unsupported(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Unsupported(Exception):  # noqa: N818 - an answer to the user, not a bug
     """The engine cannot do what the check asks; nothing was run."""
 
     engine: str
@@ -39,7 +39,7 @@ class Unsupported(Exception):  # noqa: N818 - an answer to the user, no failure 
 
 
 @dataclass
-class Unmet(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Unmet(Exception):  # noqa: N818 - an answer to the user, not a bug
     """The configuration or the sizes break assumptions of the model; nothing was run."""
 
     model: Model
@@ -76,7 +76,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     less memory, and is repeated where there is a run to show.  `family` tells of
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  With `beside_after` and no engine given, a
-    second one starts beside it after so many seconds (see NOTE(portfolio)).  Stops with a
+    second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a
     partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
     `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when

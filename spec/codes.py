@@ -35,7 +35,7 @@ def _paragraphs(body: str) -> str:
 
 
 def find(typed: str) -> CodeEntry | None:
-    """The code that somebody typed, in capitals or not, in brackets or not; None where there is none."""
+    """The code that was typed, in capitals or not, in brackets or not; None where there is none."""
     return CODES.get(typed.upper().strip("[]"))
 
 

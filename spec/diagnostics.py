@@ -1,7 +1,7 @@
 """What is wrong with an input, as data; rendering it; the batch that is raised.
 
 A diagnostic never prints itself and is never raised alone: passes collect
-them, and whoever asked for the result raises all of them at once as a
+them, and the caller raises all of them at once as a
 `SpecError`.  The registry of codes is `spec/codes.md`.
 """
 

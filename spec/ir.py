@@ -532,7 +532,7 @@ class Budget:
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """The kinds of faults of which there may be some, but only so many."""
+        """The kinds of faults that are allowed and bounded."""
         return {name: most for name, most in (self.kinds or {}).items() if most}
 
 

@@ -124,7 +124,7 @@ class PageRun:
         return None if found is None or len(found.core.steps) == found.core.of else found.core.numbers
 
     def without(self, number: int) -> str:
-        """What becomes of the run without a step; empty when nobody looked."""
+        """What becomes of the run without a step; empty when it was not examined."""
         found = self.item.explanation
         steps = () if found is None else found.core.steps
         return next((step.without for step in steps if step.number == number), "")

@@ -47,7 +47,9 @@ class Arrows:
                 yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), ArrowKind.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
         if any(self._cast.is_decided(self._index(c), c.path.rpartition(".")[2]) for c in decided):
-            is_sent = any(c.place.variable.network is not None for c in decided)  # so nobody knows of it yet
+            is_sent = any(
+                c.place.variable.network is not None for c in decided
+            )  # so it is not known to others yet
             for name in actors[:1]:
                 yield Arrow(CONTROLLER, CONTROLLER if is_sent else name, step.action, ArrowKind.DECISION)
         yield from self._answers(actors, found, new)

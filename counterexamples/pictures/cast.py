@@ -134,7 +134,7 @@ class Cast:
         )
 
     def is_decided(self, index: int, field: str) -> bool:
-        """Whether a variable, or a field of it, is the leader, epoch or membership: nobody's own."""
+        """Whether a variable, or a field of it, is the leader, epoch or membership, which no process owns."""
         parts = [part for role, part in self.roles.whole.items() if role in DECIDED]
         return any(part.variable == index and (not part.path or part.name == field) for part in parts)
 

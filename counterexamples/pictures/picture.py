@@ -1,4 +1,4 @@
-"""A picture as data, before anybody draws it: lanes, arrows, logs as boxes, what was lost.
+"""A picture as data, before it is drawn: lanes, arrows, logs as boxes, what was lost.
 
 Every format (SVG, Mermaid, PlantUML, a storyboard, text) draws the same picture; `depict` makes it.
 """

@@ -13,7 +13,7 @@ SCALE = 2  # dots for each unit of the picture, so that it can be printed
 PATIENCE = 60  # seconds
 
 
-class NoRenderer(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NoRenderer(Exception):  # noqa: N818 - an answer to the user, not a bug
     """No program that draws SVG is installed."""
 
     def __str__(self) -> str:

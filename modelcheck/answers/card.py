@@ -156,7 +156,7 @@ def _asked(outcome: Outcome, budget: Budget) -> str:
 
 
 def _layers(layers: tuple[Layer, ...]) -> list[str]:
-    """How many states can be reached with so many faults, or fewer."""
+    """How many states each number of faults reaches, or fewer faults."""
     parts = [f"{'≤ ' if layer.faults else ''}{layer.faults}: {layer.states:,}" for layer in layers]
     half = MOST_LAYERS // 2
     return parts if len(parts) <= MOST_LAYERS else [*parts[:half], "…", *parts[-half:]]

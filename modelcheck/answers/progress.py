@@ -102,7 +102,7 @@ class ProgressLine:
             self._stream.flush()
 
     def _say(self, words: str) -> None:
-        """A line that stays, where somebody watches."""
+        """A line that stays, on a terminal."""
         if self._is_terminal:
             self.clear()
             self._stream.write(f"{self._plain(words)}\n")

@@ -183,7 +183,7 @@ class Answering:
 
 
 def shared_out(limits: Limits, searches: int) -> Limits:
-    """The limits of each of so many searches, as many at a time as there are cores, in the free memory."""
+    """The limits of each of several searches, as many at a time as there are cores, in the free memory."""
     free = available()
     if limits.memory is not None or free is None:
         return limits

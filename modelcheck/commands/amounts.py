@@ -52,7 +52,7 @@ def _scaled(text: str, units: dict[str, float], what: str) -> float:
 
 
 def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> None:
-    """`--max-states`, `--max-time` and `--max-memory` of each search; so many `states` where nobody says."""
+    """`--max-states`, `--max-time` and `--max-memory` of each search; `states` is the default."""
     add = parser.add_argument
     most = "" if states is None else f" ({states:,})"
     add(
@@ -60,7 +60,7 @@ def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> No
         type=count,
         default=states,
         metavar="N",
-        help=f"give up each search beyond so many states{most}",
+        help=f"give up each search after N states{most}",
     )
     add("--max-time", type=seconds, metavar="T", help="give up each search after so long")
     add("--max-memory", type=bytes_, metavar="M", help="give up each search beyond so much memory")

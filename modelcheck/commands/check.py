@@ -204,7 +204,7 @@ def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagr
         output.tell(f"  {clash}")
     path = save_reproducer(model, check, found)
     output.tell(
-        f"modelcheck: this is a bug of ours, and neither answer is to be trusted; {path} has all it takes"
+        f"modelcheck: this is a bug in modelcheck: trust neither answer; {path} has all it takes"
         f" to see it again (the model too): please report it with that file. Meanwhile, --engine {first}"
         f" and --engine {second} each give the answer of one."
     )

@@ -57,7 +57,7 @@ def tell_runs(
             if each.trace is trace:
                 output.lines(shrunk_lines(each, output.width))
                 output.write("\n")
-        with watched(args.max_time, None, output.give_up):  # not while somebody reads what is written
+        with watched(args.max_time, None, output.give_up):  # not while the output is read
             shown = [*story(trace, width=output.width, bounds_shown=not shrunk)]
         output.lines(shown)
         with watched(args.max_time, None, output.give_up):

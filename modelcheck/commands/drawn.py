@@ -34,7 +34,7 @@ def draw(
     is_explained: bool,
     seconds: float | None = None,
 ) -> None:
-    """Write the files, named by model, check, property and format; each is drawn within so many seconds."""
+    """Write the files, named by model, check, property and format; each is drawn within some seconds."""
     found = tuple(traces)
     if not found:
         output.tell("modelcheck: there is no run to draw")

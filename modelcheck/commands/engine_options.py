@@ -109,7 +109,7 @@ OPTIONS = {
         {
             "type": amounts.count,
             "metavar": "N",
-            "help": "with --engine spark: cut the states into so many parts (two for each core)",
+            "help": "with --engine spark: split the states into N shards (two for each core)",
         },
     ),
     "--run-dir": EngineOption(
@@ -144,7 +144,7 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
     either = group.add_mutually_exclusive_group()
     either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
     either.add_argument(
-        "--simulate", type=amounts.count, metavar="N", help="take so many random runs instead of searching"
+        "--simulate", type=amounts.count, metavar="N", help="take N random runs instead of searching"
     )
     either.add_argument(
         "--estimate",

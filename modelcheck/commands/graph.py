@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--distance",
         type=_number,
         metavar="N",
-        help="only what is up to so many steps away from the run (with --around: 1)",
+        help="only what is up to N steps away from the run (with --around: 1)",
     )
     what.add_argument(
         "--max-states", type=_number, default=MOST, metavar="N", help=f"refuse to draw more ({MOST:,})"

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _shrunk(trace: Trace, args: argparse.Namespace, output: Output) -> Shrunk:
-    """The small trace, with a line of progress where somebody watches."""
+    """The small trace, with a line of progress on a terminal."""
     columns = shutil.get_terminal_size().columns
     progress = ProgressLine(output.err, f"{trace.model.name} · shrinking", columns=columns)
     try:

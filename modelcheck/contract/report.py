@@ -24,7 +24,7 @@ class Progress:
 
 @frozen
 class LayerDone:
-    """Everything with so many faults has been searched."""
+    """A layer has been searched: all states with its number of faults."""
 
     layer: Layer
 

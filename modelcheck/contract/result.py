@@ -180,7 +180,7 @@ class Findings:
     With `symmetry`, states that differ by a renaming of members of those sorts
     were counted as one.  With `sample`, only random runs were looked at, and
     their states are counted as often as they were met.  With `depth`, a solver
-    looked at the runs of up to so many steps, and no states were counted.  With
+    looked at the runs of up to `depth` steps, and no states were counted.  With
     `proof`, no runs were looked at: it is what was proved of every scope.
     `beside` is what another engine did at the same time.
     """
@@ -246,7 +246,7 @@ class Outcome:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether somebody ended the search, or that for distinct ways."""
+        """Whether the user ended the search, or that for distinct ways."""
         ends = [self.findings.end.value, *(each.unfinished for each in self.distinct)]
         return End.INTERRUPTED.value in ends
 

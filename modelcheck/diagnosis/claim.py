@@ -1,4 +1,4 @@
-"""What a run shows of a property, where nobody has said that it shows anything."""
+"""What a run shows of a property, where the run itself does not say."""
 
 from __future__ import annotations
 

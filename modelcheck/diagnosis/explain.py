@@ -71,6 +71,6 @@ class _Patience:
             raise Exhausted
 
     def may_look(self, states: int) -> bool:
-        """Whether more than so many states may be looked at."""
+        """Whether more states than these may be examined."""
         is_many = self.limits.states is not None and states >= self.limits.states
         return not is_many and (self._until is None or monotonic() < self._until)

@@ -41,7 +41,7 @@ SECOND = "bmc"
 DEEP = 1000  # steps: further than the second ever comes
 MEMORY = 2_000_000_000  # bytes that the second may have, and no more than a share of the limit
 SHARE = 0.1
-LOOK = 0.2  # seconds between two looks at what the second has found, where nobody else searches
+LOOK = 0.2  # seconds between two looks at what the second has found, where no other search runs
 GAVE_UP = {End.STATES, End.MEMORY}
 
 Cost = tuple[int, int]  # of a run: faults, then steps
@@ -49,7 +49,7 @@ Cost = tuple[int, int]  # of a run: faults, then steps
 
 @dataclass
 class Disagreement(Exception):  # noqa: N818 - shown in words of its own
-    """The two engines contradict each other, so one of them is wrong: a bug of ours."""
+    """The two engines contradict each other, so one of them is wrong: a bug in modelcheck."""
 
     engines: tuple[str, str]
     clashes: tuple[str, ...]
@@ -260,7 +260,7 @@ def _cost_of(verdict: Verdict) -> Cost | None:
 
 
 def _is_unshown(verdict: Verdict) -> bool:
-    """Whether a run decides it that nobody can show."""
+    """Whether a run decides it that cannot be shown."""
     return isinstance(verdict, Violated | Holds) and verdict.unshown is not None
 
 

@@ -19,7 +19,7 @@ from modelcheck.engines.registry import engine
 from modelcheck.processes.children import Child, started
 from spec.frozen import frozen
 
-EAGER = 60.0  # seconds for which it has as much of the cores as anybody; most short runs are found by then
+EAGER = 60.0  # seconds for which it has its full share of the cores; most short runs are found by then
 NICE = 10  # how much less it asks for from then on
 LIBRARIES = 1_000_000_000  # bytes of addresses, hardly of memory, that a process has before it begins
 KILLED = "its process was killed, perhaps for want of memory"
@@ -41,7 +41,7 @@ class NoTask:
 
 @frozen
 class Broke:
-    """The engine ended in an exception, which is a bug of ours."""
+    """The engine ended in an exception, which is a bug in modelcheck."""
 
     problem: str
 
@@ -55,7 +55,7 @@ class SecondEngine:
     def __init__(self, order: Order) -> None:
         self.order = order
         self.runs: dict[str, Trace] = {}  # by the property that each decides
-        self.depth = -1  # of everything else no run of so many steps decides anything
+        self.depth = -1  # of everything else no run of up to this many steps decides anything
         self.problem = ""
         self.refused = False
         self._child: Child | None = started(_serve)
@@ -134,12 +134,12 @@ def _serve(pipe: Connection) -> None:
     order: Order = pipe.recv()
     try:
         pipe.send(_answer(order, pipe))
-    except OSError:  # nobody listens any more
+    except OSError:  # the other end is closed
         return
     except MemoryError:
         pipe.send(Broke(End.MEMORY.value))
     except Exception as error:  # noqa: BLE001 - whatever it is, the other process shall know
-        pipe.send(Broke(f"a bug of ours: {error!r}"))
+        pipe.send(Broke(f"a bug in modelcheck: {error!r}"))
 
 
 def _answer(order: Order, pipe: Connection) -> Message:

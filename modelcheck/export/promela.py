@@ -2,7 +2,7 @@
 
 The state has as many values as the model's, so SPIN finds as many states as
 the engines do, with the option not to leave any out (`-DNOREDUCE`), and not to
-leave out variables that nobody reads (`-o2`).
+leave out variables that are never read (`-o2`).
 """
 
 from __future__ import annotations

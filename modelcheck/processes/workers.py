@@ -109,7 +109,7 @@ class _Mail:
         return text.getvalue()
 
     def read(self, text: bytes) -> Any:  # noqa: ANN401 - whatever was written
-        """The value of bytes that a process of ours has written."""
+        """The value of bytes that our own process has written."""
         unpickler = pickle.Unpickler(io.BytesIO(text))  # noqa: S301 - from a child, by its own pipe
         unpickler.persistent_load = lambda number: self._shared[number]  # type: ignore[method-assign]
         return unpickler.load()
@@ -117,7 +117,7 @@ class _Mail:
 
 @contextmanager
 def _gone() -> Iterator[None]:
-    """What a pipe says when there is nobody at its other end."""
+    """What a pipe raises when its other end is closed."""
     try:
         yield
     except (EOFError, OSError) as error:
@@ -134,7 +134,7 @@ def _serve(pipe: Connection) -> None:
             answer: tuple[Any, Exception | None]
             try:
                 answer = work(number), None
-            except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is passed to the parent
                 answer = None, error
             pipe.send_bytes(mail.written(answer))
     except EOFError:

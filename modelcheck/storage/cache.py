@@ -56,7 +56,7 @@ class Cache:
         self._kept = kept
 
     def insist(self) -> None:
-        """See that nobody else can have put something there. Raises CannotStart."""
+        """Check that no other user can have put something there. Raises CannotStart."""
         with contextlib.suppress(OSError):  # then nothing is kept
             about = self.folder.stat()
             if stat.S_ISDIR(about.st_mode) and (wrong := _wrong(about)):
@@ -64,11 +64,11 @@ class Cache:
                 raise CannotStart(f"{what}: make it yours alone, or name another with MODELCHECK_CACHE")
 
     def make(self) -> None:
-        """Have the folder, for nobody else. Raises OSError."""
+        """Make the folder, for this user alone. Raises OSError."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def get(self, key: str) -> bytes | None:
-        """What is kept under a key, if it is there, undamaged and nobody else's."""
+        """What is kept under a key, if it is there, undamaged and this user's own."""
         try:
             handle = os.open(self.folder / key, os.O_RDONLY | os.O_NOFOLLOW)
             with os.fdopen(handle, "rb") as file:

@@ -1,6 +1,6 @@
-"""The mark of our files: by it what modelcheck has written is known from what somebody else has.
+"""The mark of our files: by it what modelcheck has written is known from other files.
 
-It is a comment in the last line, with a digest of all that stands above; so a file that somebody
+It is a comment in the last line, with a digest of all that stands above; so a file that someone
 changed is theirs.  JSON and CSV have no comments, and say in their first lines what they are.
 """
 

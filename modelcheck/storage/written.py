@@ -95,7 +95,7 @@ def refuse_others(path: Path) -> None:
             data = file.read(LARGEST)
     except FileNotFoundError:
         return
-    except OSError:  # nobody can say that it is ours
+    except OSError:  # it is not known to be ours
         data = b"?"
     if data and not is_ours(data):
         _refuse(path, "modelcheck has not written it, or it was changed since")

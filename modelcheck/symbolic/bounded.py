@@ -1,4 +1,4 @@
-"""Bounded model checking: a solver looks for a run of so many steps that breaks something."""
+"""Bounded model checking: a solver looks for a run of bounded length that breaks something."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from modelcheck.symbolic.solver import ENDS, Answer, SolverRun, Unrolling
 from spec.ir import Budget, Check, Property
 from spec.source import Span
 
-DEPTH = 20  # steps where nobody says how many
+DEPTH = 20  # steps by default
 
 
 @dataclass(slots=True)
@@ -236,7 +236,7 @@ class _Bounded:
         return [a.name for a in self._task.model.actions if not a.is_fault or a.name in left]
 
     def _asks(self, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where nobody can tell, or KeyboardInterrupt."""
+        """Whether there is such a run. Raises Over where the solver cannot tell, or KeyboardInterrupt."""
         self._look_up()
         self._questions += 1
         answer = self._runs.ask(*formulas, seconds=self._clock.left())

@@ -69,7 +69,7 @@ class Program:
         return next(iter(said.stdout.splitlines()), self.name)
 
 
-class NoSolver(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NoSolver(Exception):  # noqa: N818 - an answer to the user, not a bug
     """There is no solver on this machine."""
 
     def __init__(self) -> None:

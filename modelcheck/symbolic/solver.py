@@ -162,7 +162,7 @@ class Unrolling:
         self._fired.append(fires)
 
     def at(self, term: Term, time: int) -> Formula:
-        """That something is true of the state after so many steps."""
+        """That something is true of the state after a number of steps."""
         pairs = zip(_atoms(self._now), _atoms(self._states[time]), strict=True)
         return z3.substitute(self._terms.truth(term), *pairs)
 
@@ -192,7 +192,7 @@ class Unrolling:
         return some(self._is(self._states[0], self._machine.starts[n]) for n in starts)
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
-        """That no more than so many steps were one of these rules."""
+        """That at most `most` steps were one of these rules."""
         if most < 0:
             return false()
         numbers = list(rules)

@@ -1,4 +1,4 @@
-"""What stands at a place, for somebody who points at it: in Markdown."""
+"""What stands at a place, for a reader who points at it: in Markdown."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A text that is being written → what is known of it, as soon as it is known.
 
 NOTE(stages): a text is parsed, then the model at the cursor is elaborated, then all, one after
-the other.  Between two of these whoever asks may do something else, or forget about the text.
+the other.  Between two of these the caller may do something else, or drop the text.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Understood:
 
 
 def understand(source: Source, read: Callable[[str], str], near: int = 0) -> Iterator[Understood]:
-    """What is known of a text, step by step; `near` is where somebody writes.
+    """What is known of a text, step by step; `near` is where the text is edited.
 
     Raises nothing: whatever is wrong is a diagnostic.  `read` gives the texts of other files.
     """

@@ -1,6 +1,6 @@
 """`display` blocks: which part of a state plays which role in a picture.
 
-What a block leaves open is up to whoever draws; what it says is held against
+What a block leaves open is decided by the drawing; what it says is held against
 the declarations, so that a picture never has to guess what was meant.
 """
 

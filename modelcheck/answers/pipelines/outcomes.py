@@ -81,7 +81,7 @@ def _case(outcome: Outcome, *, strict: bool) -> CaseReport:
 
 
 def _wrong(outcome: Outcome) -> Iterator[Trace]:
-    """The runs to an error, and to what nobody expects."""
+    """The runs to an error, and to unexpected results."""
     verdicts = [result.verdict for result in surprises(outcome)]
     runs = [outcome.findings.error, *(each.trace for each in verdicts if isinstance(each, Violated))]
     yield from (run for run in runs if run is not None)

@@ -4,7 +4,7 @@ NOTE(chain): faults and repairs that have a rate come after an exponential time,
 do not happen.  All other steps are immediate: they go on until there is none, and time passes only
 in states where there is none (*tangible* ones, as in generalized stochastic Petri nets: Ajmone
 Marsan, Conte, Balbo, ACM TOCS 2(2), 1984).  So an event leads to a set of tangible states, and which
-of them is a choice that nobody knows the odds of.  A loss on the way is an outcome of its own; so is
+of them is a choice of unknown probability.  A loss on the way is an outcome of its own; so is
 a step beyond the scope.  That immediate steps can go round and never stop does not count where they
 can also stop.
 """

@@ -45,7 +45,7 @@ class ComparisonCell:
 
 @frozen
 class ComparisonQuestion:
-    """What is asked of all, about runs of so many faults; `source` is where the answer is published."""
+    """What is asked of all, about runs with bounded faults; `source` is where the answer is published."""
 
     name: str
     text: str

@@ -1,4 +1,4 @@
-"""The answers of the engine to what is asked: each check is searched once, whoever asks about it."""
+"""The answers of the engine to what is asked: each check is searched once, however many ask about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request asked of a process of its own, which is ended with whoever asks."""
+"""A request asked of a process of its own, which is ended when the caller ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 GRACE = 5.0  # seconds more than twice its time, in which a process starts and tells what it has found
 
 
-class NoAnswer(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NoAnswer(Exception):  # noqa: N818 - an answer to the user, not a bug
     """Why a request has no answer."""
 
 

@@ -1,7 +1,7 @@
 """A request of an agent, answered: in a process of its own, which may be ended at any time.
 
 It reads one request, a line of JSON, and writes one answer.  Whatever happens, the answer has no traceback:
-that of a bug of ours goes beside, to whoever looks after the server.
+that of a bug goes to standard error.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ def main() -> int:
         answer = _answer(Exit.UNKNOWN, str(unsupported), "", {})
     except MemoryError:
         answer = _answer(Exit.UNKNOWN, "out of memory; no verdict", "", {})
-    except Exception as error:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
+    except Exception as error:  # noqa: BLE001 - whatever gets here is a bug, and is reported as one
         traceback.print_exc()
-        text = f"this is a bug of ours ({type(error).__name__}); the server's error output has more"
+        text = f"this is a bug in modelcheck ({type(error).__name__}); the server's error output has more"
         answer = _answer(Exit.BUG, text, "", {})
     sys.stdout.write(json.dumps(answer))
     return 0
 
 
 def _leave_with_input() -> None:
-    """End this process when whoever asked does: then nobody waits for the answer."""
+    """End this process when the caller ends, since then the answer is not needed."""
     while os.read(0, 1):
         pass
     os._exit(1)

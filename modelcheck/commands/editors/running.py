@@ -1,4 +1,4 @@
-"""Checks that run while somebody writes: one at a time, each in a process of its own.
+"""Checks that run while a text is edited: one at a time, each in a process of its own.
 
 NOTE(stale): an answer is of the text that was asked about.  When that changes, what runs is ended,
 and what was found is forgotten.
@@ -65,7 +65,7 @@ class CheckRuns:
         self._turn = asyncio.Lock()
 
     def state(self, uri: str, check: str) -> State | None:
-        """What is known of a check; None where nobody asked."""
+        """What is known of a check; None where it was not asked."""
         return self._texts.get(uri, TextChecks()).states.get(check)
 
     def forget(self, uri: str) -> None:
@@ -122,7 +122,7 @@ class CheckRuns:
                     found = await asked.answer(request, self._seconds, folder)
                 except (asked.NoAnswer, OSError) as none:
                     return Failed(str(none))
-        if "properties" not in found["data"]:  # the input is wrong, or there is a bug of ours
+        if "properties" not in found["data"]:  # the input is wrong, or there is a bug in modelcheck
             return Failed(found["says"] or f"exit {Exit(found['exit']).name}")
         return CheckAnswer(found["exit"], found["says"], found["data"])
 

@@ -150,7 +150,7 @@ class _Desk:
             self._renewed(buffer)
 
     def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """A text is closed: nobody wants to hear of it, and its file counts for others."""
+        """A text is closed: no more is reported of it, and its file counts for others."""
         buffer = self._buffers.close(params.text_document.uri)
         if buffer is not None:
             self._stop(buffer)

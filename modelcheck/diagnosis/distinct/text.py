@@ -15,7 +15,7 @@ from spec.semantics import Machine
 
 
 def ways_lines(found: Distinct, width: int) -> Iterator[Line]:
-    """How many ways there are, each with its steps and what is wrong then; how far somebody has looked."""
+    """How many ways there are, each with its steps and what is wrong then; how far was searched."""
     many = count(len(found.runs), "distinct way")
     yield from wrapped((), f"{found.property}: {many} to violate it", width, Role.STRONG)
     for number, run in enumerate(found.runs, 1):
@@ -34,7 +34,7 @@ def cost_words(run: Trace) -> str:
 
 
 def extent_words(found: Distinct) -> Iterator[str]:
-    """How far somebody has looked for ways, in sentences."""
+    """How far was searched for ways, in sentences."""
     faults = f"up to {count(found.most_faults, 'fault')}" if found.most_faults else "no fault"
     looked = f"{count(found.looked_at, 'violating run')} with {faults}, in {count(found.states, 'state')}"
     yield f"Looked at {looked}: {'it' if found.looked_at == 1 else 'each'} contains one of these."

@@ -45,7 +45,7 @@ from modelcheck.explicit.codegen.values import (
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 
-WRITTEN_OUT = 6  # so many renamings are written out
+WRITTEN_OUT = 6  # up to this many renamings are written out
 MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
 MOST_RENAMINGS = 5040
 SMALL_TABLE = 64  # bits: a table in a register

@@ -3,7 +3,7 @@
 NOTE(versions): later statements see what earlier ones changed, so a version
 that is read again needs a name: the last one is `x'` itself, the others are
 defined by LET; one that is not read is written where it is used.  How often a
-version is read is known only at the end, hence statements are gone through
+version is read is known only at the end, so statements are gone through
 twice: first to count, then to write.
 """
 

@@ -1,4 +1,4 @@
-"""Induction over several steps: what is true in so many states of a run is true in the next one.
+"""Induction over several steps: what is true in k successive states of a run is true in the next one.
 
 Sheeran, Singh and Stålmarck (2000), "Checking safety properties using induction and a SAT-solver".
 """
@@ -36,7 +36,7 @@ from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
 from spec.ir import Property
 
-DEPTH = 4  # steps where nobody says how many
+DEPTH = 4  # steps by default
 LOOKS = 60  # questions to make one step small
 NO_ERROR = "the model makes no error"  # a claim that has no name in the text
 
@@ -112,7 +112,7 @@ class _Induction:
         return End.DEPTH
 
     def _one(self, steps: int) -> End | None:
-        """Induction over so many steps; why it ends, if that is all."""
+        """Induction over the current number of steps; why it ends, if that is all."""
         self._tell()
         self._look()
         if self._error is not None:
@@ -239,7 +239,7 @@ class _Induction:
         return runs, [*wrong, *(each for time in range(last) for each in self._true(runs, true, time))]
 
     def _true(self, runs: Unrolling, names: Iterable[str], time: int) -> Iterator[Formula]:
-        """That claims are true of the state after so many steps."""
+        """That claims are true of the state after a number of steps."""
         terms = self._system.machine.terms
         for name in names:
             good = terms.no(self._system.bad(name))
@@ -287,7 +287,7 @@ class _Induction:
     # ------------------------------------------------------------------------ asking
 
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where nobody can tell."""
+        """Whether there is such a run. Raises Over where the solver cannot tell."""
         self._questions += 1
         self._look_up()
         answer = runs.ask(*formulas, seconds=self._clock.left())

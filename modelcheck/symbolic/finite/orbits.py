@@ -4,7 +4,7 @@ NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/searc
 renaming them turns runs into runs, so a clause that all states of up to k steps make
 true is made true by them under any names.  Clauses that are kept under some names
 only are as true, but those that no step breaks need no longer be kept by themselves:
-one may rest on another whose name nobody changed.
+one may rest on another that was not renamed.
 """
 
 from __future__ import annotations

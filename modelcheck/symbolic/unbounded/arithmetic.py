@@ -4,7 +4,7 @@ NOTE(regions): two sets among n members divide these into four regions, of those
 in both, in one only, in the other only and in neither.  The sizes of the regions
 are whole numbers not below 0 with the sum n, and any four such numbers are the
 sizes of the regions of some two sets: take the members in any order and give the
-first so many to the first region, the next to the second, and so on.  So "every
+first ones to the first region, the next to the second, and so on.  So "every
 two sets of such sizes" is "every four such numbers", and what is said of sets by
 their sizes is linear arithmetic, which is decidable: nothing is left out, and the
 solver answers for all n at once.

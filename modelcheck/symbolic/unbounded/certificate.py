@@ -1,4 +1,4 @@
-"""A proof as a file that anybody can check again: the claims, what they are claimed of, and every obligation.
+"""A proof as a file that can be checked again: the claims, what they are claimed of, and every obligation.
 
 NOTE(certificate): checking it trusts the solver and that the obligations are those
 of the model.  So each is written anew from the model and has to be the same text,
@@ -28,7 +28,7 @@ OF = (
 )
 
 
-class Unreadable(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Unreadable(Exception):  # noqa: N818 - an answer to the user, not a bug
     """A text is no certificate; the message says what is wrong with it."""
 
 

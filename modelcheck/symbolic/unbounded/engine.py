@@ -21,7 +21,7 @@ from modelcheck.symbolic.unbounded.induction import broken_step
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Obligation, ProofTask
 from spec.frozen import frozen
 
-SECONDS = 10.0  # for each question to the solver, where nobody says how many
+SECONDS = 10.0  # for each question to the solver, by default
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
 
 

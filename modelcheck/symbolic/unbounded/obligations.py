@@ -310,7 +310,7 @@ class FormulaWriter:
             return self.shapes.unknown(variable.type, variable.name)
 
     def _few(self, name: str, of: t.Set, most: int) -> Many:
-        """Any set of at most so many members."""
+        """Any set of at most a number of members."""
         sort = self.types.sort(of.of)
         places = [(apply(f"|{name} {n}|", (), sort), apply(f"|{name} {n}?|", (), BOOL)) for n in range(most)]
 
