@@ -73,7 +73,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
-    less memory, and is repeated where there is a run to show.  `family` tells of
+    less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  With `beside_after` and no engine given, a
     second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a

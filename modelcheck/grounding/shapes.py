@@ -216,7 +216,7 @@ class Shapes:
     # ----------------------------------------------------------------- relations
 
     def possible(self, shape: Shape, of: t.Type) -> list[ir.Value]:
-        """The values that a shape may have, as far as the bounds of its terms tell; some are beyond its type.
+        """The values that a shape may have, as far as the bounds of its terms say; some are beyond its type.
 
         Raises Unsayable, and soon, where they are more than MOST_VALUES.
         """

@@ -14,7 +14,7 @@ GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")
 
 
 def resident() -> int:
-    """The bytes of memory this process has in use; the most it ever had where the system does not tell."""
+    """The bytes of memory this process has in use; the most it ever had where the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):

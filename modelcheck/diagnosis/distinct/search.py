@@ -117,7 +117,7 @@ class _Ways(Search):
         budget = _told_apart(model, check.budget, first.faults)
         machine = Machine(model, check.scope)
         self._sorts = symmetric_sorts(model)
-        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps tell members apart
+        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps distinguish members
         bounds = model, check.scope, budget
         task = Task(*bounds, (prop,), limits, check.name, stop_early=False, symmetry=symmetry)
         super().__init__(task, machine, reporter, keep_edges=False)

@@ -40,7 +40,7 @@ class Vocabulary:
     actions: Mapping[str, str]
     properties: Mapping[str, str]
     counters: Mapping[str | None, str]  # of each kind of fault, and of all together
-    tag: str  # the field that tells the cases of a union apart
+    tag: str  # the field that distinguishes the cases of a union
 
 
 class Values:

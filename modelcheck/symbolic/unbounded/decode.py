@@ -31,7 +31,7 @@ Look = Callable[[Term, t.Type], ir.Value]
 
 
 @frozen
-class Reader:
+class ModelReader:
     """Reads values out of a small scope, each by looking at some terms."""
 
     shapes: Shapes
