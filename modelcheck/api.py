@@ -15,7 +15,7 @@ from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
-from modelcheck.processes.memory import careful
+from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
 from modelcheck.search.interchangeable import symmetric_sorts
@@ -88,7 +88,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         check.scope,
         check.budget,
         looked_at(model, check),
-        replace(limits, memory=careful(limits.memory)),
+        replace(limits, memory=memory_limit(limits.memory)),
         check.name,
         stop_early=not needs_counts(check),
         symmetry=symmetric_sorts(model) if symmetry else (),

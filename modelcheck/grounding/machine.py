@@ -19,7 +19,7 @@ from modelcheck.grounding.environment import Ends, Env, Stop
 from modelcheck.grounding.expressions import Expressions
 from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes, Unsayable
-from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, finished
+from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import Term, Terms
 from spec.frozen import frozen
 
@@ -226,7 +226,7 @@ class _Lowering:
         for action in self._counted.actions:
             try:
                 for step, frame in self._steps.frames(action, stored):
-                    rule = finished(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
+                    rule = rule_of(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
                     self._sized(rule.guard, action)
                     rule = replace(rule, claims=tuple(each for each in rule.claims if each[0] in asked))
                     if action.is_fault:

@@ -264,7 +264,7 @@ def _place(path: Sequence[ir.Key | ir.At]) -> Span:
     return Span(0, 0)
 
 
-def finished(
+def rule_of(
     layout: FlatLayout,
     expressions: Expressions,
     step: Step,

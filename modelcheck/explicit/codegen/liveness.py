@@ -152,7 +152,7 @@ class Liveness(Runtime):
         return fn
 
     def _reach(self) -> Function:
-        """A run comes to a node, from another; where it begins to wait there, to that node too."""
+        """Mark a node as reached from another; where a wait begins, mark its waiting node too."""
         fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
         node, total = V(64, "%node"), fn.read("%frame", TOTAL)
         from_, found, numbers, classes = (array(fn, name) for name in (FROM, FOUND, NUMBERS, CLASSES))

@@ -57,10 +57,10 @@ def write(
     parameters: Parameters,
     *,
     blocks: bool = False,
-    beside: Iterable[Function] = (),
+    extra: Iterable[Function] = (),
     public: Collection[str] = PUBLIC,
 ) -> Written:
-    """The kernel in LLVM's language, with other functions beside its own. Raises TooWide."""
+    """The kernel in LLVM's language, with `extra` functions. Raises TooWide."""
     expressions = Expressions(task.model, task.scope, parameters)
     steps = [
         Steps(action, expressions, layout, context)
@@ -93,7 +93,7 @@ def write(
         *(ways.of_recovery(named.free, most) if blocks and goal else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
         *parameters.functions(),
-        *beside,
+        *extra,
     ]
     return Written(text_of(functions, public, parameters.declared()), most)
 

@@ -104,7 +104,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     questions = asked(task.model.properties, expressions, laid)
     extra = [*(each.fn for each in recorders), *questions]
     public = {*SEARCH, *(fn.name for fn in extra)}
-    written = write(task, laid, words, parameters, beside=extra, public=public)
+    written = write(task, laid, words, parameters, extra=extra, public=public)
     made = module(_compiled(written.text + "\n" + WIDE), public)
     used = {
         "end": made.end,

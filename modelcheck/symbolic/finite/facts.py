@@ -65,7 +65,7 @@ class _Facts:
     def all(self) -> Iterator[StateFact]:
         """Every fact once, those about plain variables last."""
         said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
-        said += self._raw(said)
+        said += self._variable_facts(said)
         terms = self._machine.terms
         kept: dict[Term, list[StateFact]] = {}  # by what is said, and in how many words
         opposites: dict[Term, list[StateFact]] = {}
@@ -223,8 +223,8 @@ class _Facts:
 
     # ----------------------------------------------------------------- plain variables
 
-    def _raw(self, said: Iterable[StateFact]) -> Iterator[StateFact]:
-        """Facts about plain variables whose values the others may not determine."""
+    def _variable_facts(self, said: Iterable[StateFact]) -> Iterator[StateFact]:
+        """Facts about the plain variables whose values the given facts do not determine."""
         terms = self._machine.terms
         known = {flat for fact in said if fact.rank for flat in _one(fact)}
         for index, flat in enumerate(self._machine.flats):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import spec.ir as ir
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
 from modelcheck.symbolic.process import ProcessAnswer, Program, ask
-from modelcheck.symbolic.unbounded.decode import ModelReader, looked_up
+from modelcheck.symbolic.unbounded.decode import ModelReader, values_of_terms
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, FormulaWriter, Obligation, ProofTask
@@ -64,7 +64,7 @@ def _within(
     said = ask(program, text, seconds=seconds)
     if said.answer is not ProcessAnswer.SAT:
         return None
-    look = looked_up(writer.shapes, terms, said.text)
+    look = values_of_terms(writer.shapes, terms, said.text)
     state = tuple(reader.value(shape, look) for shape in writer.before)
     types = {entry.name: entry.type for entry in asked.model.configs}
     config = {name: look(term, types[name]) for name, term in numbers.items()}
