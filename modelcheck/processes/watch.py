@@ -1,6 +1,6 @@
 """Limits that hold whatever is running, also in the midst of one evaluation, of writing code or of a replay.
 
-NOTE(watch): who works step by step minds the limits between two steps, and ends in order with all
+NOTE(watch): a search checks the limits between two steps, and ends in order with all
 that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
 Python runs in the main thread.  When it is passed by twice as much and that was not heard, since
 what runs is native code, it calls for the last word, which ends the program.  Nothing may be
@@ -81,7 +81,7 @@ def watched(seconds: float | None, memory: int | None, last_word: LastWord | Non
 
 @contextmanager
 def held() -> Iterator[None]:
-    """No Stopped of a watch is raised in here, for who minds the limits and must leave things in order."""
+    """No Stopped of a watch is raised in here, for code that checks the limits itself and must clean up."""
     if not CAN_RAISE:
         yield
         return
@@ -137,7 +137,7 @@ class _Watch:
         try:
             yield
         finally:
-            if sys.unraisablehook is lost:  # and not somebody's around it
+            if sys.unraisablehook is lost:  # and no other hook around it
                 sys.unraisablehook = hook
             signal.signal(signal.SIGALRM, before)
 

@@ -47,7 +47,7 @@ class Kernel:
 
     `seconds` tells how long it took to get ready, `spent` on what, `cached` whether it was
     there.  Raises TooWide,
-    and CannotStart where what is on disk may be somebody else's.
+    and CannotStart where another user may have written what is on disk.
     """
 
     def __init__(
