@@ -58,13 +58,14 @@ class Ahead:
 
 
 def _serve(pipe: Connection, tasks: dict[str, Task]) -> None:
-    """In the other process: say what is begun, until nothing is."""
+    """In the other process: say what is begun, until nothing is, or nobody is there any more."""
     unwanted: set[str] = set()
-    for name, task in tasks.items():
-        while pipe.poll():
-            unwanted.add(pipe.recv())
-        if name not in unwanted:
-            pipe.send(name)
-            with suppress(TooWide, CannotStart, MemoryError):  # whoever needs it says so
-                Kernel(task, Codes())
-    pipe.send("")
+    with suppress(OSError, EOFError):
+        for name, task in tasks.items():
+            while pipe.poll():
+                unwanted.add(pipe.recv())
+            if name not in unwanted:
+                pipe.send(name)
+                with suppress(TooWide, CannotStart, MemoryError):  # whoever needs it says so
+                    Kernel(task, Codes())
+        pipe.send("")
