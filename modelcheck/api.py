@@ -83,19 +83,13 @@ def check(  # noqa: PLR0913 - each is given by its name
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
     limits = limits or Limits()
-    task = Task(
-        model,
-        check.scope,
-        check.budget,
-        looked_at(model, check),
-        replace(limits, memory=memory_limit(limits.memory)),
-        check.name,
-        stop_early=not needs_counts(check),
-        symmetry=symmetric_sorts(model) if symmetry else (),
+    limits = replace(limits, memory=memory_limit(limits.memory))
+    task = replace(
+        task_of(model, check, family, symmetry=symmetry),
+        limits=limits,
         threads=threads,
         keep=keep,
         ways=ways,
-        family=family,
         at_first=at_first,
     )
     last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
@@ -108,6 +102,20 @@ def check(  # noqa: PLR0913 - each is given by its name
     except MemoryError:
         findings = unsearched(_name(engines[0]), task, End.MEMORY, monotonic() - began)
     return Outcome(model, check, findings, mismatches(check, findings))
+
+
+def task_of(model: Model, check: Check, family: Family | None = None, *, symmetry: bool = False) -> Task:
+    """What `check` asks an engine, without limits."""
+    return Task(
+        model,
+        check.scope,
+        check.budget,
+        looked_at(model, check),
+        check=check.name,
+        stop_early=not needs_counts(check),
+        symmetry=symmetric_sorts(model) if symmetry else (),
+        family=family,
+    )
 
 
 def _answered(

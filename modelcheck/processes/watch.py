@@ -25,6 +25,7 @@ from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
 AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
+LOOKS = "watch"  # the name of its thread, which takes no lock that anybody else needs
 LastWord = Callable[[End], None]
 CAN_RAISE = hasattr(signal, "pthread_kill")
 
@@ -106,7 +107,7 @@ class _Watch:
         self._last_raised: float | None = None  # in the main thread
         self._over = threading.Event()
         self._is_handled = False
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._look, daemon=True, name=LOOKS)
         self._started = monotonic()
 
     @contextmanager

@@ -69,6 +69,10 @@ class Answers:
         except (KeyError, TypeError, ValueError, AttributeError, SpecError):
             return None
 
+    def has(self, key: str) -> bool:
+        """Whether an answer is kept; it is not read."""
+        return "verdicts" in self._read(key)
+
     def short(self, key: str) -> int:
         """How many states were not enough; 0 where nothing is known."""
         short = self._read(key).get("short")
