@@ -167,7 +167,7 @@ class ReplayStage:
                 case BadAssert():
                     found = taken is not None and self.trace.property in taken.broken
                 case Deadlocked():
-                    found = next(machine.steps(state), None) is None
+                    found = not machine.can_go_on(state)
                 case Erred():
                     return self._errs(ending, before, taken, state)
                 case _:
