@@ -68,11 +68,19 @@ class Asking(Interruptible):
         self._engine.close()
 
     def found(
-        self, what: str, model: Model, asked: Check, family: Family | None, *, small: bool = False
+        self,
+        what: str,
+        model: Model,
+        asked: Check,
+        family: Family | None,
+        *,
+        small: bool = False,
+        symmetry: bool = True,
     ) -> Found | None:
         """What comes out, perhaps cut short; None when nothing is left to spend.
 
-        A `small` search has so few states that to make a kernel for it takes longer than to do without.
+        A `small` search has so few states that to make a kernel for it takes longer than to do without;
+        without `symmetry` it has more of them, and many names of a few states are no work.
         Raises Unsupported where no engine can do it, which is so of no review.
         """
         question = repr((model.name, asked.scope, asked.budget, asked.only))
@@ -87,19 +95,26 @@ class Asking(Interruptible):
             return None
         self._searches += 1
         self._watch.begin(f"search {self._searches}: {what}")
-        outcome = self._checked(model, asked, family, limits, small=small)
+        outcome = self._checked(model, asked, family, limits, small=small, symmetry=symmetry)
         self._answers.keep(model, asked, outcome)
         self.states += outcome.findings.stats.states
         return found(outcome)
 
     def _checked(
-        self, model: Model, asked: Check, family: Family | None, limits: Limits, *, small: bool
+        self,
+        model: Model,
+        asked: Check,
+        family: Family | None,
+        limits: Limits,
+        *,
+        small: bool,
+        symmetry: bool,
     ) -> Outcome:
-        """By the fast engine if it can, and up to symmetry if that can be."""
+        """By the fast engine if it can, and up to symmetry if that can be and is wanted."""
         fast: Engine = ReferenceEngine() if small else self._engine
-        for engine, symmetry in ((fast, True), (fast, False), (None, True)):
+        for engine, alike in ((fast, symmetry), (fast, False), (None, symmetry)):
             with suppress(Unsupported):
-                return self._searched(model, asked, family, limits, engine, symmetry=symmetry)
+                return self._searched(model, asked, family, limits, engine, symmetry=alike)
         return self._searched(model, asked, family, limits, None, symmetry=False)
 
     def _searched(
