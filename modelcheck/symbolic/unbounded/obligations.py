@@ -205,7 +205,7 @@ class FormulaWriter:
         self.expressions = Expressions(self.shapes, self.theory, self.config)
 
     def formula(self, question: Obligation, claims: Sequence[ir.Property]) -> Formula:
-        """An obligation, in which all claims are assumed. Raises Inexpressible where it cannot be expressed."""
+        """An obligation, in which all claims are assumed. Raises Inexpressible."""
         self._assume_scope()
         claim = self.model.property(question.claim)
         goal = self._start(claim) if question.action is None else self._step(question.action, claim, claims)
