@@ -50,28 +50,28 @@ class Batch:
         return self.last + 1
 
 
-Told = Callable[[int], None]
+OnRead = Callable[[int], None]
 
 
 def silent(_done: int) -> None:
-    """Tell nobody how many bytes were read."""
+    """Ignore how many bytes were read."""
 
 
-def read_batches(path: Path, *, checksums: bool = True, told: Told = silent) -> Iterator[Batch | Damage]:
+def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent) -> Iterator[Batch | Damage]:
     """Every batch of a segment in its order, or what is wrong, after which nothing follows.
 
     Headers alone are read without `checksums`, else all, a piece at a time, so that memory
-    does not grow with the file.  `told` hears of every batch how many bytes it has.
+    does not grow with the file.  `report` is called with the size of each batch in bytes.
     Raises `UnreadableError`.
     """
     try:
         with path.open("rb") as file:
-            yield from _batches(file, path, told, checksums=checksums)
+            yield from _batches(file, path, report, checksums=checksums)
     except OSError as error:
         raise UnreadableError.refused(path, error) from error
 
 
-def _batches(file: BinaryIO, path: Path, told: Told, *, checksums: bool) -> Iterator[Batch | Damage]:
+def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> Iterator[Batch | Damage]:
     total = file.seek(0, 2)
     position = 0
     while position < total:
@@ -87,7 +87,7 @@ def _batches(file: BinaryIO, path: Path, told: Told, *, checksums: bool) -> Iter
                 yield Damage(path, position, f"the batch at offset {found.base:,} fails its checksum")
                 return
         yield found
-        told(found.size)
+        report(found.size)
         position += found.size
 
 

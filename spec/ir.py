@@ -532,7 +532,7 @@ class Budget:
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """The kinds of faults of which there may be some, but only so many."""
+        """The kinds of faults that are allowed and bounded."""
         return {name: most for name, most in (self.kinds or {}).items() if most}
 
     @property
@@ -627,8 +627,8 @@ class Model:
     def __repr__(self) -> str:
         """Its name and how much there is of it: all of it would fill pages."""
         parts = {"actions": self.actions, "properties": self.properties, "checks": self.checks}
-        told = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
-        return f"<Model {self.name}: {told}>"
+        counts = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
+        return f"<Model {self.name}: {counts}>"
 
     @property
     def faults(self) -> tuple[str, ...]:

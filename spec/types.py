@@ -174,7 +174,7 @@ class Bag:
 class Seq:
     """`seq[T; limit]`: a sequence indexed from 0.
 
-    `limit` is None only for the type of an expression whose length nobody
+    `limit` is None only for the type of an expression whose length nothing
     declared (`[1, 2]` where nothing says more); such a type is never stored.
     """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from modelcheck.bench.contestants import Contestant, Found
+from modelcheck.bench.contestants import Contestant, ContestantResult
 from modelcheck.bench.process import Ran, run
 
 Tell = Callable[[str], None]
@@ -26,7 +26,7 @@ class Lane:
     small_folder: Path
     ready: float = 0.0
     base: int | None = None
-    found: list[Found] = field(default_factory=list)
+    found: list[ContestantResult] = field(default_factory=list)
     ran: list[Ran] = field(default_factory=list)
     failed: str | None = None
 

@@ -17,7 +17,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds
 from modelcheck.storage.files import read_text
 from modelcheck.storage.output import Output
-from modelcheck.symbolic.process import Answer, NoSolver, programs
+from modelcheck.symbolic.process import NoSolver, ProcessAnswer, programs
 from modelcheck.symbolic.unbounded.certificate import (
     Certificate,
     Unreadable,
@@ -108,8 +108,8 @@ def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
     proved, denied = set[str](), set[str]()
     for program in solvers:
         said = [*answers(program, certificate.obligations, seconds)]
-        own = {str(each.question) for each, answer in said if answer is Answer.UNSAT}
-        denied |= {str(each.question) for each, answer in said if answer is Answer.SAT}
+        own = {str(each.question) for each, answer in said if answer is ProcessAnswer.UNSAT}
+        denied |= {str(each.question) for each, answer in said if answer is ProcessAnswer.SAT}
         proved |= own
         every = len(own) == len(said)
         _tell(

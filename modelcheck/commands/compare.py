@@ -9,9 +9,9 @@ from pathlib import Path
 from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
-from modelcheck.asking.textbook.beside import pairs
 from modelcheck.asking.textbook.compared import Compared, compared
 from modelcheck.asking.textbook.comparison import Comparison, comparison
+from modelcheck.asking.textbook.pairs import pairs
 from modelcheck.asking.textbook.table import as_csv, as_json, evidence, markdown, table
 from modelcheck.commands.amounts import add_limits
 from modelcheck.contract.engine import Limits

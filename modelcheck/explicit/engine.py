@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from time import perf_counter
 from typing import ClassVar
 
 from modelcheck.contract.engine import Refusal, Task
@@ -11,6 +12,7 @@ from modelcheck.contract.report import Reporter, Spent
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
@@ -43,9 +45,18 @@ class ExplicitEngine:
         self._ready: tuple[Task, Kernel] | None = None
         self._codes: Codes | None = None
         self._optimisers: dict[str, Optimiser] = {}
+        self._ahead: list[Ahead] = []
+
+    def foresee(self, tasks: Iterable[Task]) -> None:
+        """Have another core make what these will need, if there is one: they come after what is asked now."""
+        if cores() > 1:
+            self._codes = self._codes or Codes()
+            self._ahead.append(Ahead(tasks, self._codes))
 
     def close(self) -> None:
         """End what is still being compiled."""
+        for ahead in self._ahead:
+            ahead.close()
         for optimiser in self._optimisers.values():
             optimiser.close()
 
@@ -88,7 +99,13 @@ class ExplicitEngine:
 
     def _kernel(self, task: Task) -> Kernel:
         self._codes = self._codes or Codes()
-        return Kernel(task, self._codes, tier=self._tier)
+        began = perf_counter()
+        for ahead in self._ahead:
+            ahead.wait(task)
+        waited = perf_counter() - began
+        kernel = Kernel(task, self._codes, tier=self._tier)
+        kernel.spent["compile"] = kernel.spent.get("compile", 0.0) + waited
+        return kernel
 
     @contextmanager
     def _optimiser(self, task: Task, kernel: Kernel) -> Iterator[Optimiser]:

@@ -122,6 +122,7 @@ class _Lowering:
         ]
         steps = [p for p in looked_at if p.kind in STEPS]
         rules = [*self._rules(stored, counters, steps)]
+        goals = [*self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)]
         if self._refused:
             raise NotExportable(self._refused)
         flats = tuple(self._layout.flats)
@@ -132,7 +133,7 @@ class _Lowering:
             tuple(rules),
             tuple(invariants),
             tuple(dict.fromkeys(broken)),
-            tuple(self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)),
+            tuple(goals),
             tuple(stored),
             self._terms,
             tuple(notes),

@@ -1,6 +1,6 @@
 """Limits that hold whatever is running, also in the midst of one evaluation, of writing code or of a replay.
 
-NOTE(watch): who works step by step minds the limits between two steps, and ends in order with all
+NOTE(watch): a search checks the limits between two steps, and ends in order with all
 that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
 Python runs in the main thread.  When it is passed by twice as much and that was not heard, since
 what runs is native code, it calls for the last word, which ends the program.  Nothing may be
@@ -25,6 +25,7 @@ from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
 AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
+LOOKS = "watch"  # the name of its thread, which takes no lock that anybody else needs
 LastWord = Callable[[End], None]
 CAN_RAISE = hasattr(signal, "pthread_kill")
 
@@ -81,7 +82,7 @@ def watched(seconds: float | None, memory: int | None, last_word: LastWord | Non
 
 @contextmanager
 def held() -> Iterator[None]:
-    """No Stopped of a watch is raised in here, for who minds the limits and must leave things in order."""
+    """No Stopped of a watch is raised in here, for code that checks the limits itself and must clean up."""
     if not CAN_RAISE:
         yield
         return
@@ -106,7 +107,7 @@ class _Watch:
         self._last_heard: float | None = None  # in the main thread
         self._over = threading.Event()
         self._is_heard = False
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._look, daemon=True, name=LOOKS)
         self._started = monotonic()
 
     @contextmanager
@@ -137,7 +138,7 @@ class _Watch:
         try:
             yield
         finally:
-            if sys.unraisablehook is lost:  # and not somebody's around it
+            if sys.unraisablehook is lost:  # and no other hook around it
                 sys.unraisablehook = hook
             signal.signal(signal.SIGALRM, before)
 

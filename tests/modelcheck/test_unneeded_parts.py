@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.asking.necessity.parts import Part
-from modelcheck.asking.necessity.search import Asking, necessity
+from modelcheck.asking.necessity.parts import ProtocolPart
+from modelcheck.asking.necessity.search import NecessitySearch, necessity
 from spec.ir import Model
 from spec.load import load
 
@@ -51,7 +51,7 @@ def listed(path: Path) -> list[str]:
     return names
 
 
-def is_own(part: Part, model: Model) -> bool:
+def is_own(part: ProtocolPart, model: Model) -> bool:
     """Whether it stands in the file that was read, and in none that this goes on from."""
     return model.source.place(part.span.start)[0] == model.source.name
 
@@ -60,7 +60,7 @@ def is_own(part: Part, model: Model) -> bool:
 def test_what_is_listed_is_a_part_and_stands_there_once(path: Path) -> None:
     names, models = listed(path), load(path)
 
-    assert set(names) <= {part.name for part in Asking(models).parts if is_own(part, models[0])}
+    assert set(names) <= {part.name for part in NecessitySearch(models).parts if is_own(part, models[0])}
     assert len(set(names)) == len(names)
 
 

@@ -4,8 +4,8 @@ NOTE(distinct): a search over the interpreter, by faults and then by steps, goes
 state where the property is false.  It takes states for one that differ by the names of
 interchangeable members, and for different ones where other kinds of faults led to them.  To
 each step that violates the property leads the first run to the state before it.  That run is
-reduced to the steps that its violation needs, and what is left is told once for each shape
-(NOTE(shape)).  So whatever is told is a run, and no step of it can be left out; but a way may
+reduced to the steps that its violation needs, and what remains is shown once for each shape
+(NOTE(shape)).  So whatever is shown is a run, and no step of it can be left out; but a way may
 be missing, since of the runs to one state one is looked at.
 """
 
@@ -19,8 +19,8 @@ from counterexamples.trace import BadState, Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Reporter, Silent, Stopped
 from modelcheck.contract.result import MOST_WAYS, Distinct, End, Outcome, Result, Violated
+from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.distinct.shape import Shape
-from modelcheck.diagnosis.needed import needed
 from modelcheck.processes.memory import careful
 from modelcheck.processes.watch import watched
 from modelcheck.search.claims import Claims, Discovery, Place
@@ -85,7 +85,7 @@ class _Violations(Claims):
                 self._true.clear()
             try:
                 self._true[state] = self._machine.holds(self._prop, state)
-            except ModelError:  # told of where the state is asked
+            except ModelError:  # reported where the state is asked
                 self._true[state] = True
         return self._true[state]
 
@@ -212,7 +212,7 @@ class _Ways(InterpretedSearch):
         shape = Shape(run, self._sorts)
         if not self._is_new(shape):
             return
-        _, least = needed(run, self.mind)
+        _, least = causal_core(run, self.mind)
         if least.steps != run.steps:
             shape = Shape(least, self._sorts)
             if not self._is_new(shape):

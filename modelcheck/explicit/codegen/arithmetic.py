@@ -254,7 +254,7 @@ class Arithmetic:
     # ----------------------------------------------------------------- writing
 
     def emit(self, line: str) -> None:
-        """An instruction with no result; none behind the end of a block, which nobody reaches."""
+        """An instruction with no result; none after the end of a block, which is unreachable."""
         if not self.block.ended:
             self.block.lines.append("  " + line)
 
@@ -275,7 +275,7 @@ class Arithmetic:
         if what in self._known:
             return self._known[what]
         made = self._named(bits, what)
-        if not self.block.ended:  # else nobody computes it
+        if not self.block.ended:  # else it is unreachable
             self._known[what] = made
             self._order.append(what)
         return made

@@ -1,7 +1,7 @@
 """The representative of a state's orbit as code: the least of its words over renamings of sorts.
 
 Few renamings are written out, each a few shifts and small tables.  Where there are
-many, members are first told apart by signatures: numbers that say of a member what
+many, members are first distinguished by signatures: numbers that say of a member what
 can be said without naming any, so that they go with it when it is renamed.  Then
 only the renamings that put the signatures in order are tried, which is one, but
 for members with the same.
@@ -45,7 +45,7 @@ from modelcheck.explicit.codegen.values import (
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 
-WRITTEN_OUT = 6  # so many renamings are written out
+WRITTEN_OUT = 6  # up to this many renamings are written out
 MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
 MOST_RENAMINGS = 5040
 SMALL_TABLE = 64  # bits: a table in a register

@@ -26,7 +26,7 @@ from modelcheck.explicit.codegen.walks import walk_of
 from spec.frozen import frozen
 from spec.ir import Scope
 
-WRITTEN_OUT = 8  # so many members are looked at one by one
+WRITTEN_OUT = 8  # up to this many members are examined one by one
 
 
 class Bound(Enum):

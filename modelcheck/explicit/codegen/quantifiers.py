@@ -21,7 +21,7 @@ from spec.ir import Op, Quantifier
 from spec.values import members
 
 ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}
-UNROLLED = 600  # so many instructions of a quantifier are written out
+UNROLLED = 600  # instructions of a quantifier that are unrolled at most
 
 
 def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:

@@ -24,7 +24,7 @@ LOCAL_BITS = 28  # a state's number is its shard's and its own in there
 MOST_STATES = 1 << LOCAL_BITS  # of one shard
 ENTRY_META = 1  # behind the words of a successor: its parent, how many-th successor it is, whether by a fault
 FAULT = 63
-AHEAD = 12  # so many successors ahead, the place in the table is asked for
+AHEAD = 12  # successors by which the slot in the table is prefetched
 
 # The bits that the table keeps in a state: it only waits for a fault; it gets to a goal; or beyond the
 # scope; it has been found once more.

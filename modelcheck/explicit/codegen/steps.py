@@ -22,10 +22,10 @@ from modelcheck.explicit.codegen.values import Live
 from modelcheck.explicit.codegen.walks import Walk
 from spec.types import Map, Record, Tuple, Type
 
-INSTANCES = 1500  # so many instructions of an action are written out for its parameters
-FEW = 4  # a `for` with a choice inside may have so many rounds
+INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
+FEW = 4  # rounds of a `for` with a choice inside, at most
 MOST_ENDS = 1000  # of an action, each written by itself; those of our protocols have up to twelve
-BY_VALUE = 4  # so many words of a state travel in registers
+BY_VALUE = 4  # words of a state that are passed in registers
 
 
 class Steps:

@@ -24,7 +24,7 @@ from modelcheck.explicit.codegen.packing import (
 from modelcheck.explicit.codegen.values import Live, code, container, known_zero, some, tag_of, value
 from spec.frozen import frozen
 
-LARGEST = 12  # a set of so many codes may have its subsets gone through
+LARGEST = 12  # codes of a set whose subsets are enumerated, at most
 
 
 @frozen

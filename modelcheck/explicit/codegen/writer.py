@@ -12,7 +12,7 @@ from modelcheck.explicit.codegen.packing import Packing
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.values import Live
 
-SHORT = 24  # so many instructions are computed rather than jumped over
+SHORT = 24  # instructions that are computed rather than jumped over
 
 
 class Writer(Protocol):

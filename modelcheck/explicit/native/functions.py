@@ -103,6 +103,10 @@ class Codes:
             self._loaded[name] = Code(made, signatures)
         return self._loaded[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is code of that name; it is not loaded."""
+        return name in self._loaded or self._cache.get(name) is not None
+
     def not_kept(self) -> NotKept | None:
         """What to tell where code could not be written to disk."""
         problem = self._cache.problem

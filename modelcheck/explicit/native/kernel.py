@@ -47,7 +47,7 @@ class Kernel:
 
     `seconds` tells how long it took to get ready, `spent` on what, `cached` whether it was
     there.  Raises TooWide,
-    and CannotStart where what is on disk may be somebody else's.
+    and CannotStart where another user may have written what is on disk.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Kernel:
             self._code.configure(self._parameters.values)
 
     def _name(self, tier: Tier, *, shared: bool) -> str:
-        return f"{self.shared if shared else self.key}-{tier.value}"
+        return _name(self.shared if shared else self.key, tier)
 
     def _keep(self, made: bytes, tier: Tier, *, shared: bool) -> None:
         code = self._codes.keep(self._name(tier, shared=shared), made, self._signatures)
@@ -130,7 +130,7 @@ class Kernel:
     def graphs(self) -> Mapping[str, Any]:
         """The functions that work on the graph of its states, which are the same for all models."""
         name = hashlib.sha256(repr(("graphs", sources("modelcheck.explicit"), environment())).encode())
-        key = f"{name.hexdigest()}-{Tier.FULL.value}"
+        key = _name(name.hexdigest(), Tier.FULL)
         code = self._codes.find(key, OF_GRAPHS)
         if code is None:
             from modelcheck.explicit.native.writing import of_graphs  # noqa: PLC0415 - as in `_make`
@@ -159,6 +159,15 @@ class Kernel:
         count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
         found = [tuple(buffer[entry * i : entry * (i + 1)]) for i in range(count)]
         return [(each[:-1], each[-1] >> FAULT == 1) for each in found]
+
+
+def shared_name(task: Task) -> str:
+    """The name of the quickly compiled code that all questions of a task's family share."""
+    return _name(_key(task, of_family=True), Tier.QUICK)
+
+
+def _name(key: str, tier: Tier) -> str:
+    return f"{key}-{tier.value}"
 
 
 def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length

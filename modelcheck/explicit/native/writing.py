@@ -109,7 +109,7 @@ def _liveness(layout: Layout, context: Context, steps: Sequence[Steps]) -> Liven
 
 
 def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:
-    """Functions as one text; those that nobody outside calls may be inlined and forgotten."""
+    """Functions as one text; those that are not called from outside may be inlined and dropped."""
     texts = [
         str(fn) if fn.name in public else str(fn).replace("define ", "define internal ", 1)
         for fn in functions

@@ -40,7 +40,7 @@ class Again(PackedSearch):
 
 
 class _StillThere:
-    """Tells that the search goes on, and nothing that was told before."""
+    """Reports that the search goes on, and nothing that was reported before."""
 
     def __init__(self, reporter: Reporter, reached: tuple[int, int]) -> None:
         self._reporter = reporter

@@ -156,7 +156,7 @@ class Soundness(Runtime):
         return fn
 
     def _rouse(self) -> Function:
-        """How many of some entries wait; they do so no longer, and are told. -1 where one is not there."""
+        """How many of some entries wait; they are removed and returned. -1 where one is not there."""
         fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
         wrong, found = fn.new("wrong"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:

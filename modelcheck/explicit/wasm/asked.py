@@ -1,4 +1,4 @@
-"""Whether a property is true of a state, as code: one function for each, for whoever looks at one state."""
+"""Whether a property is true of a state, as code: one function for each, to examine a single state."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which values of plain variables are a state: those that storing something can leave there.
 
-A run from the start never leaves them; a proof that looks at any state has to be told.
+A run from the start never leaves them; a proof that looks at any state needs it as an assumption.
 """
 
 from __future__ import annotations

@@ -12,11 +12,11 @@ import pytest
 from counterexamples.lines import plain
 from modelcheck.answers.card import card
 from modelcheck.api import check
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import Event, LayerDone
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Violated
-from modelcheck.contract.standing import standing
 from modelcheck.explicit.search import recovery
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.search.recovery import trap
@@ -162,7 +162,7 @@ def test_a_trap_whose_run_nobody_had_time_to_find_is_one(
     assert verdict.trace is None
     assert verdict.unshown == Unshown(trouble.how.value, 0)
     assert found.findings.end is trouble.how
-    assert standing(found).exit is Exit.VIOLATED
+    assert assess(found).exit is Exit.VIOLATED
     assert found.findings.stats.states == 42
     assert f"home         violated with at most 1 fault; no run is shown: {trouble.how.value}" in told(found)
 
@@ -180,7 +180,7 @@ def test_a_run_that_nobody_had_time_to_find_again_is_there(
     assert verdict.unshown == Unshown(trouble.how.value, 0)
     assert found.result(name).by_faults[0] is (name == "far")
     assert found.findings.end is trouble.how
-    assert standing(found).exit is Exit.VIOLATED
+    assert assess(found).exit is Exit.VIOLATED
     assert isinstance(found.verdict("home"), Holds)
 
 
@@ -194,7 +194,7 @@ def test_what_is_expected_of_a_run_is_not_said_to_be_wrong_when_there_is_no_run(
     found = check(model, model.checks[0], engine="explicit", limits=NEVER)
 
     assert found.mismatches == ()
-    assert standing(found).exit is Exit.UNKNOWN  # as expected, as far as it is known
+    assert assess(found).exit is Exit.UNKNOWN  # as expected, as far as it is known
 
 
 def test_an_error_of_the_model_whose_run_nobody_had_time_to_find_again_is_one(
@@ -207,7 +207,7 @@ def test_an_error_of_the_model_whose_run_nobody_had_time_to_find_again_is_one(
     found = check(model, model.checks[0], engine="explicit", limits=NEVER, ways=False)
 
     assert (found.findings.end, found.findings.error) == (End.ERROR, None)
-    assert standing(found).exit is Exit.VIOLATED
+    assert assess(found).exit is Exit.VIOLATED
     assert "the model makes an error; the run to it could not be shown in time" in told(found)
 
 

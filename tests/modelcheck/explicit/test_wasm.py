@@ -86,7 +86,7 @@ def answers(node: str, folder: Path, model: Model, asked: Check, **ask: Json) ->
     code, told = playable_once(Asked(model, asked))
     (folder / "code.wasm").write_bytes(code)
     (folder / "scripts.js").write_text("\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS))
-    (folder / "data.json").write_text(json.dumps({"told": told, "ask": ask}))
+    (folder / "data.json").write_text(json.dumps({"description": told, "ask": ask}))
     files = [str(folder / name) for name in ("scripts.js", "code.wasm", "data.json")]
     run = subprocess.run([node, str(HERE / "play.js"), *files], capture_output=True, text=True, check=False)
     assert run.stderr == ""
