@@ -27,7 +27,7 @@ LARGEST = 1 << 30  # no broker takes a batch of this many bytes
 
 @frozen
 class Batch:
-    """A batch as its header tells of it.
+    """A batch as its header describes it.
 
     `epoch` is -1 in the old formats 0 and 1, which have none; their `base` is the last offset
     as well where records are compressed, and their checksums are not looked at.
@@ -92,7 +92,7 @@ def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> 
 
 
 def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage:
-    """The batch that a header tells of; what is wrong if there cannot be one."""
+    """The batch that a header describes; what is wrong if there cannot be one."""
     if not any(head):
         return Damage(path, position, f"nothing but zero bytes, {total - position:,} to the end of the file")
     if len(head) < MAGIC_AT + 1:

@@ -17,7 +17,7 @@ from spec.ir import Kind
 
 @frozen
 class Vertex:
-    """A state, or several that are drawn as one: `lines` tell what is in it.
+    """A state, or several that are drawn as one: `lines` describe it.
 
     `within` counts the steps that lead from it to itself and are not drawn,
     `beyond` those that lead to states that are not.  `initial` and `bad` count
@@ -66,7 +66,7 @@ def _name(number: int) -> str:
 
 # ------------------------------------------------------------------------- DOT
 
-# Lines tell apart what is printed in black; colours only repeat it.
+# Line styles distinguish what is printed in black; colours only repeat it.
 ARCS: Mapping[Kind, str] = {
     Kind.ACTION: "",
     Kind.FAULT: 'color="#b00020", fontcolor="#b00020", style="dashed"',

@@ -83,7 +83,7 @@ class _Run:
         yield from ending(self._machine, self.trace, self.width)
 
     def some(self, numbers: range, label: str | None = None, other: int = 0) -> Iterator[Line]:
-        """Steps as `steps` tells them, of many the first and the last."""
+        """Steps as `steps` shows them, of many the first and the last."""
         if len(numbers) <= FEW:
             yield from self.steps(numbers, label, other)
             return

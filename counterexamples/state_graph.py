@@ -40,7 +40,7 @@ class Edge:
 class StateGraph:
     """States, the steps between them, and the run that is looked at, if there is one.
 
-    `wrong` tells what is wrong in a state, `beyond` how many of its steps lead
+    `wrong` says what is wrong in a state, `beyond` how many of its steps lead
     to states that are not in the graph.  The run goes through the states `path`
     by the edges `taken`.
     """

@@ -15,7 +15,7 @@ from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
-from modelcheck.processes.memory import careful
+from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
 from modelcheck.search.interchangeable import symmetric_sorts
@@ -73,7 +73,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
-    less memory, and is repeated where there is a run to show.  `family` tells of
+    less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  With `beside_after` and no engine given, a
     second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a
@@ -83,7 +83,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
     limits = limits or Limits()
-    limits = replace(limits, memory=careful(limits.memory))
+    limits = replace(limits, memory=memory_limit(limits.memory))
     task = replace(
         task_of(model, check, family, symmetry=symmetry),
         limits=limits,

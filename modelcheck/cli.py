@@ -181,11 +181,11 @@ def _limited(
 ) -> int:
     """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
     from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
-    from modelcheck.processes.memory import careful  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.processes.memory import memory_limit  # noqa: PLC0415 - `--help` answers at once
     from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
 
     try:
-        with watched(None, careful(getattr(args, "max_memory", None)), output.give_up):
+        with watched(None, memory_limit(getattr(args, "max_memory", None)), output.give_up):
             return int(run(args, output))
     except Stopped as stopped:
         output.tell(f"modelcheck: {stopped}; no verdict")

@@ -1,4 +1,4 @@
-"""The registry of diagnostic codes, read from `spec/codes.md`: what `modelcheck explain CODE` tells."""
+"""The registry of diagnostic codes, read from `spec/codes.md`: what `modelcheck explain CODE` shows."""
 
 from __future__ import annotations
 

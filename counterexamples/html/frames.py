@@ -185,7 +185,7 @@ def _log(name: str, replica: ReplicaState) -> Log | None:
 
 
 def _log_words(name: str, replica: ReplicaState) -> str:
-    """The log as a screen reader tells it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
+    """The log as a screen reader reads it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
     entries = []
     for box in (replica.log or ())[-MOST:]:
         more = [f"epoch {box.under.lstrip('et')}"] if box.under else []

@@ -201,7 +201,7 @@ def _has_unaware(stands: Iterable[ReplicaState]) -> bool:
 def document(
     width: float, height: float, title: str, about: str, body: Sequence[str], *, style: str = ""
 ) -> str:
-    """A whole file, with its style, perhaps one of its own, and what a screen reader tells of it."""
+    """A whole file, with its style, perhaps one of its own, and what a screen reader reads of it."""
     name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
     shapes = "\n".join(body).replace("url(#point)", f"url(#p{name})")
     return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \

@@ -73,7 +73,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def roles(model: Model) -> Roles:
-    """The roles of a model's parts: as it says itself, or else as their names tell."""
+    """The roles of a model's parts: as it says itself, or else by their names."""
     networks = {index for index, variable in enumerate(model.variables) if variable.network}
     parts = [part for part in parts_of(model) if part.variable not in networks]
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))

@@ -43,7 +43,7 @@ SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.AC
 
 
 @frozen
-class Frame:
+class StoryFrame:
     """A state, the last of `rows`, and the steps that led to it since the frame before."""
 
     rows: tuple[PictureRow, ...]
@@ -54,14 +54,14 @@ class Frame:
         return self.rows[-1]
 
 
-def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[Frame, ...]:
+def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[StoryFrame, ...]:
     """The key frames of a picture; where there are too many, those of the least weight go first."""
     rows = picture.rows
     weights = {index: _weight(picture, index) for index in range(len(rows))}
     kept = sorted(sorted(weights, key=lambda index: (-weights[index], -index))[:most])
     kept = [index for index in kept if weights[index]]
     starts = [0, *(index + 1 for index in kept[:-1])]
-    return tuple(Frame(rows[start : end + 1]) for start, end in zip(starts, kept, strict=True))
+    return tuple(StoryFrame(rows[start : end + 1]) for start, end in zip(starts, kept, strict=True))
 
 
 def _weight(picture: Picture, index: int) -> int:
@@ -156,7 +156,7 @@ class _Board:
 
     # ------------------------------------------------------------------- the steps
 
-    def _sentences(self, frame: Frame) -> Iterator[tuple[PictureRow, list[str]]]:
+    def _sentences(self, frame: StoryFrame) -> Iterator[tuple[PictureRow, list[str]]]:
         for row in frame.rows:
             sign = SIGNS[row.kind][0]
             number = f"{row.number}. " if row.number and not row.skipped else ""
@@ -169,15 +169,15 @@ class _Board:
                 ),
             )
 
-    def _head(self, frame: Frame) -> float:
+    def _head(self, frame: StoryFrame) -> float:
         total = sum(len(texts) for _, texts in self._sentences(frame))
         return 14 + LINE * (total + 2 * self._is_turn(frame))
 
-    def _is_turn(self, frame: Frame) -> bool:
+    def _is_turn(self, frame: StoryFrame) -> bool:
         """Whether the point of no return is within a frame, and not in the last one."""
         return not frame.last.is_last and any(is_turn(self._picture, row) for row in frame.rows)
 
-    def _sentence_lines(self, frame: Frame, x: float, y: float) -> Iterator[str]:
+    def _sentence_lines(self, frame: StoryFrame, x: float, y: float) -> Iterator[str]:
         at = y + 20
         for row, texts in self._sentences(frame):
             for line in texts:
@@ -239,7 +239,7 @@ class _Board:
             found.append((f"✗ missing: {word}{', '.join(self._picture.lost)}", "flash"))
         return found or [("nothing acknowledged yet", "dim")]
 
-    def _foot(self, frame: Frame) -> float:
+    def _foot(self, frame: StoryFrame) -> float:
         if not any(row.acknowledged for row in self._picture.rows):
             return 4
         return 12 + LINE * sum(

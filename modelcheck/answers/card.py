@@ -103,7 +103,7 @@ def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:
 def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, list[str]]]:
     """For what the verdicts are, and how they were come by, each under its name.
 
-    Without what was `measured`, the seconds and bytes, the same search tells the same.
+    Without what was `measured`, the seconds and bytes, the same search gives the same card.
     """
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
     proof = outcome.findings.proof

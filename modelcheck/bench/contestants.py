@@ -45,7 +45,7 @@ class Size:
 
 @frozen
 class ContestantResult:
-    """What a run says of itself: its states, and how long it searched, if it tells that apart."""
+    """What a run says of itself: its states, and how long it searched, if it says that separately."""
 
     states: int
     seconds: float | None = None

@@ -32,7 +32,7 @@ class Lane:
 
     @property
     def seconds(self) -> float:
-        """The median of the search times; of the whole process where the tool does not tell them apart."""
+        """The median of the search times; of the whole process where the tool does not separate them."""
         return median(
             ran.seconds if found.seconds is None else found.seconds
             for ran, found in zip(self.ran, self.found, strict=True)

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Check each part of a certificate and say which of them stand."""
     certificate = _read(args.certificate)
-    model, check = _meant(certificate, args.file or _named(certificate, Path(args.certificate).parent))
+    model, check = _meant(certificate, args.file or _model_path(certificate, Path(args.certificate).parent))
     task = Task(model, check.scope, check.budget, ())
     wrong = list(differences(certificate, model, asked_of(task)))
     _tell(
@@ -82,8 +82,8 @@ def _read(name: str) -> Certificate:
         ) from None
 
 
-def _named(certificate: Certificate, folder: Path) -> str:
-    """The model that a certificate names: a file beside it, else a protocol that comes with the package."""
+def _model_path(certificate: Certificate, folder: Path) -> str:
+    """The path of the model that a certificate names: in its folder, else a protocol of the package."""
     beside = str(folder / certificate.file)
     return certificate.file if is_meant(certificate.file) and not lexists(beside) else beside
 

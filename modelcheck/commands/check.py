@@ -72,7 +72,7 @@ def _run(
     outcomes: list[Outcome],
     unasked: list[Unasked],
 ) -> set[Exit]:
-    """Run the checks, and tell and write what comes of them; the exits besides those of outcomes.
+    """Run the checks, and show and write their results; the exits besides those of outcomes.
 
     What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
     """

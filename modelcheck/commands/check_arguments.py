@@ -68,7 +68,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         nargs="?",
         const=MOST_WAYS,
         metavar="N",
-        help=f"tell the distinct ways to violate each property, N at most ({MOST_WAYS})",
+        help=f"show the distinct ways to violate each property, N at most ({MOST_WAYS})",
     )
     add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")

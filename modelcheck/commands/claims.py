@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="only these, and the runs that show it: C2; all without")
-    add("-v", "--trace", action="store_true", help="tell the runs of all of them")
+    add("-v", "--trace", action="store_true", help="show the runs of all of them")
     add("--html", type=Path, metavar="FILE", help="write a page for a course: questions, and folded answers")
     add("--json", action="store_true", help="everything as JSON")
     add_limits(parser)

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"only questions about runs of at most N faults, 0 to {known.most_faults} (the default)",
     )
-    add("-v", "--trace", action="store_true", help="tell what each answer rests on")
+    add("-v", "--trace", action="store_true", help="show what each answer rests on")
     add("--html", type=Path, metavar="FILE", help="write a page: the table, and runs side by side")
     add("--csv", type=Path, metavar="FILE", help="write a line for each answer")
     form = parser.add_mutually_exclusive_group()

@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "several with commas",
     )
     how.add_argument(
-        "--fields", action="append", default=[], metavar="PART", help="tell these parts of each state"
+        "--fields", action="append", default=[], metavar="PART", help="show these parts of each state"
     )
     how.add_argument(
         "--as", dest="format", choices=FORMATS, help="in which format (as the name of --out says, or dot)"

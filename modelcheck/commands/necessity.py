@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only parts of this kind; may be repeated",
     )
     add_limits(parser, LIMITS.states)
-    add("-v", "--trace", action="store_true", help="tell the run that each part prevents")
+    add("-v", "--trace", action="store_true", help="show the run that each part prevents")
     add("--json", action="store_true", help="everything as JSON")
     add_draw_options(parser, "write the run that each part prevents in these formats (svg, mermaid, …)")
 

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="NAME",
-        help="tell what each check of this protocol expects; `show NAME` prints its file; "
+        help="show what each check of this protocol expects; `show NAME` prints its file; "
         "without a name, all are listed",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON")
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         case [name]:
             _tell(shipped(_known(name)), output, as_data=args.json)
         case _:
-            args.refuse(f"protocols tells of one at a time, and these are {len(words)} words")
+            args.refuse(f"protocols shows one at a time, and these are {len(words)} words")
     return Exit.EXPECTED
 
 
@@ -68,7 +68,7 @@ def _list(output: Output, *, as_data: bool) -> None:
         output.lines(_verdicts(each, output.width))
         checks += len(each.questions)
     counts = f"{count(len(names()), 'protocol')}, {count(checks, 'check')}."
-    more = "`modelcheck protocols NAME` tells what each check expects, `modelcheck check NAME` runs them."
+    more = "`modelcheck protocols NAME` shows what each check expects, `modelcheck check NAME` runs them."
     output.lines([(), *wrapped((), f"{counts} {more}", output.width)])
 
 

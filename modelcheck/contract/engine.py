@@ -61,7 +61,7 @@ class Task:
     verdicts, faults and steps are the same, counts are of orbits.  `threads` of
     None: one for each core; findings do not depend on it.  Without `ways` an engine
     need not remember how it came to each state, which saves memory: it searches
-    again where there is a run to show.  `family` tells of other questions that may
+    again where there is a run to show.  `family` names other questions that may
     follow; findings do not depend on it.
     """
 

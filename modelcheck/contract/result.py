@@ -81,7 +81,7 @@ Verdict = Holds | Violated | Unknown
 
 @frozen
 class Result:
-    """The verdict on one property; `by_faults` tells it for runs with at most 0, 1, 2 … faults."""
+    """The verdict on one property; `by_faults` gives it for runs with at most 0, 1, 2 … faults."""
 
     property: str
     kind: PropertyKind

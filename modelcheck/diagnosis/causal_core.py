@@ -60,7 +60,7 @@ class _Reduction:
 
     def _reduce(self) -> None:
         """Take out what comes after it went wrong, then what can be, until not even a single step can."""
-        self._keep(self._course.again())
+        self._keep(self._course.replay_all())
         size = max(1, len(self._numbers) // 2)
         while True:
             is_less = False

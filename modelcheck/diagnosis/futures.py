@@ -26,7 +26,7 @@ from spec.ir import PropertyKind
 from spec.semantics import CutOff, State, Step, Taken
 from spec.values import ModelError
 
-FIRST_LOOK = 2_000  # states looked at before it is asked whether they tell enough
+FIRST_LOOK = 2_000  # states looked at before it is asked whether they suffice
 
 
 class View(Enum):

@@ -21,8 +21,8 @@ from counterexamples.trace import (
 )
 from spec.semantics import Machine
 
-MOST_EVENTS = 6  # steps that the first sentence tells
-MOST_PARTS = 2  # false parts that the second one tells
+MOST_EVENTS = 6  # steps that the first sentence names
+MOST_PARTS = 2  # false parts that the second one names
 MOST_FACTS = 3  # values in them
 LONG = 60  # characters of a value, and of a part, that are shown
 
@@ -32,7 +32,7 @@ def summary(
 ) -> tuple[str, ...]:
     """The two sentences, made of those that the model has for its actions and properties.
 
-    The first tells, of the needed steps, the last one, the point of no return, those
+    The first names, of the needed steps, the last one, the point of no return, those
     that made the values in the false parts what they are, and the faults: six at most.
     """
     first = _happened(trace, _events(trace, parts, core, no_return))
@@ -51,7 +51,7 @@ def claim(trace: Trace) -> str:
 
 
 def _events(trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoReturn | None) -> list[int]:
-    """The numbers of the steps to tell, in their order."""
+    """The numbers of the steps to name, in their order."""
     faults = set(trace.model.faults)
     wanted = [len(trace.steps)]
     if no_return is not None and no_return.state is not None:
@@ -129,7 +129,7 @@ def _part_words(part: FalsePart) -> list[str]:
 
 
 def _is_news(fact: PartValue, part: FalsePart) -> bool:
-    """Whether a value is more than the part itself tells."""
+    """Whether a value says more than the part itself."""
     return fact.said != part.said and (part.wanted or f"== {fact.value}" not in part.said)
 
 

@@ -125,7 +125,7 @@ class _Both:
         limit, second = self._task.limits.seconds, self._second
         if limit is None or second is None:
             return findings
-        self._take_layers(findings)
+        self._note_last_layer(findings)
         try:
             while second.is_running and not self._is_settled and monotonic() < self._began + limit:
                 self._listen(LOOK)
@@ -178,8 +178,8 @@ class _Both:
         run = None if self._second is None else self._second.runs.get(name)
         return run is not None and run.faults <= self._at[0]
 
-    def _take_layers(self, findings: Findings) -> None:
-        """Reports of progress come now and then; what was searched when it ended may be more."""
+    def _note_last_layer(self, findings: Findings) -> None:
+        """Note the last layer that was searched; reports of progress are periodic, and may be behind."""
         self._at = max(self._at, (len(findings.stats.layers), 0))
 
     # -------------------------------------------------------------------- together
@@ -189,7 +189,7 @@ class _Both:
         second = self._second
         if second is None or second.refused:
             return findings
-        self._take_layers(findings)
+        self._note_last_layer(findings)
         clashes = tuple(self._clashes(findings, second))
         if clashes:
             names = findings.engine, SECOND

@@ -61,7 +61,7 @@ class ExplicitEngine:
             optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """With symmetry what is about steps and fair runs, which tell members apart; values too wide."""
+        """With symmetry what is about steps and fair runs, which distinguish members; values too wide."""
         kinds = TELLS_MEMBERS_APART if task.symmetry else set()
         refused = [
             Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from modelcheck.grounding.layout import Flat
+from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.terms import Sign, Term
 from spec.frozen import frozen
 
@@ -43,7 +43,7 @@ class Moment:
 class TermWriter:
     """Writes terms over the variables of a machine."""
 
-    def __init__(self, dialect: Dialect, flats: Sequence[Flat]) -> None:
+    def __init__(self, dialect: Dialect, flats: Sequence[FlatVariable]) -> None:
         self._d = dialect
         self._flats = flats
 

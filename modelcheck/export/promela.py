@@ -14,7 +14,7 @@ from modelcheck.contract.refused import NotExportable, Refused
 from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
-from modelcheck.grounding.layout import Flat
+from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.machine import Machine, machine
 from modelcheck.grounding.steps import Rule
 from modelcheck.grounding.terms import Sign, Term
@@ -94,7 +94,7 @@ class _Text:
             yield ""
             yield from TEMPORARY
             for name, most in sorted(self._moments.items()):
-                yield f"TEMPORARY {_declared(Flat(name, most))} = 0;"
+                yield f"TEMPORARY {_declared(FlatVariable(name, most))} = 0;"
         yield ""
         for name, holds in made.invariants:
             yield f"#define HOLDS_{name} ({self._w.text(holds)})"
@@ -136,7 +136,7 @@ class _Text:
         self._moments[name] = max(most, self._moments.get(name, 0))
 
 
-def _declared(flat: Flat) -> str:
+def _declared(flat: FlatVariable) -> str:
     if flat.most is None:
         return f"bit {flat.name}"
     bits = max(flat.most, 1).bit_length()

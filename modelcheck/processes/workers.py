@@ -100,7 +100,7 @@ class _Mail:
         self._shared = tuple(shared)
         self._numbers = {id(each): number for number, each in enumerate(self._shared)}
 
-    def written(self, value: object) -> bytes:
+    def encoded(self, value: object) -> bytes:
         """The bytes of a value."""
         text = io.BytesIO()
         pickler = pickle.Pickler(text)
@@ -136,6 +136,6 @@ def _serve(pipe: Connection) -> None:
                 answer = work(number), None
             except Exception as error:  # noqa: BLE001 - whatever it is, it is passed to the parent
                 answer = None, error
-            pipe.send_bytes(mail.written(answer))
+            pipe.send_bytes(mail.encoded(answer))
     except EOFError:
         return

@@ -22,6 +22,7 @@ from modelcheck.review.circumstances import stated_version, topics_in
 from modelcheck.review.data import as_json
 from modelcheck.review.internal import internal_topics
 from modelcheck.review.outages.asked import coming, outage
+from modelcheck.review.outages.controllers import quorum
 from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
 from modelcheck.review.partition import Partition, partition
 from modelcheck.review.pipeline import of_reviews
@@ -212,9 +213,10 @@ def _review(
             about = Circumstances(settings.version.value, settings.brokers.value)
             found = remedies(asking, subject, about, loss)
         down = outage(asking, subject, answers) if faults else None
+        controllers = quorum(asking, subject, settings.voters) if faults else None
     took = time.monotonic() - began
     spent = (asking.ended, asking.states, asking.known, took)
-    return Review(settings, subject, faults, answers, found, required, *spent, down)
+    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers)
 
 
 _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 
+import modelcheck.review.outages.controllers_told as controllers
 import modelcheck.review.outages.told as outages
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
-from counterexamples.lines import Line, Role, count
+from counterexamples.lines import Line, Role, count, wrapped
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
@@ -108,6 +109,7 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
             for heading, lines in (
                 ("What would have prevented it", list(remedies(review, WIDTH))),
                 ("How it stops while brokers are down", _stops(review)),
+                (controllers.TITLE, _controllers(review)),
                 ("What the answer rests on", rest),
             )
             if lines
@@ -150,6 +152,12 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
 def _stops(review: Review) -> list[Line]:
     """The run in which a service stops while some broker is up."""
     return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH))
+
+
+def _controllers(review: Review) -> list[Line]:
+    """How many controllers may be down, where files name them."""
+    found = review.quorum
+    return [] if found is None else list(wrapped((), controllers.says(found, review.outage), WIDTH))
 
 
 def _outages(review: Review) -> Iterator[PageTable]:

@@ -59,7 +59,7 @@ class Cache:
         """Check that no other user can have put something there. Raises CannotStart."""
         with contextlib.suppress(OSError):  # then nothing is kept
             about = self.folder.stat()
-            if stat.S_ISDIR(about.st_mode) and (wrong := _wrong(about)):
+            if stat.S_ISDIR(about.st_mode) and (wrong := _distrust(about)):
                 what = f"{wrong} the cache {self.folder}, and what is in it is run"
                 raise CannotStart(f"{what}: make it yours alone, or name another with MODELCHECK_CACHE")
 
@@ -72,7 +72,7 @@ class Cache:
         try:
             handle = os.open(self.folder / key, os.O_RDONLY | os.O_NOFOLLOW)
             with os.fdopen(handle, "rb") as file:
-                data = b"" if _wrong(os.fstat(handle)) else file.read()
+                data = b"" if _distrust(os.fstat(handle)) else file.read()
         except OSError:
             return None
         mark = self._kept.mark
@@ -132,10 +132,10 @@ def _texts(folder: Traversable) -> Iterator[bytes]:
             yield one.read_bytes()
 
 
-def _wrong(about: os.stat_result) -> str:
-    """Why a file or folder may not be the user's own, if so."""
+def _distrust(about: os.stat_result) -> str:
+    """Why a file or folder cannot be trusted to be from this user alone; empty if it can."""
     if about.st_uid not in OURS:
-        return "somebody else owns"
+        return "another user owns"
     return "others can write to" if stat.S_IMODE(about.st_mode) & 0o022 else ""
 
 

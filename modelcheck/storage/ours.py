@@ -57,7 +57,7 @@ def marked(kind: str, content: str | bytes) -> bytes:
 
 
 def is_ours(data: bytes) -> bool:
-    """Whether a file has our mark, and has not been changed since as far as the mark can tell."""
+    """Whether a file has our mark, and has not been changed since as far as the mark shows."""
     last = _LAST.search(data, max(0, len(data) - 100))
     if last is not None:
         return _digest(data[: last.start()]) == last[1].decode()

@@ -117,7 +117,7 @@ class Output:
         self.out.writelines(plain([each], ascii_only=self.is_ascii) for each in lines)
 
     def mistakes(self, error: SpecError) -> None:
-        """Say what is wrong with the input, beside the output."""
+        """Write what is wrong with the input to standard error."""
         texts = [render(diagnostic) for diagnostic in error.diagnostics]
         self.tell("\n".join([*texts, f"{len(texts)} errors"] if len(texts) > 1 else texts))
 

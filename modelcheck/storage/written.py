@@ -40,7 +40,7 @@ class Files:
         self._failed = False
 
     def refuse(self, *paths: Path) -> None:
-        """Raise now a SpecError for what `put` would tell after long work; leaves nothing behind."""
+        """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind."""
         for path in paths:
             refuse_unwritable(path)
             if self._force or is_special(path):
@@ -50,7 +50,7 @@ class Files:
             refuse_others(path)
 
     def put(self, path: Path, kind: str, content: str | bytes) -> None:
-        """Write a file of that kind (see `ours`), as a whole or not at all, and tell so."""
+        """Write a file of that kind (see `ours`), as a whole or not at all, and say so."""
         path = self._unused(path)
         try:
             self.refuse(path)

@@ -390,7 +390,7 @@ class OneStep(Unrolling):
 
     @staticmethod
     def identity(literal: Formula) -> int:
-        """What tells a literal from all others."""
+        """The identity of a literal."""
         return int(literal.get_id())
 
     def values(self) -> tuple[int, ...]:

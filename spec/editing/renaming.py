@@ -98,7 +98,7 @@ def rename(
                 if what.span
                 else f"`{new}` does not do: {what.message}"
             )
-        if _structure(after.names()) != _structure(before[name]):
+        if _symbol_numbers(after.names()) != _symbol_numbers(before[name]):
             return NotRenameable(f"`{new}` would stand for something else in `{name}`")
     return Renamed({file: tuple(sorted(spans)) for file, spans in places.items()}, new)
 
@@ -164,7 +164,7 @@ def _changed(text: str, spans: Iterable[Span], new: str) -> str:
     return text
 
 
-def _structure(names: SymbolTable) -> list[int]:
-    """Which names stand for the same thing, whatever they are called and wherever they stand."""
+def _symbol_numbers(names: SymbolTable) -> list[int]:
+    """For each name a number, the same for all names of one symbol: a correct renaming keeps them."""
     numbers: dict[object, int] = {}
     return [numbers.setdefault(each.symbol, len(numbers)) for each in names.every]

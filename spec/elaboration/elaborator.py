@@ -28,7 +28,7 @@ class Elaborator(Protocol):
         """An expression with the type it has."""
 
     def facts(self, node: s.Expr, env: TypeEnv, *, truth: bool) -> dict[s.Expr, t.Type]:
-        """What a condition tells of types."""
+        """What a condition implies for types."""
 
     def wrong(self, span: Span) -> ir.Expr:
         """What stands for an expression that was reported."""

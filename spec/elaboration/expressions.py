@@ -55,14 +55,14 @@ class ExpressionElaborator:
             if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
                 return self._too_large(node.span)
             self.frame.size += 1
-            found = self._something(self._narrowed(node, self._infer(node, env, hint), env))
+            found = self._not_empty(self._narrowed(node, self._infer(node, env, hint), env))
             self.problems.typed(node.span, found.type)
             return found
         finally:
             self._depth -= 1
 
-    def _something(self, found: ir.Expr) -> ir.Expr:
-        """Report what is chosen from nothing, unless it may follow from an earlier mistake."""
+    def _not_empty(self, found: ir.Expr) -> ir.Expr:
+        """The expression; a mistake when it chooses from `{}` or `[]`, whose type is unknown."""
         if found.type != t.UNKNOWN or not isinstance(found, ir.Apply | ir.Bind) or self.problems:
             return found
         help_ = "say which type is meant: choose from a variable, or from `S`, the members of a sort"
@@ -90,13 +90,13 @@ class ExpressionElaborator:
 
     def mismatch(self, node: s.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
         """Report that a type does not fit, with the cure where there is a usual one."""
-        help_ = self._cure(node, actual, wanted)
+        help_ = self._help_for(node, actual, wanted)
         message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
             "a none", "none"
         ).replace("[?]", "")
         self.problems.add("R0301", node.span, message, label=str(actual).replace("[?]", ""), help=help_)
 
-    def _cure(self, node: s.Expr, actual: t.Type, wanted: t.Type) -> str:
+    def _help_for(self, node: s.Expr, actual: t.Type, wanted: t.Type) -> str:
         text = self.problems.shown(node.span)
         match actual, wanted:
             case t.Option(t.Unknown()), _:

@@ -24,7 +24,7 @@ BUILTINS = (
     "at", "common_prefix", "count", "did", "elements", "enabled", "flushed", "head", "int", "last", "max",
     "min", "old", "size", "starts_with", "subsets", "the",
 )  # fmt: skip
-WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar can tell
+WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar is unambiguous
     """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
     where""".split()
 )

@@ -63,7 +63,7 @@ def _number(end: ir.Expr) -> int | None:
 
 
 def _logic(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
-    """`and`, `or`, `implies`: what one part tells the next knows; a chain is one level deep."""
+    """`and`, `or`, `implies`: what one part implies is known in the next; a chain is one level deep."""
     operands = _chain(node)
     parts: list[ir.Expr] = []
     for operand in operands:
@@ -243,7 +243,7 @@ def is_case(e: Elaborator, node: s.IsCase, env: TypeEnv) -> ir.Expr:
 
 
 def if_else(e: Elaborator, node: s.IfElse, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """The IR of `if c then a else b`; each branch knows what the condition tells."""
+    """The IR of `if c then a else b`; each branch knows what the condition implies."""
     test, then, other = node.test, node.then, node.other
     condition = e.check(test, t.BOOL, env)
     yes, no = (env.knowing(e.facts(test, env, truth=truth)) for truth in (True, False))

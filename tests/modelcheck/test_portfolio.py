@@ -430,7 +430,7 @@ def test_it_is_gone_when_it_is_closed() -> None:
 
 PARENT = """
 import sys, time
-from tests.modelcheck.test_portfolio import companion
+from tests.modelcheck.test_portfolio import second_engine
 
 if __name__ == "__main__":
     with second_engine() as second:

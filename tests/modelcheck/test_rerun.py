@@ -113,7 +113,7 @@ def test_the_run_ends_where_it_first_shows_its_ending() -> None:
     steps = ("put(0)", "take | n = 0", "put(1)", "take | n = 1", "stop")
     trace = run(*steps, ending=BadState(), prop="none_done")
 
-    assert names(Course(ReplayStage(trace), trace).again()) == ["put(0)", "take | n = 0"]
+    assert names(Course(ReplayStage(trace), trace).replay_all()) == ["put(0)", "take | n = 0"]
 
 
 def test_what_does_not_end_as_it_must_is_no_run() -> None:
@@ -141,7 +141,7 @@ def test_whoever_looks_may_end_it() -> None:
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        Course(ReplayStage(trace, look), trace).again()
+        Course(ReplayStage(trace, look), trace).replay_all()
 
 
 # --------------------------------------------------------------- the same ending

@@ -37,7 +37,7 @@ class FilePlace:
 
 @frozen
 class FindingRule:
-    """What findings are of: a property, a guarantee, a code; `about` tells more of it."""
+    """What findings are of: a property, a guarantee, a code; `about` says more of it."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class RunStage:
 class Finding:
     """Something to be looked at: of which rule, how bad, where, and the run that shows it.
 
-    `identity` tells it from others of its rule, in this and in later runs.
+    `identity` distinguishes it from others of its rule, in this and in later runs.
     """
 
     rule: FindingRule
@@ -70,7 +70,7 @@ class Finding:
 
 @frozen
 class CaseReport:
-    """A question with its answer: `text` tells why it did not pass, `scope` what the answer is for."""
+    """A question with its answer: `text` says why it did not pass, `scope` what the answer is for."""
 
     suite: str
     name: str

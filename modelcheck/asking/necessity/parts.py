@@ -182,11 +182,11 @@ def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
     """The test where one member less is enough; None for one that does not ask a set to be large."""
     match test:
         case ir.Apply(op=ir.Op.LT | ir.Op.LE, args=(less, more)):
-            counted = one_more(more)
+            counted = with_larger_size(more)
             return None if counted is more else replace(test, args=(less, counted))
         case ir.Apply(op=ir.Op.EQ, args=(left, right)):
             for size, number in ((left, right), (right, left)):
-                counted = one_more(size)
+                counted = with_larger_size(size)
                 if counted is not size and _is_fixed(number) and not isinstance(number, ir.Const):
                     nearly = replace(test, args=(counted, number))
                     return ir.Or((test, nearly), type=t.BOOL, span=test.span)
@@ -195,25 +195,25 @@ def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
     return None
 
 
-def one_more(expr: ir.Expr) -> ir.Expr:
-    """A sum, product or choice of numbers with one more for a set whose size is in it; itself without any.
+def with_larger_size(expr: ir.Expr) -> ir.Expr:
+    """A threshold with 1 added to the first set size in it: `2 * size(S)` becomes `2 * (size(S) + 1)`.
 
-    Not for the set of all members of a sort, nor for any other that is always the same.
+    The expression itself where no set size is in it; sets that never change do not count.
     """
     match expr:
         case ir.Apply(op=ir.Op.SIZE, args=(of,)) if isinstance(of.type, t.Set) and not _is_fixed(of):
             one = ir.Const(1, type=t.INT, span=expr.span)
             return ir.Apply(ir.Op.ADD, (expr, one), type=t.INT, span=expr.span)
         case ir.Apply(op=ir.Op.ADD | ir.Op.SUB, args=(left, right)):
-            more = one_more(left)
+            more = with_larger_size(left)
             if more is left and expr.op is ir.Op.ADD:
-                more = one_more(right)
+                more = with_larger_size(right)
                 return expr if more is right else replace(expr, args=(left, more))
             return expr if more is left else replace(expr, args=(more, right))
         case ir.Apply(op=ir.Op.MUL | ir.Op.MIN2 | ir.Op.MAX2):
-            return with_parts(expr, one_more)
+            return with_parts(expr, with_larger_size)
         case ir.Let(body=body):
-            more = one_more(body)
+            more = with_larger_size(body)
             return expr if more is body else replace(expr, body=more)
         case _:
             return expr

@@ -92,7 +92,7 @@ def necessity(
     """What is known of each part of the models of a file, in the order of the text.
 
     Asks the checks of those names, all without any; costs a search for each part and check
-    that could tell, within `limits` each, on all cores.  Parts are missing where it was
+    that could decide it, within `limits` each, on all cores.  Parts are missing where it was
     interrupted.  Every run has been replayed on the mutant.  Raises SpecError for a name that the
     file does not have, and where there is nothing to ask.
     """

@@ -183,7 +183,7 @@ def _growing(numbers: dict[State, int]) -> Iterable[State]:
 
 
 def lumped(chain: Chain) -> Chain:
-    """The chain with states as one that nothing tells apart: the same service, rates and outcomes.
+    """The chain with states as one that nothing distinguishes: the same service, rates and outcomes.
 
     What is computed of it is the same (Kemeny and Snell, 1960, for chains without choices).  Costs a
     look at all events in each of as many rounds as classes are distinguished, at most the states.

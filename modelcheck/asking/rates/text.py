@@ -148,7 +148,7 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
 
 
 def as_json(answer: RatesAnswer) -> dict[str, object]:
-    """It in plain values; an infinite time is null, as is what was not computed, which `computed` tells."""
+    """It in plain values; an infinite time is null, as is what was not computed, which `computed` says."""
     solved = answer.solved
     return {
         "model": answer.model.name,

@@ -1,4 +1,4 @@
-"""Protocols, compared: the answer of each to each question, and what tells two of them apart."""
+"""Protocols, compared: the answer of each to each question, and where two of them differ."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Compared:
 
     @property
     def pairs(self) -> Iterator[tuple[Column, Column, Apart | None]]:
-        """Every two columns, and what tells them apart in the fewest faults and then the fewest steps."""
+        """Every two columns, and where they differ with the fewest faults and then the fewest steps."""
         for first, second in combinations(self.comparison.columns, 2):
             found = [*self._apart(first, second), *self._apart(second, first)]
             order = list(self.comparison.questions)

@@ -1,4 +1,4 @@
-"""Protocols, compared, as a page: the table, and for each two of them the runs that tell them apart."""
+"""Protocols, compared, as a page: the table, and for each two of them the runs in which they differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells two protocols apart: the run of the one and that of the other, as diagrams side by side."""
+"""Where two protocols differ: the run of the one and that of the other, as diagrams side by side."""
 
 from __future__ import annotations
 

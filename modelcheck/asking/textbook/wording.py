@@ -45,7 +45,7 @@ def extent(found: SearchedCheck) -> list[str]:
 
 
 def again(asked: PropertyQuestion) -> str:
-    """The command that asks the same again, and tells the run."""
+    """The command that asks the same again, and shows the run."""
     words = ["modelcheck", "check", asked.model, "--check", asked.check, "--property", asked.property]
     for option, values in (("--scope", asked.settings.scope), ("--config", asked.settings.config)):
         words += [option, ",".join(values)] if values else []

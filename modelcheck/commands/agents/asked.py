@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-GRACE = 5.0  # seconds more than twice its time, in which a process starts and tells what it has found
+GRACE = 5.0  # seconds more than twice its time, in which a process starts and reports what it has found
 
 
 class NoAnswer(Exception):  # noqa: N818 - an answer to the user, not a bug

@@ -109,8 +109,10 @@ def _outcome(partition: PartitionFiles, leader: ReplicaLog) -> Aftermath:
     comes = way(partition, leader.node)
     others = [each for each in partition.replicas.values() if each.node != leader.node]
     cuts = {each.node: cut(each, leader.log) for each in others}
-    lost = _size(_lost([(each.log, each.log.end) for each in others], leader.log))
-    committed = _size(_lost([(each.log, each.high_watermark or 0) for each in others], leader.log))
+    lost = _size(_missing_on_leader([(each.log, each.log.end) for each in others], leader.log))
+    committed = _size(
+        _missing_on_leader([(each.log, each.high_watermark or 0) for each in others], leader.log)
+    )
     doubtful = (
         0
         if _is_sound(partition, comes) and not leader.lost_its_end and not leader.absent
@@ -143,8 +145,8 @@ def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
             yield each.epoch, each.start, min(until, end)
 
 
-def _lost(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
-    """What logs have up to an offset, each, and the leader has not; before its start it has let go."""
+def _missing_on_leader(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
+    """The offsets, by epoch, that logs have below their ends and the leader, from its start on, has not."""
     has = {epoch: (begins, ends) for epoch, begins, ends in _spans(leader, leader.end)}
     found: dict[int, list[tuple[int, int]]] = {}
     for log, end in others:

@@ -56,7 +56,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
     """Violated where records are lost, or are with another order; unknown where something is not here."""
-    if any(each.depends or each.gone or (each.wanted is not None and each.wanted.lost) for each in found):
+    if any(
+        each.order_matters or each.gone or (each.wanted is not None and each.wanted.lost) for each in found
+    ):
         return Exit.VIOLATED
     known = all(each.wanted is not None and not each.is_open for each in found)
     return Exit.EXPECTED if sure and found and known else Exit.UNKNOWN

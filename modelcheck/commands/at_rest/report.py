@@ -40,8 +40,8 @@ def lines(
 
 
 def is_fine(each: Judged) -> bool:
-    """Whether there is nothing to tell of a partition: all is here, and no election cuts anything."""
-    if each.depends or each.is_open or each.gone or each.wanted is None or each.partition.struck:
+    """Whether there is nothing to report of a partition: all is here, and no election cuts anything."""
+    if each.order_matters or each.is_open or each.gone or each.wanted is None or each.partition.struck:
         return False
     return not each.wanted.lost
 

@@ -23,7 +23,7 @@ class Judged:
 
     @property
     def by_themselves(self) -> tuple[Aftermath, ...]:
-        """What can happen if nobody does anything but start brokers."""
+        """What can happen if brokers are started and nothing else is done."""
         return tuple(each for each in self.outcomes if each.way.by_itself)
 
     @property
@@ -44,7 +44,7 @@ class Judged:
         return self.wanted is not None and self.wanted.way is Succession.BY_HAND
 
     @property
-    def depends(self) -> bool:
+    def order_matters(self) -> bool:
         """Whether it matters who starts first."""
         if self.wanted is None or self.worst is None:
             return False

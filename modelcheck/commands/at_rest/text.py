@@ -37,7 +37,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         )
     some_open = any(each.is_open for each in all_judged)
     least = [_least(each) for each in all_judged]
-    atstake = [each for each in all_judged if each.depends]
+    atstake = [each for each in all_judged if each.order_matters]
     most = sum(each.worst.lost for each in atstake if each.worst is not None)
     if sum(least):
         promised = sum(each.gone + (each.wanted.committed if each.wanted else 0) for each in all_judged)
@@ -71,7 +71,7 @@ def _share(some: int, of: int) -> str:
 
 def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
     """The steps, in their order; none where the order is all the same."""
-    if not any(each.depends for each in all_judged):
+    if not any(each.order_matters for each in all_judged):
         return
     for node in order:
         yield f"Start {brokers([node])}{'; wait until it runs' if node != order[-1] else ''}."
@@ -109,7 +109,7 @@ def reasons(each: Judged) -> Iterator[str]:
         yield "No copy of this partition is here."
         return
     if wanted.lost:
-        yield _whose(wanted, partition)
+        yield _with_leader(wanted, partition)
     if each.by_hand and each.by_themselves:
         yield (
             f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected by itself and has less:"
@@ -164,7 +164,7 @@ def _about_missing(partition: PartitionFiles) -> Iterator[str]:
         yield f"{brokers(others).capitalize()}, not in sync, not here: it may have what nobody else has."
 
 
-def _whose(wanted: Aftermath, partition: PartitionFiles) -> str:
+def _with_leader(wanted: Aftermath, partition: PartitionFiles) -> str:
     """What is lost with the best leader, and to whom it may have been acknowledged."""
     ends = {node: replica.log.end for node, replica in partition.replicas.items()}
     cuts = ", ".join(f"{node} from {ends[node]:,} to {to:,}" for node, to in sorted(wanted.cuts.items()))
@@ -181,7 +181,7 @@ def _whose(wanted: Aftermath, partition: PartitionFiles) -> str:
 
 
 def _later(wanted: Aftermath, partition: PartitionFiles) -> Iterator[str]:
-    """What is on one broker only until others have it too."""
+    """What is on one broker only, until others have copied it."""
     if partition.state is None or len(partition.state.replicas) < 2:
         return
     others = [

@@ -21,7 +21,7 @@ from modelcheck.contract.report import Reporter, Silent, Stopped
 from modelcheck.contract.result import MOST_WAYS, Distinct, End, Outcome, Result, Violated
 from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.distinct.shape import Shape
-from modelcheck.processes.memory import careful
+from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import watched
 from modelcheck.search.claims import Claims, Discovery, Place
 from modelcheck.search.interchangeable import symmetric_sorts
@@ -112,12 +112,12 @@ class _Ways(InterpretedSearch):
         limits = Limits(
             LIMITS.states if limits.states is None else limits.states,
             LIMITS.seconds if limits.seconds is None else limits.seconds,
-            careful(limits.memory),
+            memory_limit(limits.memory),
         )
         budget = _told_apart(model, check.budget, first.faults)
         machine = Machine(model, check.scope)
         self._sorts = symmetric_sorts(model)
-        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps tell members apart
+        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps distinguish members
         bounds = model, check.scope, budget
         task = Task(*bounds, (prop,), limits, check.name, stop_early=False, symmetry=symmetry)
         self._violations = _Violations(machine, prop, self._alike)

@@ -45,7 +45,7 @@ def i64(value: int) -> V:
 
 
 @dataclass(slots=True)
-class Block:
+class InstructionBlock:
     """Instructions that run one after the other."""
 
     label: str
@@ -68,7 +68,7 @@ class Arithmetic:
     """Writes instructions into a block; what its methods return are numbers computed where it then stands."""
 
     def __init__(self) -> None:
-        self.block = Block("start")
+        self.block = InstructionBlock("start")
         self._count = 0
         self._known: dict[str, V] = {}  # what was computed on every way to here
         self._order: list[str] = []

@@ -14,9 +14,9 @@ from itertools import permutations, product
 from math import factorial, prod
 
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
-from modelcheck.explicit.codegen.assembly import Cell, Function
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.members import candidate, entry, inserted, length, with_length
 from modelcheck.explicit.codegen.packing import (
     Array,
@@ -53,7 +53,7 @@ SMALL_TABLE = 64  # bits: a table in a register
 Renaming = tuple[V, ...]  # the new number of each member
 
 
-def canonical(model: Model, scope: Scope, layout: Layout, sorts: tuple[str, ...]) -> list[Function]:
+def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
     """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
     fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void", "nounwind")
     own, other = fn.array(layout.words), fn.array(layout.words)
@@ -116,7 +116,7 @@ def _looped(
         fn.begin(next_)
 
 
-def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: Block) -> None:
+def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: InstructionBlock) -> None:
     """Go elsewhere when the words at these places are not in order."""
     before = fn.read(words, places[0])
     for place in places[1:]:
@@ -166,7 +166,7 @@ def _said_of(
             return
 
 
-def _keep_less(fn: Function, best: list[Cell], words: list[V]) -> None:
+def _keep_less(fn: Function, best: list[Register], words: list[V]) -> None:
     """Keep the lesser of two states; the last word counts most."""
     less, same = FALSE, TRUE
     known = [fn.load(cell) for cell in best]

@@ -8,7 +8,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert
 from modelcheck.explicit.codegen.members import inserted
@@ -45,7 +45,7 @@ def _each(
     expr: ir.Bind,
     at: Scene,
     visit: Callable[[Live], None],
-    after: Block | None = None,
+    after: InstructionBlock | None = None,
 ) -> None:
     """Visit each member of a quantifier's domain that passes its condition, in order where that counts."""
     walk = candidates(w, expr.domain, expr.case, at, in_order=expr.quantifier in ARGS)

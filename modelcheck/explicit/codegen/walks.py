@@ -75,7 +75,7 @@ def subsets(fn: Function, whole: Live) -> Walk:
         case Slots(of, most, False) if most <= LARGEST and is_monotone(of):
             return _subsets_of_slots(fn, whole, of, most)
         case _:
-            raise TooWide(f"the subsets of a set of which {whole.packing.width} bits tell the members")
+            raise TooWide(f"the subsets of a set of {whole.packing.width} bits for the members")
     places = range(len(codes))
     chosen = sorted(each for n in range(len(codes) + 1) for each in combinations(places, n))
     table = fn.table([sum(1 << codes[place] for place in each) for each in chosen])

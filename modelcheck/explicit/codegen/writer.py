@@ -31,5 +31,5 @@ class Writer(Protocol):
         ...
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
-        """The packing that an expression's value will have: it is written once for nobody."""
+        """The packing that a value will have: the expression is written once, into nothing, to find it."""
         ...

@@ -23,8 +23,8 @@ from modelcheck.explicit.native.functions import (
     OF_RECOVERY,
     OF_WAYS,
     SIGNATURES,
-    Code,
     Codes,
+    MachineCode,
 )
 from modelcheck.storage.cache import sources
 from spec.ir import Model, Property
@@ -43,9 +43,9 @@ class Kernel:
     `configure` on; `shared` is the name of what a family has in common.
 
     With `blocks` it is for a search that keeps its states elsewhere: `blocks.py` and
-    `ways.py`; its code is compiled well at once, as with `tier` FULL.
+    `recovery_blocks.py`; its code is compiled well at once, as with `tier` FULL.
 
-    `seconds` tells how long it took to get ready, `spent` on what, `cached` whether it was
+    `seconds` is how long it took to get ready, `spent` on what, `cached` whether it was
     there.  Raises TooWide,
     and CannotStart where another user may have written what is on disk.
     """
@@ -64,9 +64,9 @@ class Kernel:
         self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
         self._signatures |= OF_WAYS if blocks and recoverable(task) else {}
         self._signatures |= OF_LIVENESS if of_fair_runs(task) and not blocks else {}
-        self._code: Code | None = None
+        self._code: MachineCode | None = None
         self.spent: dict[str, float] = {}
-        self._replaced: list[Code] = []  # may still be running, and is kept
+        self._replaced: list[MachineCode] = []  # may still be running, and is kept
         self.cached = self._find(quick=not blocks and tier is not Tier.FULL)
         if self.cached:
             self.configure()
@@ -123,7 +123,7 @@ class Kernel:
         self._use(code, tier, shared=shared)
         self.configure()
 
-    def _use(self, code: Code, tier: Tier, *, shared: bool) -> None:
+    def _use(self, code: MachineCode, tier: Tier, *, shared: bool) -> None:
         self._code, self._is_shared, self.tier = code, shared, tier
         self.most, self.call = code.most, code.call
 

@@ -20,7 +20,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
 from modelcheck.explicit.codegen.context import Context
 from modelcheck.explicit.codegen.fits import fits
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.runtime import (
     COUNT,
     FAULT,
@@ -35,7 +35,7 @@ from modelcheck.explicit.codegen.runtime import (
     Runtime,
 )
 from modelcheck.explicit.native.compiling import Tier
-from modelcheck.explicit.native.functions import Code, Signatures
+from modelcheck.explicit.native.functions import MachineCode, Signatures
 from modelcheck.explicit.native.writing import Written, code, text_of
 from modelcheck.explicit.search.checkpoint import damaged, only_runs
 from modelcheck.explicit.search.rounds import PackedSearch
@@ -56,7 +56,7 @@ SIGNATURES: Signatures = {
 class Soundness(Runtime):
     """Writes what is asked of each state."""
 
-    def __init__(self, task: Task, layout: Layout, context: Context) -> None:
+    def __init__(self, task: Task, layout: PackedLayout, context: Context) -> None:
         super().__init__(layout, context)
         self.task = task
 
@@ -211,7 +211,7 @@ class _Asked:
         kernel = search.kernel
         written = Soundness(search.task, kernel.layout, kernel.context).functions()
         made = code(Written(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
-        self._code = Code(made, SIGNATURES)
+        self._code = MachineCode(made, SIGNATURES)
         self.call = self._code.call
         self.search, self.space = search, search.space
 

@@ -11,7 +11,7 @@ from counterexamples.play.described import PageTypes
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.context import CURSOR, Context, context
 from modelcheck.explicit.codegen.expressions import Expressions
-from modelcheck.explicit.codegen.layout import Field, Layout, Words, layout
+from modelcheck.explicit.codegen.layout import PackedField, PackedLayout, Words, layout
 from modelcheck.explicit.codegen.packing import (
     Array,
     Mask,
@@ -76,7 +76,7 @@ class WebKernel:
     """The code, and how it is used: what stands where in its memory, and in the bits of a state."""
 
     module: Module
-    layout: Layout
+    layout: PackedLayout
     used: Json
 
     def packed(self, state: State) -> Words:
@@ -85,7 +85,7 @@ class WebKernel:
 
 
 def web_kernel(task: Task, types: PageTypes) -> WebKernel:
-    """The kernel of a task for WebAssembly, that searches and tells of single steps.
+    """The kernel of a task for WebAssembly, that searches and records single steps.
 
     It knows all properties of the model but for those of fair runs.  Costs as much as well
     compiled native code.  Raises TooWide.
@@ -104,7 +104,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     questions = asked(task.model.properties, expressions, laid)
     extra = [*(each.fn for each in recorders), *questions]
     public = {*SEARCH, *(fn.name for fn in extra)}
-    written = write(task, laid, words, parameters, beside=extra, public=public)
+    written = write(task, laid, words, parameters, extra=extra, public=public)
     made = module(_compiled(written.text + "\n" + WIDE), public)
     used = {
         "end": made.end,
@@ -150,7 +150,7 @@ def _context(words: Context) -> Json:
     }
 
 
-def _field(field: Field) -> Json:
+def _field(field: PackedField) -> Json:
     return {"name": field.name, "at": field.offset, "as": _packing(field.packing)}
 
 

@@ -14,7 +14,7 @@ from spec.frozen import frozen
 
 HEAD = b"\0asm\1\0\0\0"
 CUSTOM, GLOBAL, EXPORT, DATA = 0, 6, 7, 11
-SYMBOLS = 8  # the part of the section `linking` that tells what is called what
+SYMBOLS = 8  # the part of the section `linking` that names the symbols
 FUNCTION, DATUM, SECTION = 0, 1, 3  # kinds of symbols
 UNDEFINED, NAMED = 0x10, 0x40  # flags of symbols
 

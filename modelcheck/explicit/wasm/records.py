@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 import spec.ir as ir
-from modelcheck.explicit.codegen.arithmetic import Block, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.context import CURSOR, Context
 from modelcheck.explicit.codegen.expressions import Expressions
-from modelcheck.explicit.codegen.layout import WORD, Layout
+from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import Packing
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.steps import Steps
@@ -90,7 +90,7 @@ class RecordWriter(Steps):
         self,
         action: ir.Action,
         expressions: Expressions,
-        layout: Layout,
+        layout: PackedLayout,
         context: Context,
         shapes: RecordShapes,
     ) -> None:
@@ -165,7 +165,7 @@ class RecordWriter(Steps):
             fn.goto(self.next)
         fn.begin(on)
 
-    def _cut(self, limit: str) -> Block:
+    def _cut(self, limit: str) -> InstructionBlock:
         fn = self.fn
         here, block = fn.block, fn.new("cut")
         with fn.remembering():

@@ -11,7 +11,7 @@ from modelcheck.export.rounds import chooses
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
-from modelcheck.grounding.budget import Counted
+from modelcheck.grounding.budget import CountedBudget
 from spec.elaboration.typing import element
 from spec.types import UNKNOWN
 
@@ -19,7 +19,9 @@ from spec.types import UNKNOWN
 class Actions:
     """Writes what is said of actions; `now` is the scope of a state."""
 
-    def __init__(self, expressions: TlaExpressions, model: ir.Model, counted: Counted, now: TlaEnv) -> None:
+    def __init__(
+        self, expressions: TlaExpressions, model: ir.Model, counted: CountedBudget, now: TlaEnv
+    ) -> None:
         self._e = expressions
         self._model = model
         self._counted = counted

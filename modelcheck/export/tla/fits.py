@@ -41,14 +41,14 @@ class _Place:
         """A part of the expression, which has no name of its own."""
         return _Place(expr, self.env if env is None else env)
 
-    def meant(self) -> _Place:
-        """The expression behind a name that was given to one."""
+    def unfolded(self) -> _Place:
+        """The place with `let` names and fits replaced by the expressions behind them."""
         match self.expr:
             case ir.Fit(of=of):
-                return replace(self, expr=of).meant()
+                return replace(self, expr=of).unfolded()
             case ir.Local(slot=slot) if slot in self.env.values:
                 value, there = self.env.values[slot]
-                return _Place(value, there.among(self.env.taken), self.stored).meant()
+                return _Place(value, there.among(self.env.taken), self.stored).unfolded()
             case _:
                 return self
 
@@ -77,7 +77,7 @@ class _Bounds:
         self._knowledge = expressions.knowledge
 
     def of(self, place: _Place, target: t.Type) -> list[TlaTerm]:
-        place = place.meant()
+        place = place.unfolded()
         expr, env = place.expr, place.env
         if isinstance(target, t.Option) and not isinstance(expr.type, t.Option):
             target = target.of
@@ -216,7 +216,7 @@ class _Bounds:
 
     def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
         """What to ask of the elements, where they come from."""
-        place = place.meant()
+        place = place.unfolded()
         expr, env = place.expr, place.env
         sure = self._knowledge.sure(expr, env.known)
         given = None if sure is None else element(sure)

@@ -35,7 +35,7 @@ from modelcheck.export.tla.properties import PropertyDefinitions, PropertyWriter
 from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Values, Vocabulary
 from modelcheck.export.tla.versions import VersionCounts
-from modelcheck.grounding.budget import Counted, counted
+from modelcheck.grounding.budget import CountedBudget, counted
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
 TOTAL = (
@@ -249,7 +249,7 @@ def _laid_out(doc: Doc) -> str:
     return "\n".join(re.sub(r"(?<=\S) IN  ", " IN ", line.rstrip()) for line in text.splitlines())
 
 
-def _vocabulary(model: ir.Model, check: ir.Check, budget: Counted, names: NameSupply) -> Vocabulary:
+def _vocabulary(model: ir.Model, check: ir.Check, budget: CountedBudget, names: NameSupply) -> Vocabulary:
     """Names for everything, first come first served: what is read most comes first."""
     short = Counter(_short(variable) for variable in model.variables)
     variables = []

@@ -209,7 +209,7 @@ class TlaOperations:
         return tla.quantified("CHOOSE", one, of, test)
 
     def first(self, of: TlaTerm, type_: t.Type, taken: frozenset[str]) -> TlaTerm:
-        """The first of some members in canonical order; an error where that tells a sort's members apart."""
+        """The first member in canonical order; an error where that distinguishes a sort's members."""
         if t.names_sort(type_):
             return self._use("Only", of)
         return self.extreme(of, type_, taken, most=False)

@@ -140,11 +140,11 @@ class Flow(Versions):
             self.counts.last[version.number] += 1
             if not self.is_last(version.number):  # it is on this side of a split only
                 state.block.items.append(NextValue(self.after(index), self.carry(version)))
-        told = [
+        ends = [
             tla.call("Assert", test, tla.atom(f'"the assertion {name} is false"'))
             for name, test in state.asserts
         ]
-        return StepEnd(tuple(told), (*unchanged, *self._counters))
+        return StepEnd(tuple(ends), (*unchanged, *self._counters))
 
     # ------------------------------------------------------------------ statements without choice
 

@@ -40,7 +40,7 @@ class Vocabulary:
     actions: Mapping[str, str]
     properties: Mapping[str, str]
     counters: Mapping[str | None, str]  # of each kind of fault, and of all together
-    tag: str  # the field that tells the cases of a union apart
+    tag: str  # the field that distinguishes the cases of a union
 
 
 class Values:
@@ -203,15 +203,15 @@ class Values:
                 )
             case t.Tuple(items):
                 places = [(tla.applied(a, n), tla.applied(b, n)) for n in map(tla.number, _from_one(items))]
-                return self._by_parts(items, places)
+                return self._compare_by_parts(items, places)
             case t.Record(_, fields) | t.Case(_, _, fields):
                 names = [field_name(field.name) for field in fields]
                 places = [(tla.field(a, name), tla.field(b, name)) for name in names]
-                return self._by_parts([field.type for field in fields], places)
+                return self._compare_by_parts([field.type for field in fields], places)
             case t.Map(key, inner):
                 keys = [self.literal(value, key) for value in members(key, self.scope)]
                 places = [(tla.applied(a, key), tla.applied(b, key)) for key in keys]
-                return self._by_parts([inner] * len(keys), places)
+                return self._compare_by_parts([inner] * len(keys), places)
             case t.Union(_, cases):
                 return self._by_case(cases, a, b)
             case t.Seq(inner):
@@ -226,8 +226,10 @@ class Values:
             case _:
                 assert_never(of)
 
-    def _by_parts(self, types: Sequence[t.Type], places: Sequence[tuple[TlaTerm, TlaTerm]]) -> TlaTerm:
-        """The first part that differs decides."""
+    def _compare_by_parts(
+        self, types: Sequence[t.Type], places: Sequence[tuple[TlaTerm, TlaTerm]]
+    ) -> TlaTerm:
+        """An order of compound values: by the first part that differs."""
         result = tla.FALSE
         for of, (a, b) in reversed(list(zip(types, places, strict=True))):
             first = self.less(of)(a, b)

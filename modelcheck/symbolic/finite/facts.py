@@ -2,7 +2,7 @@
 
 Each is an expression of the language over single members, such as `r1.ep == epoch`
 or `size(r1.log) <= 1`, together with what it is over plain variables.  The facts of
-a state tell it from every other; what the language has no short word for, such as
+a state distinguish it from every other; what the language has no short word for, such as
 how many faults there were, is said of a plain variable.
 """
 
@@ -65,7 +65,7 @@ class _Facts:
     def all(self) -> Iterator[StateFact]:
         """Every fact once, those about plain variables last."""
         said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
-        said += self._raw(said)
+        said += self._variable_facts(said)
         terms = self._machine.terms
         kept: dict[Term, list[StateFact]] = {}  # by what is said, and in how many words
         opposites: dict[Term, list[StateFact]] = {}
@@ -223,8 +223,8 @@ class _Facts:
 
     # ----------------------------------------------------------------- plain variables
 
-    def _raw(self, said: Iterable[StateFact]) -> Iterator[StateFact]:
-        """Facts about plain variables whose values the others may not tell."""
+    def _variable_facts(self, said: Iterable[StateFact]) -> Iterator[StateFact]:
+        """Facts about the plain variables whose values the given facts do not determine."""
         terms = self._machine.terms
         known = {flat for fact in said if fact.rank for flat in _one(fact)}
         for index, flat in enumerate(self._machine.flats):
@@ -248,7 +248,7 @@ def _is_single(of: t.Type) -> bool:
 
 
 def _one(fact: StateFact) -> Iterator[Term]:
-    """The plain variables whose values facts of this kind tell apart, all together."""
+    """The plain variables whose values facts of this kind determine, all together."""
     match fact.expr:
         case ir.Apply(op=ir.Op.IN):
             yield from (flat for flat in _variables(fact.term) if flat.hi == 1)

@@ -31,7 +31,7 @@ Look = Callable[[Term, t.Type], ir.Value]
 
 
 @frozen
-class Reader:
+class ModelReader:
     """Reads values out of a small scope, each by looking at some terms."""
 
     shapes: Shapes
@@ -164,8 +164,8 @@ def _record(case: t.Case) -> t.Record:
 # ---------------------------------------------------------------- what a solver writes
 
 
-def looked_up(shapes: Shapes, terms: Sequence[Term], text: str) -> Look:
-    """What each term is worth, after the answer to `get-value` of them all."""
+def values_of_terms(shapes: Shapes, terms: Sequence[Term], text: str) -> Look:
+    """A lookup of the value of each term, read from the answer to `get-value`."""
     after = text[text.index("sat") + len("sat") :]
     pairs = _parsed(after)
     values: Mapping[Term, Written] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}

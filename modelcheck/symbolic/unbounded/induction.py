@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import spec.ir as ir
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
 from modelcheck.symbolic.process import ProcessAnswer, Program, ask
-from modelcheck.symbolic.unbounded.decode import Reader, looked_up
+from modelcheck.symbolic.unbounded.decode import ModelReader, values_of_terms
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, FormulaWriter, Obligation, ProofTask
@@ -56,7 +56,7 @@ def _within(
 ) -> Trace | None:
     writer = FormulaWriter(asked, small, named=False)
     formula = without_quantifiers(writer.formula(question, claims), small)
-    reader = Reader(writer.shapes, small)
+    reader = ModelReader(writer.shapes, small)
     numbers = {n: value.term for n, value in writer.config.items() if isinstance(value, Flat)}
     terms = [term for shape in writer.before for term in reader.asked(shape)]
     terms = [*dict.fromkeys([*terms, *numbers.values()])]
@@ -64,7 +64,7 @@ def _within(
     said = ask(program, text, seconds=seconds)
     if said.answer is not ProcessAnswer.SAT:
         return None
-    look = looked_up(writer.shapes, terms, said.text)
+    look = values_of_terms(writer.shapes, terms, said.text)
     state = tuple(reader.value(shape, look) for shape in writer.before)
     types = {entry.name: entry.type for entry in asked.model.configs}
     config = {name: look(term, types[name]) for name, term in numbers.items()}

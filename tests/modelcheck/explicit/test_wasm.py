@@ -18,7 +18,7 @@ from modelcheck.answers.played import playable
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.result import Violated
-from modelcheck.explicit.codegen.layout import Layout, layout
+from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
 from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import load, loads
@@ -154,7 +154,7 @@ def some_states(machine: Machine) -> list[State]:
     return [*found][:SAMPLE]
 
 
-def what(found: Json, laid: Layout) -> Json:
+def what(found: Json, laid: PackedLayout) -> Json:
     """What the page told, in an order of its own."""
     steps, cuts, refused = [], [], set()
     for outcome, name, says, why, words, broken in found["records"]:

@@ -12,7 +12,7 @@ import pytest
 import spec.ir as ir
 import spec.types as t
 from modelcheck.symbolic.process import ProcessAnswer, ask, programs
-from modelcheck.symbolic.unbounded.decode import Reader
+from modelcheck.symbolic.unbounded.decode import ModelReader
 from modelcheck.symbolic.unbounded.expressions import Env, Stop
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, Formula, FormulaWriter, Obligation, ProofTask
@@ -27,7 +27,7 @@ from tests.model_texts import model_text
 STEPS = 6  # of each model that are put to the solver
 
 
-def pinned(reader: Reader, shape: Shape, value: ir.Value) -> Iterator[Term]:
+def pinned(reader: ModelReader, shape: Shape, value: ir.Value) -> Iterator[Term]:
     """That a shape has a value."""
     match shape:
         case Flat(term, of):
@@ -52,7 +52,7 @@ def pinned(reader: Reader, shape: Shape, value: ir.Value) -> Iterator[Term]:
             raise Unsayable("this shape")
 
 
-def whole(reader: Reader, shapes: tuple[Shape, ...], state: State) -> Term:
+def whole(reader: ModelReader, shapes: tuple[Shape, ...], state: State) -> Term:
     return conjunction([each for s, v in zip(shapes, state, strict=True) for each in pinned(reader, s, v)])
 
 
@@ -104,7 +104,7 @@ def is_possible(
     claim = next(iter(model.properties))
     try:
         formula = writer.formula(Obligation(claim.name, taken.step.action), [claim])
-        reader = Reader(writer.shapes, small)
+        reader = ModelReader(writer.shapes, small)
         pins = [whole(reader, writer.before, before), whole(reader, writer.after, taken.state)]
     except (Stop, Unsayable):
         return None
@@ -128,7 +128,7 @@ def is_true(
     try:
         formula = writer.formula(Obligation(claim.name, model.actions[0].name), [])
         says = writer.expressions.truth(claim.expr, Env(writer.before, {})) if claim.expr else TRUE
-        pin = whole(Reader(writer.shapes, small), writer.before, state)
+        pin = whole(ModelReader(writer.shapes, small), writer.before, state)
     except (Stop, Unsayable):
         return None
     here = [("here", equality(says, TRUE if truth else FALSE)), ("the state", pin)]
