@@ -9,7 +9,7 @@ from counterexamples.trace import Lasso, Trace, Trapped
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, Holds, Verdict, Violated
-from modelcheck.search.account import Account
+from modelcheck.search.account import FindingsOfSearch
 from modelcheck.search.claims import OF_FAIR_RUNS, OF_RUNS, Discovery, Place
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
@@ -46,7 +46,7 @@ class ReferenceEngine:
         return _Account(search, search.run()).findings(self.name)
 
 
-class _Account(Account[InterpretedSearch]):
+class _Account(FindingsOfSearch[InterpretedSearch]):
     """The findings of a search that also knows where its states lead."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Ending, Stops, Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.report import Found, Reporter, Runs
+from modelcheck.contract.report import Reporter, RunFound, RunsDone
 from modelcheck.contract.result import (
     End,
     Extent,
@@ -24,7 +24,7 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.processes.memory import resident
-from modelcheck.search.claims import OF_RUNS, Claims, Discovery, Place
+from modelcheck.search.claims import OF_RUNS, Discovery, Place, PropertyMonitor
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
@@ -76,7 +76,7 @@ class _Simulation:
         self.task = task
         self.machine = Machine(task.model, task.scope)
         self.budget = FaultBudget(task.model, task.budget)
-        self.claims = Claims(self.machine, task.properties, self._found)
+        self.claims = PropertyMonitor(self.machine, task.properties, self._found)
         self.shown: dict[str, Trace] = {}
         self.error: Trace | None = None
         self.taken: Counter[str] = Counter()
@@ -188,7 +188,7 @@ class _Simulation:
                 return End.MEMORY
             self._told = now
             steps = self.taken.total()
-            self._reporter.tell(Runs(self.runs, self.wish.runs, steps, now - self.started))
+            self._reporter.tell(RunsDone(self.runs, self.wish.runs, steps, now - self.started))
         return None
 
     # ------------------------------------------------------------------ findings
@@ -228,7 +228,7 @@ class _Simulation:
         name = found.name or ""
         if name not in self.shown:
             self.shown[name] = self._trace(found)
-            self._reporter.tell(Found(name, found.place.faults, found.place.depth))
+            self._reporter.tell(RunFound(name, found.place.faults, found.place.depth))
 
     def _note_error(self) -> None:
         if self.error is None and self.claims.error is not None:
