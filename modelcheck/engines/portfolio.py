@@ -101,7 +101,7 @@ class _Both:
         self._at: Cost = (0, 0)  # all that costs less has been seen by the first
         self._second: SecondEngine | None = None
         self._is_alone = False
-        self._told = set[str]()
+        self._reported = set[str]()
 
     def tell(self, event: Event) -> None:
         """Pass it on, and see whether that is enough."""
@@ -155,8 +155,8 @@ class _Both:
             return
         self._reporter.tell(SecondEngineProgress(SECOND, second.depth + 1))
         for name, run in second.runs.items():
-            if name not in self._told and not self._by_first(name) and not self._by_second(name):
-                self._told.add(name)
+            if name not in self._reported and not self._by_first(name) and not self._by_second(name):
+                self._reported.add(name)
                 self._reporter.tell(
                     SecondEngineProgress(SECOND, second.depth + 1, RunFound(name, *_cost(run)))
                 )

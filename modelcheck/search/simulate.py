@@ -86,7 +86,7 @@ class _Simulation:
         self.longest = 0
         self.started = monotonic()
         self._reporter = reporter
-        self._told = self.started
+        self._reported = self.started
         self._starts = self.machine.initial()
         self._free = frozenset(task.model.free)
         self._good = {p.name for p in task.properties if p.kind is PropertyKind.REACHABLE}
@@ -183,10 +183,10 @@ class _Simulation:
             return End.STATES
         if limits.seconds is not None and now - self.started >= limits.seconds:
             return End.SECONDS
-        if now - self._told >= QUIET:
+        if now - self._reported >= QUIET:
             if limits.memory is not None and resident() >= limits.memory:
                 return End.MEMORY
-            self._told = now
+            self._reported = now
             steps = self.taken.total()
             self._reporter.tell(RunsDone(self.runs, self.wish.runs, steps, now - self.started))
         return None
