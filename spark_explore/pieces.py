@@ -12,7 +12,7 @@ from spec.frozen import frozen
 READ = 1 << 22  # bytes read at once
 
 
-class Damaged(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Damaged(Exception):  # noqa: N818 - an answer to the user, not a bug
     """A file of a run is not as it was written."""
 
 

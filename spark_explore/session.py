@@ -61,7 +61,7 @@ QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
 
 
-class SparkEnded(OSError):  # noqa: N818 - an answer to the user, no failure of ours
+class SparkEnded(OSError):  # noqa: N818 - an answer to the user, not a bug
     """Spark's Java process is gone, whoever ended it."""
 
 

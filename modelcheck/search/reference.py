@@ -24,7 +24,7 @@ class ReferenceEngine:
     name: ClassVar[str] = "reference"
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Checkpoints; and with symmetry what is about steps and fair runs, which tell members apart."""
+        """Checkpoints; and with symmetry what is about steps and fair runs, which distinguish members."""
         if task.keep is not None:
             return (Refusal("checkpoints", "explicit"),)
         kinds = {PropertyKind.STEP, PropertyKind.ASSERT} | OF_FAIR_RUNS if task.symmetry else set()

@@ -31,7 +31,7 @@ from spec.ir import Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
-DEPTH = 100  # steps of a run where nobody says how many
+DEPTH = 100  # steps of a run by default
 QUIET = 0.5  # seconds between two reports of progress
 
 
@@ -177,7 +177,7 @@ class _Simulation:
         )
 
     def _look_around(self) -> End | None:
-        """Look at the limits, and tell how far it has come."""
+        """Check the limits, and report progress."""
         limits, now = self.task.limits, monotonic()
         if limits.states is not None and self.visits >= limits.states:
             return End.STATES

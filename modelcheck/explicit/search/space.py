@@ -166,12 +166,12 @@ class PackedSpace:
         )
 
     def words_of(self, shard: Shard) -> list[int]:
-        """What is known of a shard but for where its memory is."""
+        """The words of a shard, without its addresses."""
         places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
         return [self.word(shard, place) for place in places]
 
     def take(self, shard: Shard, words: Sequence[int]) -> None:
-        """From now on, know that of a shard."""
+        """Set the words of a shard, as `words_of` returned them."""
         places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
 
@@ -208,7 +208,7 @@ class PackedSpace:
         return counts
 
     def turn_layer(self) -> None:
-        """What waited for a fault can now be had."""
+        """Enter a layer: what waited for it becomes the pending states."""
         for shard in self.shards:
             shard.pending.reverse()
             shard.pending[1].forget(8 * self.entry * self.room)
@@ -225,13 +225,13 @@ class PackedSpace:
     # ---------------------------------------------------------------- inserting
 
     def is_tight(self, shard: Shard, more: int) -> bool:
-        """Whether a shard's table is too small for so many more. Raises MemoryError when numbers run out."""
+        """Whether a shard's table is too small for more states. Raises MemoryError when numbers run out."""
         if self.word(shard, LOCAL) + more > self.room or self.word(shard, WAITING) + more > self.room:
             raise MemoryError("more states than there are numbers")
         return self.word(shard, COUNT) + more > FULL * shard.slots
 
     def grow(self, shard: Shard, more: int) -> None:
-        """A larger table for a shard. Raises MemoryError."""
+        """Give a shard a larger table. Raises MemoryError."""
         growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
         slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
         table = Region(8 * self.words * slots, huge=True)
@@ -254,7 +254,7 @@ class PackedSpace:
         self.kernel.call[self.insert](self.address + 8 * self.size * shard.number, address, count)
 
     def wake(self, shard: Shard, start: int, end: int) -> None:
-        """Of what waited for this layer, take what has not been found without the fault."""
+        """Insert the states that waited for this layer and were not found with fewer faults."""
         self._insert(shard, shard.pending[0].address + 8 * self.entry * start, end - start)
 
     # ------------------------------------------------------------------ finding
@@ -279,7 +279,7 @@ class PackedSpace:
         return (word for word in self._row(place) if word != NOWHERE)
 
     def ancestry(self, number: int) -> list[tuple[int, int]]:
-        """The states on the way to one, from the root on: numbers, and which successor each is.
+        """The predecessors of a state, from the root on: numbers, and which successor each is.
 
         Raises NoWay.
         """
@@ -293,7 +293,7 @@ class PackedSpace:
         return found[::-1]
 
     def parts(self, most: int) -> Iterator[SlotRange]:
-        """All tables in parts of so many slots at most."""
+        """All tables in parts of at most `most` slots."""
         width = 8 * self.words
         for shard in self.shards:
             for first in range(0, shard.slots, most):

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.count,
         default=MOST,
         metavar="N",
-        help=f"give up beyond so many states ({MOST:,})",
+        help=f"give up after N states ({MOST:,})",
     )
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
