@@ -115,8 +115,8 @@ class Rows:
 
 
 class Row:
-    def __init__(self, told: bytes) -> None:
-        self.told = told
+    def __init__(self, report: bytes) -> None:
+        self.report = report
 
 
 class OnUnreliable(SparkEngine):
