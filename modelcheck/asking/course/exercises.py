@@ -1,0 +1,139 @@
+"""The exercises of the course, each one model file that is the student's, the solution and the mutants at once.
+
+NOTE(exercise): above the line `MARK` stands what a student begins with.  Below it stand the variant
+`solved`, whose changes are the parts that are asked for; further variants of it, which are mutants
+or harder questions; and checks of these.  What a check says of itself is the hint where it is not
+met.  So a whole exercise is a file for `modelcheck check`, and as it stands all its checks are as
+expected: the solution has all points.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import assert_never
+
+import spec.syntax as s
+from spec.diagnostics import mistyped, suggest
+from spec.frozen import frozen
+from spec.library import SUFFIX, title
+from spec.parser import parse
+from spec.source import Source
+
+MARK = f"// {'-' * 64} for the grader\n"
+SOLVED = "solved"
+
+
+@frozen
+class Declared:
+    """A part that is a whole declaration: what it is declared with, such as `invariant`, and its name."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} `{self.name}`"
+
+
+@frozen
+class Guarded:
+    """A part that is a guard of an action."""
+
+    action: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"guard `{self.name}` of `{self.action}`"
+
+
+Part = Declared | Guarded
+
+
+@frozen
+class Exercise:
+    """An exercise: its name, what it is about, its whole text and what a student is asked for."""
+
+    name: str
+    title: str
+    source: Source
+    parts: tuple[Part, ...]
+    points: int
+
+    @property
+    def begin(self) -> str:
+        """What a student begins with."""
+        return self.source.text.partition(MARK)[0].rstrip() + "\n"
+
+    @property
+    def is_about_properties(self) -> bool:
+        """Whether only properties are asked for, so that the other variants are mutants of the model."""
+        return not any(isinstance(part, Guarded) or part.kind == "fun" for part in self.parts)
+
+    @property
+    def tree(self) -> s.Protocol:
+        """The whole text as it is written."""
+        return parsed(self.source)
+
+    @property
+    def solved(self) -> s.VariantDecl:
+        """The variant in whose place a student's parts are put."""
+        return solved(self.tree)
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all exercises, in the order of the course."""
+    found = {file.name.removesuffix(SUFFIX): file for file in _folder().iterdir()}
+    return tuple(sorted(found, key=lambda name: (title(found[name].read_text(encoding="utf-8")), name)))
+
+
+def exercise(name: str) -> Exercise:
+    """The exercise of that name. Raises SpecError where there is none."""
+    if name not in names():
+        help_ = suggest(name, names()) or f"there are {', '.join(names())}"
+        raise mistyped("--exercise", name, f"the course has no exercise `{name}`", help_, "R0902")
+    source = Source(name, (_folder() / f"{name}{SUFFIX}").read_text(encoding="utf-8"))
+    tree = parsed(source)
+    asked = tuple(dict.fromkeys(_part(item) for item in solved(tree).items))
+    points = sum(isinstance(item, s.CheckDecl) and item.of is not None for item in tree.items)
+    return Exercise(name, title(source.text), source, asked, points)
+
+
+def parsed(source: Source) -> s.Protocol:
+    """A text that goes on from no other, as it is written. Raises SpecError for one that does not parse."""
+    tree = parse(source)
+    assert isinstance(tree, s.Protocol), "an exercise goes on from no other file"
+    return tree
+
+
+def solved(tree: s.Protocol) -> s.VariantDecl:
+    """The variant of a whole exercise that is the solution."""
+    return next(item for item in tree.items if isinstance(item, s.VariantDecl) and item.name.text == SOLVED)
+
+
+def kind_of(item: s.PropertyDecl | s.FunDecl) -> str:
+    """The word that it is declared with."""
+    match item:
+        case s.PropertyDecl():
+            return item.kind
+        case s.FunDecl():
+            return "fun"
+        case _:
+            assert_never(item)
+
+
+def _part(change: s.VariantItem) -> Part:
+    match change:
+        case s.Replace(item=s.PropertyDecl() | s.FunDecl() as item):
+            return Declared(kind_of(item), item.name.text)
+        case s.AddGuard(action=action, guard=guard):
+            return Guarded(action.text, guard.text)
+        case s.Drop(name=action, guard=s.Ident() as guard):
+            return Guarded(action.text, guard.text)
+        case _:
+            raise AssertionError("a solution replaces properties, functions and guards")
+
+
+def _folder() -> Traversable:
+    return resources.files("modelcheck.asking.course") / "exercises"
