@@ -21,10 +21,10 @@ from modelcheck.asking.course.submission import Submission
 from modelcheck.asking.models import pick_checks
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.result import Outcome
+from modelcheck.contract.result import Outcome, Violated
 from modelcheck.contract.standing import standing, surprises
 from spec.frozen import frozen
-from spec.ir import Check, Model
+from spec.ir import Check, Model, PropertyKind
 from spec.values import ModelError
 
 
@@ -83,14 +83,14 @@ def judged(exercise: Exercise, handed: Submission, seconds: float, memory: int |
     Takes as long as the searches, up to the limits.
     """
     began, fits = monotonic(), True
-    base = handed.models[0]
+    base, of_mutants = handed.models[0], exercise.is_about_properties
     asked = [(model, check) for model, check in pick_checks(handed.models, []) if model is not base]
     for name, (model, check) in zip(_names(exercise), asked, strict=True):
         own = model.name == SOLVED
         if not (own or fits):
             return
         left = max(0.01, seconds - (monotonic() - began))
-        item = _judged(name, model, check, Limits(None, left, memory), own=own)
+        item = _judged(name, model, check, Limits(None, left, memory), own=own, of_mutants=of_mutants)
         yield item
         if item.met is None:
             return
@@ -112,7 +112,7 @@ def _is_own(check: s.CheckDecl) -> bool:
     return check.of is not None and check.of.text == SOLVED
 
 
-def _judged(name: str, model: Model, check: Check, limits: Limits, *, own: bool) -> Item:
+def _judged(name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool) -> Item:
     """A point; whether it is met is None where a limit ended the search, and the note says which."""
     hint = check.says or ""
     try:
@@ -126,7 +126,16 @@ def _judged(name: str, model: Model, check: Check, limits: Limits, *, own: bool)
             return Item(name, met=True, scope=scope_of(outcome))
         case _:
             story = "\n".join(map(told_run, _wrong(outcome))) if own else ""
-            return Item(name, met=False, hint=hint, note=_error(outcome), scope=scope_of(outcome), story=story)
+            note = _error(outcome) or ("" if of_mutants else _broken(outcome))
+            return Item(name, met=False, hint=hint, note=note, scope=scope_of(outcome), story=story)
+
+
+def _broken(outcome: Outcome) -> str:
+    """What is not so, in the words of the exercise."""
+    found = [result for result in outcome.findings.results if isinstance(result.verdict, Violated)]
+    says = {prop.name: prop.says or prop.name for prop in outcome.model.properties}
+    never = {True: "never so", False: "not always so"}
+    return "; ".join(f"{never[r.kind is PropertyKind.REACHABLE]}: {says[r.property]}" for r in found)
 
 
 def _wrong(outcome: Outcome) -> Iterator[Trace]:
