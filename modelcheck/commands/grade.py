@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.usage = "modelcheck grade [FILE] [--exercise NAME] [OPTION ...]"
     add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="the file that is handed in; without it, exercises are listed")
+    add(
+        "file", nargs="?", metavar="FILE", help="the file that is handed in; without it, exercises are listed"
+    )
     add("--exercise", metavar="NAME", help="which exercise of the course it is of")
     add("--json", action="store_true", help="everything as JSON")
     add("--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="end the grading then (60s)")
@@ -84,7 +86,12 @@ def _list(args: argparse.Namespace, output: Output) -> None:
     if args.json:
         output.json(
             [
-                {"exercise": each.name, "title": each.title, "asked": [*map(str, each.parts)], "of": each.points}
+                {
+                    "exercise": each.name,
+                    "title": each.title,
+                    "asked": [*map(str, each.parts)],
+                    "of": each.points,
+                }
                 for each in found
             ]
         )

@@ -1,4 +1,4 @@
-"""The exercises of the course, each one model file that is the student's, the solution and the mutants at once.
+"""The exercises of the course, each one model file: the student's, the solution and the mutants.
 
 NOTE(exercise): above the line `MARK` stands what a student begins with.  Below it stand the variant
 `solved`, whose changes are the parts that are asked for; further variants of it, which are mutants

@@ -7,6 +7,7 @@ find every mutant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import count
 from time import monotonic
@@ -32,8 +33,8 @@ from spec.values import ModelError
 class Item:
     """One point: what was asked, whether it was met (None: not looked at), and the hint where it was not.
 
-    `note` is what else there is to say of what was handed in.  `story` is the run that shows why, where the student's parts do not fit the model itself; of a mutant it
-    would give the mutant away.
+    `note` is what else there is to say of what was handed in.  `story` is the run that shows why,
+    where the student's parts do not fit the model itself; of a mutant it would give the mutant away.
     """
 
     asked: str
@@ -46,7 +47,7 @@ class Item:
 
 @frozen
 class Grade:
-    """What a submission is worth: its points, in the order of the exercise; `ended` says what cut it short."""
+    """What a submission is worth: its points, in order; `ended` says what cut it short."""
 
     exercise: str
     title: str
@@ -121,19 +122,24 @@ def _judged(name: str, model: Model, check: Check, limits: Limits, *, own: bool,
         return Item(name, met=False, hint=hint, note=f"it cannot be asked: {error}")
     match standing(outcome).exit:
         case Exit.UNKNOWN:
-            return Item(name, None, note=outcome.findings.end.value, scope=scope_of(outcome))
+            return Item(name, None, note=outcome.findings.end.value, scope=_scope(outcome))
         case Exit.EXPECTED:
-            return Item(name, met=True, scope=scope_of(outcome))
+            return Item(name, met=True, scope=_scope(outcome))
         case _:
-            story = "\n".join(map(told_run, _wrong(outcome))) if own else ""
+            story = "\n".join(map(_story, _wrong(outcome))) if own else ""
             note = _error(outcome) or ("" if of_mutants else _broken(outcome))
-            return Item(name, met=False, hint=hint, note=note, scope=scope_of(outcome), story=story)
+            return Item(name, met=False, hint=hint, note=note, scope=_scope(outcome), story=story)
+
+
+def _scope(outcome: Outcome) -> str:
+    """What a point is for; without the names of the variant and the check, which would tell too much."""
+    return scope_of(outcome).partition(": ")[2]
 
 
 def _broken(outcome: Outcome) -> str:
     """What is not so, in the words of the exercise."""
     found = [result for result in outcome.findings.results if isinstance(result.verdict, Violated)]
-    says = {prop.name: prop.says or prop.name for prop in outcome.model.properties}
+    says = {each.name: "".join(map(str, each.says or (each.name,))) for each in outcome.model.properties}
     never = {True: "never so", False: "not always so"}
     return "; ".join(f"{never[r.kind is PropertyKind.REACHABLE]}: {says[r.property]}" for r in found)
 
@@ -142,6 +148,11 @@ def _wrong(outcome: Outcome) -> Iterator[Trace]:
     """The runs to an error, and to what is broken."""
     runs = [outcome.findings.error, *(outcome.trace(result.property) for result in surprises(outcome))]
     yield from (run for run in runs if run is not None)
+
+
+def _story(run: Trace) -> str:
+    """The story of a run without places, which are those of a text that the student has never seen."""
+    return re.sub(rf" *{re.escape(run.model.source.name)}:\d+:\d+", "", told_run(run))
 
 
 def _error(outcome: Outcome) -> str:

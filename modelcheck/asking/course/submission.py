@@ -90,7 +90,9 @@ def _written(exercise: Exercise, part: Part, source: Source, tree: s.Protocol) -
             if guard is not None:
                 test = re.sub(r"^require\s+\w+\s*:", "", source.at(guard.span))
                 return f"drop {action}.{name}\nrequire {action}.{name}: {test}"
-    raise _unfit(source, None, f"the {part} is not there, and is what the exercise asks for", _again(exercise))
+    raise _unfit(
+        source, None, f"the {part} is not there, and is what the exercise asks for", _again(exercise)
+    )
 
 
 def _declared(tree: s.Protocol, part: Declared) -> s.PropertyDecl | s.FunDecl | None:
@@ -100,13 +102,13 @@ def _declared(tree: s.Protocol, part: Declared) -> s.PropertyDecl | s.FunDecl | 
 
 def _guard(tree: s.Protocol, part: Guarded) -> s.Require | None:
     actions = (i for i in tree.items if isinstance(i, s.ActionDecl) and i.name.text == part.action)
-    return next((each for action in actions for each in action.body if _is_named(each, part)), None)
+    statements = (each for action in actions for each in action.body)
+    return next((each for each in statements if isinstance(each, s.Require) and _is_named(each, part)), None)
 
 
 def _is_named(statement: s.Stmt, part: Guarded) -> bool:
-    return (
-        isinstance(statement, s.Require) and statement.name is not None and statement.name.text == part.name
-    )
+    name = statement.name if isinstance(statement, s.Require) else None
+    return name is not None and name.text == part.name
 
 
 def _helpers(exercise: Exercise, tree: s.Protocol) -> Iterator[s.FunDecl]:
@@ -116,7 +118,7 @@ def _helpers(exercise: Exercise, tree: s.Protocol) -> Iterator[s.FunDecl]:
 
 
 def _keeps_shape(exercise: Exercise, whole: s.Protocol) -> bool:
-    """Whether nothing but the solution is another one; what was put in its place is of the kinds that may be."""
+    """Whether only the solution is another one, and what stands there is of the kinds that may be."""
     ours, theirs = exercise.tree, whole
     rest = [item for item in ours.items if item != solved(ours)] == [
         item for item in theirs.items if item != solved(theirs)
@@ -139,7 +141,9 @@ def _blank(exercise: Exercise, item: s.Item) -> s.Item:
     """A declaration without the guards that are asked for; a function that is asked for, without its body."""
     match item:
         case s.ActionDecl():
-            asked = [part for part in exercise.parts if isinstance(part, Guarded) and part.action == item.name.text]
+            asked = [
+                part for part in exercise.parts if isinstance(part, Guarded) and part.action == item.name.text
+            ]
             body = tuple(each for each in item.body if not any(_is_named(each, part) for part in asked))
             return replace(item, body=body)
         case s.FunDecl() if Declared("fun", item.name.text) in exercise.parts:
