@@ -11,6 +11,7 @@ import pytest
 
 import spec.syntax as s
 from modelcheck.asking.course.exercises import exercise, names
+from modelcheck.asking.course.exercises import written as finished
 from modelcheck.asking.course.grading import Grade
 from modelcheck.asking.course.guarded import graded
 from modelcheck.asking.course.submission import submission
@@ -20,7 +21,7 @@ from spec.diagnostics import SpecError
 from spec.format import format_text
 from spec.load import loads
 from spec.source import Source
-from tests.course import finished, graded_here, solution
+from tests.course import graded_here, solution
 
 Said = pytest.CaptureFixture[str]
 

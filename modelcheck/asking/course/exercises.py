@@ -9,6 +9,7 @@ expected: the solution has all points.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -19,7 +20,7 @@ from spec.diagnostics import mistyped, suggest
 from spec.frozen import frozen
 from spec.library import SUFFIX, title
 from spec.parser import parse
-from spec.source import Source
+from spec.source import Source, Span
 
 MARK = f"// {'-' * 64} for the grader\n"
 SOLVED = "solved"
@@ -98,6 +99,41 @@ def exercise(name: str) -> Exercise:
     asked = tuple(dict.fromkeys(_part(item) for item in solved(tree).items))
     points = sum(isinstance(item, s.CheckDecl) and item.of is not None for item in tree.items)
     return Exercise(name, title(source.text), source, asked, points)
+
+
+def written(exercise: Exercise, parts: Mapping[str, str]) -> str:
+    """What a student begins with, with these expressions for the parts of these names.
+
+    Raises SpecError for a name that is none of a part.
+    """
+    source = Source(exercise.name, exercise.begin)
+    asked = {part.name: part for part in exercise.parts}
+    for name in parts:
+        if name not in asked:
+            help_ = suggest(name, asked) or f"it asks for {', '.join(map(str, exercise.parts))}"
+            raise mistyped("parts", name, f"the exercise does not ask for `{name}`", help_, "R0902")
+    places = {name: place(asked[name], source) for name in parts}
+    text = source.text
+    for name, span in sorted(places.items(), key=lambda each: -each[1].start):
+        text = text[: span.start] + parts[name] + text[span.end :]
+    return text
+
+
+def place(part: Part, source: Source) -> Span:
+    """Where the expression of a part stands in what a student begins with."""
+    for item in parsed(source).items:
+        match item:
+            case s.PropertyDecl(expr=s.Node(span=span)) if part == Declared(kind_of(item), item.name.text):
+                return span
+            case s.FunDecl(body=body) if part == Declared("fun", item.name.text):
+                return body.span
+            case s.ActionDecl():
+                for each in (each for each in item.body if isinstance(each, s.Require)):
+                    if each.name is not None and part == Guarded(item.name.text, each.name.text):
+                        return each.test.span
+            case _:
+                pass
+    raise AssertionError(f"{part} is in {source.name}")
 
 
 def parsed(source: Source) -> s.Protocol:

@@ -66,6 +66,16 @@ class Grade:
         return len(self.items)
 
     @property
+    def hints(self) -> tuple[str, ...]:
+        """What to think about: a hint for each point that was missed."""
+        missed = (item for item in self.items if item.met is False)
+        return tuple(": ".join(filter(None, (item.asked, item.hint, item.note))) for item in missed)
+
+    def __repr__(self) -> str:
+        """What it comes to, in a line."""
+        return f"<Grade {self.exercise}: {self.points} of {self.of} points>"
+
+    @property
     def exit(self) -> Exit:
         """0 with all points, 1 with fewer, 3 where a limit ended the grading."""
         if self.points == self.of:
