@@ -86,13 +86,18 @@ def _call(command: str) -> Cell:
         case ["grade", file, "--exercise", name]:
             grade = f'grade = modelcheck.grade("{file}", "{name}")'
             return "code", f'{grade}\nprint(grade, *grade.hints, sep="\\n")'
-        case ["check", file, *options]:
+        case ["check", file, *options] if "--check" in options:
             return "code", _check(file, options)
         case _:
             return "markdown", f"In a terminal:\n\n```sh\n{command}\n```"
 
 
 def _check(file: str, options: Sequence[str]) -> str:
-    named = [options[n + 1] for n, option in enumerate(options) if option == "--check"]
-    calls = [f'modelcheck.check("{file}", "{name}")' for name in named]
-    return "\n".join(f"print({call})" for call in calls) if calls else f'modelcheck.load("{file}")'
+    named = {word: options[n + 1] for n, word in enumerate(options) if word in {"--check", "--property"}}
+    checks = [options[n + 1] for n, word in enumerate(options) if word == "--check"]
+    asked = ", ".join(f'"{each}"' for each in (file, *checks[:1]))
+    if "--property" in named:
+        name = named["--property"]
+        outcome = f'outcome = modelcheck.check({asked}, properties=["{name}"])\nprint(outcome)'
+        return f'{outcome}\nprint(modelcheck.draw(outcome.trace("{name}"), "text"))'
+    return "\n".join(f'print(modelcheck.check("{file}", "{check}"))' for check in checks)

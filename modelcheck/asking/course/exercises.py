@@ -53,11 +53,12 @@ Part = Declared | Guarded
 
 @frozen
 class Exercise:
-    """An exercise: its name, what it is about, its whole text and what a student is asked for."""
+    """An exercise: its name, what it is about, its whole text as it is written, and what is asked for."""
 
     name: str
     title: str
     source: Source
+    tree: s.Protocol
     parts: tuple[Part, ...]
     points: int
 
@@ -72,11 +73,6 @@ class Exercise:
         return not any(isinstance(part, Guarded) or part.kind == "fun" for part in self.parts)
 
     @property
-    def tree(self) -> s.Protocol:
-        """The whole text as it is written."""
-        return parsed(self.source)
-
-    @property
     def solved(self) -> s.VariantDecl:
         """The variant in whose place a student's parts are put."""
         return solved(self.tree)
@@ -89,6 +85,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (title(found[name].read_text(encoding="utf-8")), name)))
 
 
+@cache
 def exercise(name: str) -> Exercise:
     """The exercise of that name. Raises SpecError where there is none."""
     if name not in names():
@@ -98,7 +95,7 @@ def exercise(name: str) -> Exercise:
     tree = parsed(source)
     asked = tuple(dict.fromkeys(_part(item) for item in solved(tree).items))
     points = sum(isinstance(item, s.CheckDecl) and item.of is not None for item in tree.items)
-    return Exercise(name, title(source.text), source, asked, points)
+    return Exercise(name, title(source.text), source, tree, asked, points)
 
 
 def written(exercise: Exercise, parts: Mapping[str, str]) -> str:
