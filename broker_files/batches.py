@@ -27,7 +27,7 @@ LARGEST = 1 << 30  # no broker takes a batch of this many bytes
 
 @frozen
 class Batch:
-    """A batch as its header tells of it.
+    """A batch as its header describes it.
 
     `epoch` is -1 in the old formats 0 and 1, which have none; their `base` is the last offset
     as well where records are compressed, and their checksums are not looked at.
@@ -50,28 +50,28 @@ class Batch:
         return self.last + 1
 
 
-Told = Callable[[int], None]
+OnRead = Callable[[int], None]
 
 
 def silent(_done: int) -> None:
-    """Tell nobody how many bytes were read."""
+    """Ignore how many bytes were read."""
 
 
-def read_batches(path: Path, *, checksums: bool = True, told: Told = silent) -> Iterator[Batch | Damage]:
+def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent) -> Iterator[Batch | Damage]:
     """Every batch of a segment in its order, or what is wrong, after which nothing follows.
 
     Headers alone are read without `checksums`, else all, a piece at a time, so that memory
-    does not grow with the file.  `told` hears of every batch how many bytes it has.
+    does not grow with the file.  `report` is called with the size of each batch in bytes.
     Raises `UnreadableError`.
     """
     try:
         with path.open("rb") as file:
-            yield from _batches(file, path, told, checksums=checksums)
+            yield from _batches(file, path, report, checksums=checksums)
     except OSError as error:
         raise UnreadableError.refused(path, error) from error
 
 
-def _batches(file: BinaryIO, path: Path, told: Told, *, checksums: bool) -> Iterator[Batch | Damage]:
+def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> Iterator[Batch | Damage]:
     total = file.seek(0, 2)
     position = 0
     while position < total:
@@ -87,12 +87,12 @@ def _batches(file: BinaryIO, path: Path, told: Told, *, checksums: bool) -> Iter
                 yield Damage(path, position, f"the batch at offset {found.base:,} fails its checksum")
                 return
         yield found
-        told(found.size)
+        report(found.size)
         position += found.size
 
 
 def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage:
-    """The batch that a header tells of; what is wrong if there cannot be one."""
+    """The batch that a header describes; what is wrong if there cannot be one."""
     if not any(head):
         return Damage(path, position, f"nothing but zero bytes, {total - position:,} to the end of the file")
     if len(head) < MAGIC_AT + 1:

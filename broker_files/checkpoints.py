@@ -16,7 +16,7 @@ from spec.frozen import frozen
 VERSION = "0"
 
 
-class Place(NamedTuple):
+class TopicPartition(NamedTuple):
     """A partition of a topic."""
 
     topic: str
@@ -35,13 +35,13 @@ class EpochStart:
     start: int
 
 
-def read_offsets(path: Path) -> Mapping[Place, int]:
+def read_offsets(path: Path) -> Mapping[TopicPartition, int]:
     """Offsets by partition, such as high watermarks; none if there is no file. Raises `UnreadableError`."""
     found = {}
     for line in _lines(path):
         match line:
             case [topic, partition, offset] if partition.isdecimal() and offset.isdecimal():
-                found[Place(topic, int(partition))] = int(offset)
+                found[TopicPartition(topic, int(partition))] = int(offset)
             case _:
                 raise UnreadableError(path, f"no line of a checkpoint: {' '.join(line)!r}")
     return found

@@ -1,4 +1,4 @@
-"""What is wrong with a file of a broker: as a value where the rest can still be told, raised where not."""
+"""What is wrong with a file of a broker: as a value where the rest can still be read, raised where not."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
-from broker_files.checkpoints import Place, read_offsets, read_properties, read_text
+from broker_files.checkpoints import TopicPartition, read_offsets, read_properties, read_text
 from broker_files.damage import UnreadableError
 from broker_files.metadata_log import FOLDER
 from spec.frozen import frozen
@@ -35,11 +35,11 @@ class LogDirectory:
     cluster: str | None
     id: str | None
     clean: bool
-    partitions: Mapping[Place, Path]
-    high_watermarks: Mapping[Place, int]
-    recovery_points: Mapping[Place, int]
-    starts: Mapping[Place, int]
-    topic_ids: Mapping[Place, UUID]
+    partitions: Mapping[TopicPartition, Path]
+    high_watermarks: Mapping[TopicPartition, int]
+    recovery_points: Mapping[TopicPartition, int]
+    starts: Mapping[TopicPartition, int]
+    topic_ids: Mapping[TopicPartition, UUID]
     set_aside: tuple[str, ...]
     problems: tuple[str, ...]
 
@@ -77,7 +77,7 @@ def read_directory(path: Path) -> LogDirectory:
     """
     problems: list[str] = []
 
-    def offsets(name: str) -> Mapping[Place, int]:
+    def offsets(name: str) -> Mapping[TopicPartition, int]:
         try:
             return read_offsets(path / name)
         except UnreadableError as error:
@@ -105,7 +105,7 @@ def read_directory(path: Path) -> LogDirectory:
     )
 
 
-def _partitions(path: Path) -> tuple[dict[Place, Path], tuple[str, ...]]:
+def _partitions(path: Path) -> tuple[dict[TopicPartition, Path], tuple[str, ...]]:
     """The folders of partitions, and the names of those that the broker has set aside."""
     try:
         folders = sorted(each for each in path.iterdir() if each.is_dir())
@@ -116,7 +116,7 @@ def _partitions(path: Path) -> tuple[dict[Place, Path], tuple[str, ...]]:
     for each in folders:
         name = PARTITION.fullmatch(each.name)
         if name is not None and each.name != FOLDER and _is_partition(each):
-            found[Place(name[1], int(name[2]))] = each
+            found[TopicPartition(name[1], int(name[2]))] = each
     return found, aside
 
 

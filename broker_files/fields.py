@@ -14,7 +14,7 @@ class ShortError(Exception):
     """The bytes end, or say something that no field can say."""
 
 
-class Fields:
+class FieldReader:
     """Bytes that are read field by field; raises `ShortError` where they do not suffice."""
 
     def __init__(self, data: bytes) -> None:
@@ -101,10 +101,10 @@ class Fields:
         """Items that must be there, maybe none."""
         return self.nullable_list(item) or ()
 
-    def tagged(self) -> Mapping[int, Fields]:
+    def tagged(self) -> Mapping[int, FieldReader]:
         """The tagged fields at the end of a structure, by their tags."""
         found = {}
         for _ in range(self.uvarint()):
             tag = self.uvarint()
-            found[tag] = Fields(self.take(self.uvarint()))
+            found[tag] = FieldReader(self.take(self.uvarint()))
         return found

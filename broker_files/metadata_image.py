@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 from uuid import UUID
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.metadata_records import (
     UNCHANGED,
     BrokerChanged,
@@ -24,7 +24,7 @@ from broker_files.metadata_records import (
     TopicCreated,
     TopicRemoved,
     TransactionMark,
-    Unknown,
+    UnknownRecord,
 )
 
 T = TypeVar("T")
@@ -58,15 +58,15 @@ class MetadataImage:
             case _:
                 self._apply(record)
 
-    def by_place(self) -> dict[Place, PartitionCreated]:
+    def by_place(self) -> dict[TopicPartition, PartitionCreated]:
         """The partitions by topic and number."""
         return {
-            Place(self.topics[topic], number): partition
+            TopicPartition(self.topics[topic], number): partition
             for (topic, number), partition in self.partitions.items()
             if topic in self.topics
         }
 
-    def at(self, place: Place) -> PartitionCreated | None:
+    def at(self, place: TopicPartition) -> PartitionCreated | None:
         """One partition by topic and number, without going through all."""
         topic = self._named.get(place.topic)
         return None if topic is None else self.partitions.get((topic, place.partition))
@@ -110,7 +110,7 @@ class MetadataImage:
                 for key, each in self.partitions.items():
                     if topic in {"", self.topics.get(key[0])}:
                         self.partitions[key] = replace(each, elr=(), last_known_elr=())
-            case Unknown(kind, version):
+            case UnknownRecord(kind, version):
                 self.unknown[kind, version] += 1
             case Other() | TransactionMark():
                 pass

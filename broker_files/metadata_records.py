@@ -1,7 +1,7 @@
 """What a record of the metadata log says, as a typed value.
 
 The fields are those of Kafka's `common/metadata/*.json`.  Kinds that decide nothing about who
-may lead are `Other`, by their number; a version newer than known is `Unknown`.
+may lead are `Other`, by their number; a version newer than known is `UnknownRecord`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from broker_files.fields import Fields
+from broker_files.fields import FieldReader
 from spec.frozen import frozen
 
 UNCHANGED = -2  # a leader that stays
@@ -139,7 +139,7 @@ class Other:
 
 
 @frozen
-class Unknown:
+class UnknownRecord:
     """A kind or version of record that this reader does not know."""
 
     kind: int
@@ -160,7 +160,7 @@ MetadataRecord = (
     | ElrCleared
     | TransactionMark
     | Other
-    | Unknown
+    | UnknownRecord
 )
 
 OTHERS = {
@@ -180,20 +180,20 @@ FRAME = 1  # the version of what stands round every record
 
 def decode(value: bytes) -> MetadataRecord:
     """What a record says; raises `ShortError` where its bytes do not fit its kind."""
-    fields = Fields(value)
+    fields = FieldReader(value)
     frame = fields.uvarint()
     kind, version = fields.uvarint(), fields.uvarint()
     if frame != FRAME:
-        return Unknown(kind, version)
+        return UnknownRecord(kind, version)
     if kind in OTHERS:
         return Other(OTHERS[kind])
     known = DECODERS.get(kind)
     if known is None or version > known[0]:
-        return Unknown(kind, version)
+        return UnknownRecord(kind, version)
     return known[1](fields, version)
 
 
-def _broker_registered(fields: Fields, version: int) -> MetadataRecord:
+def _broker_registered(fields: FieldReader, version: int) -> MetadataRecord:
     broker = fields.int32()
     if version >= 2:
         fields.bool()  # migrating from ZooKeeper
@@ -208,15 +208,15 @@ def _broker_registered(fields: Fields, version: int) -> MetadataRecord:
     return BrokerRegistered(broker, incarnation, epoch, fenced, shutting_down, directories)
 
 
-def _end_point(fields: Fields) -> None:
+def _end_point(fields: FieldReader) -> None:
     fields.text(), fields.text(), fields.int16(), fields.int16(), fields.tagged()
 
 
-def _feature(fields: Fields) -> None:
+def _feature(fields: FieldReader) -> None:
     fields.text(), fields.int16(), fields.int16(), fields.tagged()
 
 
-def _broker_changed(fields: Fields, _version: int) -> MetadataRecord:
+def _broker_changed(fields: FieldReader, _version: int) -> MetadataRecord:
     broker, epoch = fields.int32(), fields.int64()
     tagged = fields.tagged()
     fenced = tagged[0].int8() if 0 in tagged else 0
@@ -228,7 +228,7 @@ def _sign(value: int) -> bool | None:
     return None if value == 0 else value > 0
 
 
-def _partition(fields: Fields, version: int) -> MetadataRecord:
+def _partition(fields: FieldReader, version: int) -> MetadataRecord:
     partition, topic = fields.int32(), fields.uuid()
     replicas, isr = _numbers(fields), _numbers(fields)
     _numbers(fields), _numbers(fields)  # what a reassignment removes and adds
@@ -250,7 +250,7 @@ def _partition(fields: Fields, version: int) -> MetadataRecord:
     )
 
 
-def _partition_changed(fields: Fields, _version: int) -> MetadataRecord:
+def _partition_changed(fields: FieldReader, _version: int) -> MetadataRecord:
     partition, topic = fields.int32(), fields.uuid()
     tagged = fields.tagged()
     recovery = tagged[5].int8() if 5 in tagged else -1
@@ -267,19 +267,19 @@ def _partition_changed(fields: Fields, _version: int) -> MetadataRecord:
     )
 
 
-def _numbers(fields: Fields) -> tuple[int, ...]:
+def _numbers(fields: FieldReader) -> tuple[int, ...]:
     return fields.list(fields.int32)
 
 
-def _tagged_numbers(fields: Fields | None) -> tuple[int, ...] | None:
+def _tagged_numbers(fields: FieldReader | None) -> tuple[int, ...] | None:
     return None if fields is None else fields.nullable_list(fields.int32)
 
 
-def _uuids(fields: Fields) -> tuple[UUID, ...]:
+def _uuids(fields: FieldReader) -> tuple[UUID, ...]:
     return fields.list(fields.uuid)
 
 
-Decoder = Callable[[Fields, int], MetadataRecord]
+Decoder = Callable[[FieldReader, int], MetadataRecord]
 DECODERS: dict[int, tuple[int, Decoder]] = {  # by kind: the newest version that is known
     0: (3, _broker_registered),
     1: (0, lambda fields, _: BrokerRemoved(fields.int32())),

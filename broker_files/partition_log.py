@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from broker_files.batches import CURRENT, Batch, Told, read_batches, silent
+from broker_files.batches import CURRENT, Batch, OnRead, read_batches, silent
 from broker_files.checkpoints import EpochStart, read_epochs
 from broker_files.damage import Damage, UnreadableError
 from spec.frozen import frozen
@@ -68,7 +68,7 @@ def read_log(
     clean: bool = False,
     start: int = 0,
     every: bool = False,
-    told: Told = silent,
+    report: OnRead = silent,
 ) -> PartitionLog:
     """The log in a partition's folder. Raises `UnreadableError`.
 
@@ -86,7 +86,7 @@ def read_log(
     for number, (base, path) in enumerate(found):
         recovers = not clean and number >= first
         looked_at = every or recovers
-        for each in read_batches(path, checksums=looked_at, told=told):
+        for each in read_batches(path, checksums=looked_at, report=report):
             if isinstance(each, Damage):
                 damaged.append(each)
                 cut = recovers or number == len(found) - 1

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from broker_files.batches import CURRENT, HEADER, Batch
 from broker_files.damage import Damage, UnreadableError
-from broker_files.fields import Fields, ShortError
+from broker_files.fields import FieldReader, ShortError
 from spec.frozen import frozen
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 @frozen
-class Record:
+class LogRecord:
     """A record with its offset, and the batch that it stands in."""
 
     batch: Batch
@@ -22,7 +22,7 @@ class Record:
     value: bytes | None
 
 
-def read_records(batch: Batch) -> Iterator[Record | Damage]:
+def read_records(batch: Batch) -> Iterator[LogRecord | Damage]:
     """Every record of a batch, or what is wrong, after which nothing follows; reads the whole batch."""
     if batch.version < CURRENT:
         yield _damage(batch, f"records of version {batch.version}, which has no metadata")
@@ -34,26 +34,26 @@ def read_records(batch: Batch) -> Iterator[Record | Damage]:
     try:
         with batch.path.open("rb") as file:
             file.seek(batch.position + HEADER.size)
-            fields = Fields(file.read(batch.size - HEADER.size))
+            fields = FieldReader(file.read(batch.size - HEADER.size))
     except OSError as error:
         raise UnreadableError.refused(batch.path, error) from error
     try:
         for _ in range(batch.count):
-            yield _record(batch, Fields(fields.take(fields.varint())))
+            yield _record(batch, FieldReader(fields.take(fields.varint())))
     except ShortError as error:
         yield _damage(batch, f"a record that cannot be read: {error}")
 
 
-def _record(batch: Batch, fields: Fields) -> Record:
+def _record(batch: Batch, fields: FieldReader) -> LogRecord:
     fields.int8()  # attributes, which no record has
     fields.varint()  # time since the batch's first
     offset = batch.base + fields.varint()
     key = _bytes(fields)
     value = _bytes(fields)
-    return Record(batch, offset, key, value)
+    return LogRecord(batch, offset, key, value)
 
 
-def _bytes(fields: Fields) -> bytes | None:
+def _bytes(fields: FieldReader) -> bytes | None:
     size = fields.varint()
     return None if size < 0 else fields.take(size)
 

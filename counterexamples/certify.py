@@ -1,4 +1,4 @@
-"""The judge: replays a trace by the meaning of the language alone, before anybody is shown it."""
+"""The judge: replays a trace by the meaning of the language alone, before it is shown."""
 
 from __future__ import annotations
 

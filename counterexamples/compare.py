@@ -26,7 +26,7 @@ class Stretch:
 
 
 @frozen
-class Comparison:
+class RunComparison:
     """Two runs side by side.
 
     They begin with the same `common` steps.  `stretches` goes through the steps
@@ -49,7 +49,7 @@ class Comparison:
         return self.common == len(self.first.steps) == len(self.second.steps)
 
 
-def compare(first: Trace, second: Trace) -> Comparison:
+def compare(first: Trace, second: Trace) -> RunComparison:
     """Two runs side by side, step by step, a step being its action, parameters and choices.
 
     Costs a name for each step, and the alignment of ALIGNED steps of each at most.
@@ -58,14 +58,14 @@ def compare(first: Trace, second: Trace) -> Comparison:
     common = _common(*names)
     stretches = tuple(_aligned(names[0][common:][:ALIGNED], names[1][common:][:ALIGNED], common))
     if not is_comparable(first, second):
-        return Comparison(first, second, common, stretches, None, None)
+        return RunComparison(first, second, common, stretches, None, None)
     parted: tuple[Change, ...] = ()
     if first.states[0] != second.states[0]:
         parted = between(first, 0, second, 0)
     elif common < min(len(first.steps), len(second.steps)):
         parted = between(first, common + 1, second, common + 1)
     ends = between(first, len(first.steps), second, len(second.steps))
-    return Comparison(first, second, common, stretches, parted, ends)
+    return RunComparison(first, second, common, stretches, parted, ends)
 
 
 def between(first: Trace, number: int, second: Trace, other: int) -> tuple[Change, ...]:

@@ -21,7 +21,7 @@ class Became:
 class Spliced:
     """A sequence lost entries at its ends and got new ones behind.
 
-    It lost `dropped` entries at its front, was `cut` to so many of the rest
+    It lost `dropped` entries at its front, was `cut` to some of the rest
     (None: not cut), and then got `added`.
     """
 
@@ -42,7 +42,7 @@ How = Became | Spliced | Exchanged
 
 
 @frozen
-class Place:
+class StatePlace:
     """A part of a state that people name: `leader`, or `r2.log` for a process field of one member."""
 
     path: str
@@ -61,16 +61,16 @@ class Change:
     before: Value
     after: Value
     how: How
-    place: Place
+    place: StatePlace
 
 
-def places(model: Model, scope: Scope, state: State) -> Iterator[Place]:
+def places(model: Model, scope: Scope, state: State) -> Iterator[StatePlace]:
     """The variables of a state, then its ghosts, then the fields of each process, member by member."""
     pairs = list(zip(model.variables, state, strict=True))
     for ghost in (False, True):
         for variable, value in pairs:
             if variable.owner is None and variable.ghost is ghost:
-                yield Place(variable.name, variable.type, value, variable)
+                yield StatePlace(variable.name, variable.type, value, variable)
     for sort in model.sorts:
         fields = [(variable, value) for variable, value in pairs if variable.owner == sort.name]
         for ordinal, name in enumerate(scope.sorts[sort.name] if fields else ()):
@@ -78,7 +78,7 @@ def places(model: Model, scope: Scope, state: State) -> Iterator[Place]:
                 if not isinstance(variable.type, Map):
                     raise TypeError(f"{variable.name} has an owner and is no map")
                 short = variable.name.removeprefix(f"{sort.name}.")
-                yield Place(f"{name}.{short}", variable.type.value, value[ordinal], variable, name)
+                yield StatePlace(f"{name}.{short}", variable.type.value, value[ordinal], variable, name)
 
 
 def changes(model: Model, scope: Scope, before: State, after: State) -> tuple[Change, ...]:

@@ -17,7 +17,7 @@ from spec.ir import Kind
 
 @frozen
 class Vertex:
-    """A state, or several that are drawn as one: `lines` tell what is in it.
+    """A state, or several that are drawn as one: `lines` describe it.
 
     `within` counts the steps that lead from it to itself and are not drawn,
     `beyond` those that lead to states that are not.  `initial` and `bad` count
@@ -48,7 +48,7 @@ class Arc:
 
 
 @frozen
-class Drawn:
+class DrawnGraph:
     """A graph with all its texts."""
 
     title: str
@@ -66,7 +66,7 @@ def _name(number: int) -> str:
 
 # ------------------------------------------------------------------------- DOT
 
-# Lines tell apart what is printed in black; colours only repeat it.
+# Line styles distinguish what is printed in black; colours only repeat it.
 ARCS: Mapping[Kind, str] = {
     Kind.ACTION: "",
     Kind.FAULT: 'color="#b00020", fontcolor="#b00020", style="dashed"',
@@ -76,12 +76,12 @@ WORDS: Mapping[Kind, str] = {Kind.FAULT: "dashed: a fault", Kind.REPAIR: "dotted
 SIGNS: Mapping[Kind, str] = {Kind.ACTION: "", Kind.FAULT: "⚡ ", Kind.REPAIR: "✚ "}
 
 
-def dot(graph: Drawn) -> str:
+def dot(graph: DrawnGraph) -> str:
     """The graph in Graphviz's language, for `dot -Tsvg`; its legend says what each line and box means."""
     return "".join(f"{each}\n" for each in _dot(graph))
 
 
-def _dot(graph: Drawn) -> Iterator[str]:
+def _dot(graph: DrawnGraph) -> Iterator[str]:
     yield f"digraph {_quoted(graph.title)} {{"
     yield f"  graph [label={_rows((graph.title, *_legend(graph), *graph.notes))}];"
     yield '  graph [labelloc="t", labeljust="l", fontname="sans-serif"];'
@@ -95,7 +95,7 @@ def _dot(graph: Drawn) -> Iterator[str]:
 
 
 def _box(vertex: Vertex) -> Iterator[str]:
-    yield f"label={_rows(told(vertex))}"
+    yield f"label={_rows(vertex_lines(vertex))}"
     styles = ["rounded"]
     if vertex.bad:
         yield 'peripheries="2", color="#b00020"'
@@ -119,7 +119,7 @@ def _line(arc: Arc) -> Iterator[str]:
         yield 'penwidth="2.5", weight="50"'  # heavy, so that the run goes straight down
 
 
-def _legend(graph: Drawn) -> Iterator[str]:
+def _legend(graph: DrawnGraph) -> Iterator[str]:
     """What the marks in this graph mean."""
     marks = [
         (any(v.initial for v in graph.vertices), "grey: a start"),
@@ -128,11 +128,11 @@ def _legend(graph: Drawn) -> Iterator[str]:
         (any(v.beyond for v in graph.vertices), "dashed outline: more steps lead on"),
         *((any(a.kind is kind for a in graph.arcs), word) for kind, word in WORDS.items()),
     ]
-    if told_ := " · ".join(word for holds, word in marks if holds):
-        yield told_
+    if marked := " · ".join(word for holds, word in marks if holds):
+        yield marked
 
 
-def told(vertex: Vertex) -> tuple[str, ...]:
+def vertex_lines(vertex: Vertex) -> tuple[str, ...]:
     """All lines of a vertex: what is in it, then its counts."""
     counts = [count(vertex.states, "state")] if vertex.states > 1 else []
     counts += [f"↻ {count(vertex.within, 'step')} within"] if vertex.within else []
@@ -164,7 +164,7 @@ def _rows(lines: tuple[str, ...]) -> str:
 # ------------------------------------------------------------ for other programs
 
 
-def as_json(graph: Drawn) -> str:
+def as_json(graph: DrawnGraph) -> str:
     """The graph as the node-link JSON that networkx reads (`node_link_graph`) and d3 draws."""
     whole = {
         "format": "modelcheck graph 1",
@@ -180,7 +180,7 @@ def as_json(graph: Drawn) -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def as_networkx(graph: Drawn) -> Any:  # noqa: ANN401 - a library that is loaded only here
+def as_networkx(graph: DrawnGraph) -> Any:  # noqa: ANN401 - a library that is loaded only here
     """The graph as a `networkx.MultiDiGraph`, with the texts and counts as attributes."""
     from networkx import MultiDiGraph  # noqa: PLC0415 - loaded only by those who want it
 
@@ -192,7 +192,7 @@ def as_networkx(graph: Drawn) -> Any:  # noqa: ANN401 - a library that is loaded
     return made
 
 
-def graphml(graph: Drawn) -> str:
+def graphml(graph: DrawnGraph) -> str:
     """The graph as GraphML, for Gephi, yEd and networkx."""
     from networkx import generate_graphml  # noqa: PLC0415 - loaded only by those who want it
 
@@ -200,7 +200,7 @@ def graphml(graph: Drawn) -> str:
     return head + "".join(f"{each}\n" for each in generate_graphml(as_networkx(graph)))
 
 
-def _about(graph: Drawn) -> dict[str, Any]:
+def _about(graph: DrawnGraph) -> dict[str, Any]:
     return {"title": _plain(graph.title), "notes": _plain(" ".join(graph.notes))}
 
 
@@ -227,4 +227,4 @@ def _of_arc(arc: Arc) -> dict[str, Any]:
     }
 
 
-FORMATS: Mapping[str, Callable[[Drawn], str]] = {"dot": dot, "graphml": graphml, "json": as_json}
+FORMATS: Mapping[str, Callable[[DrawnGraph], str]] = {"dot": dot, "graphml": graphml, "json": as_json}

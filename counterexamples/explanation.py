@@ -1,6 +1,6 @@
 """Why a run goes wrong, as plain data, and in the words that text, pictures and pages share.
 
-What is in it is found in `modelcheck/explanation`; here it is only told.
+What is in it is found in `modelcheck/explanation`; here it is only data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_STEPS = 12  # numbers of steps that are listed in a sentence
 
 
 @frozen
-class Fact:
+class PartValue:
     """A value in a false part: its text in the model, what it is at the end, and since which step.
 
     `since` 0 is the start; None is not known.  `said` is the text with members in
@@ -42,7 +42,7 @@ class Fact:
 
 
 @frozen
-class Part:
+class FalsePart:
     """A smallest part of the property that is false (true, unless `wanted`): for whom, where, by what values.
 
     `names` are what the property's quantifiers stand for there, such as the
@@ -54,10 +54,10 @@ class Part:
     text: str
     place: str
     names: tuple[tuple[str, str], ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[PartValue, ...]
     wanted: bool = True
     said: str = ""
-    given: tuple[Fact, ...] = ()
+    given: tuple[PartValue, ...] = ()
 
     @property
     def who(self) -> str:
@@ -70,7 +70,7 @@ class CoreStep:
     """A step that the violation needs: its number from 1, its name, and what becomes of the run without it.
 
     `without` goes on from "without it": "step 3 is not possible: guard … is
-    false", "nothing is wrong at the end"; empty when nobody looked.
+    false", "nothing is wrong at the end"; empty when it was not examined.
     """
 
     number: int
@@ -130,7 +130,7 @@ class NoReturn:
     `goal` is what is waited for, where what is wrong is that it does not come;
     `is_put_off`: it never does although `way_out` from the end leads to it;
     `is_due`: `state` is where it began to be waited for.
-    `beyond` are limits of the scope behind which nobody looked, `states` how many
+    `beyond` are limits of the scope beyond which nothing was searched, `states` how many
     states were looked at.
     """
 
@@ -190,7 +190,7 @@ def _by(steps: Iterable[str]) -> str:
 
 
 @frozen
-class Trap:
+class RunTrap:
     """Where a run ends that never gets to what is wanted: how many states there are, and what they share.
 
     `shared` is what is the same in all of them, and was not at the start: "leader = none".
@@ -230,7 +230,7 @@ def _listed(parts: Iterable[str]) -> str:
 
 
 @frozen
-class Setting:
+class NeededSetting:
     """A setting that the run needs, its value, and what becomes of the run with another one.
 
     `without` goes on from "with it": "step 2 is not possible: guard … is false",
@@ -256,16 +256,16 @@ class Explanation:
 
     `summary` is two whole sentences; `claim` is what the property says, or its
     name.  `no_return` is None where nothing is wrong, as in an example, `trap` where it ends in none, or
-    nobody looked.
+    it was not examined.
     """
 
     summary: tuple[str, ...]
     claim: str
-    parts: tuple[Part, ...]
+    parts: tuple[FalsePart, ...]
     core: Core
     no_return: NoReturn | None
-    settings: tuple[Setting, ...] = ()
-    trap: Trap | None = None
+    settings: tuple[NeededSetting, ...] = ()
+    trap: RunTrap | None = None
 
     @property
     def needs(self) -> str:
@@ -310,7 +310,7 @@ def lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _steps(core: Core, width: int) -> Iterator[Line]:
-    """Each step of the core, and what becomes of the run without it, where somebody looked."""
+    """Each step of the core, and what becomes of the run without it, where that was examined."""
     steps = [step for step in core.steps if step.without]
     digits = len(str(core.of))
     column = min(max((len(step.name) for step in steps), default=0), width // 3)
@@ -328,7 +328,7 @@ def _about(label: str, sentences: Iterable[str], width: int) -> Iterator[Line]:
     yield from wrapped(start, " ".join(sentences), width)
 
 
-def _part(part: Part, width: int) -> Iterator[Line]:
+def _part(part: FalsePart, width: int) -> Iterator[Line]:
     """A false part, for whom it is, where it stands, and its values with their age."""
     start = line("  ", Piece(f"{'false' if part.wanted else 'true':<{LABEL}}", Role.DIM))
     *others, last = wrapped(start, part.text, width, Role.STRONG)

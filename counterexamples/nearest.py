@@ -14,8 +14,8 @@ from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError, show
 
 LOOKED_AT = 100_000  # ways from a state that are compared, at most
-TOLD = 2  # actions that come nearest, and places, that are told of
-SHORT = 60  # characters of a value that is told
+MOST_NAMED = 2  # of the nearest actions, and of the places
+SHORT = 60  # characters of a value that is shown
 
 
 @frozen
@@ -63,7 +63,7 @@ def nearest(machine: Machine, before: State, after: State) -> tuple[Near, ...]:
         if found.step.action not in best or _distance(near) < _distance(best[found.step.action]):
             best[found.step.action] = near
     ranked = sorted(best.values(), key=_distance)
-    return tuple(near for near in ranked if len(near.differs) == len(ranked[0].differs))[:TOLD]
+    return tuple(near for near in ranked if len(near.differs) == len(ranked[0].differs))[:MOST_NAMED]
 
 
 def _distance(near: Near) -> tuple[int, bool]:
@@ -90,10 +90,10 @@ def no_step(
     way; nothing of the step `besides`, of which something is said already.
     """
     found = [near for near in nearest(machine, before, after) if near.step != besides]
-    told = [_sentence(machine, near, number, before) for near in found]
+    sentences = [_sentence(machine, near, number, before) for near in found]
     if before == after:
-        told.insert(0, f"State {number} is state {number - 1} again, and no action leaves it as it is.")
-    return (*told, *_beyond(machine, before))
+        sentences.insert(0, f"State {number} is state {number - 1} again, and no action leaves it as it is.")
+    return (*sentences, *_beyond(machine, before))
 
 
 def _sentence(machine: Machine, near: Near, number: int, before: State) -> str:
@@ -116,15 +116,17 @@ def differences(
     def value(change: Change, which: Value) -> str:
         return _brief(show(change.type, which, machine.scope))
 
-    told = [
+    sentences = [
         f"{each.path} {form.format(value(each, each.after), value(each, each.before))}" for each in differs
     ]
-    return "; ".join(told[:TOLD]) + (f"; and {len(told) - TOLD} more" if len(told) > TOLD else "")
+    return "; ".join(sentences[:MOST_NAMED]) + (
+        f"; and {len(sentences) - MOST_NAMED} more" if len(sentences) > MOST_NAMED else ""
+    )
 
 
 def why_not(machine: Machine, guard: Guard, step: Step, state: State, where: str = "") -> str:
     """A guard that refuses a step, and why: "guard `free` (leader != r) is false: leader is a"."""
-    failures = failing_guard(machine.model, machine.scope, guard, step, state)[:TOLD]
+    failures = failing_guard(machine.model, machine.scope, guard, step, state)[:MOST_NAMED]
     reasons = [_because(machine, failure, guard) for failure in failures]
     because = "; ".join(filter(None, reasons))
     return f"{guard_text(machine, guard)} is false{where}" + (f": {because}" if because else "")
@@ -133,13 +135,13 @@ def why_not(machine: Machine, guard: Guard, step: Step, state: State, where: str
 def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
     """The part of a guard that is false, if it is not all of it, for whom, and the values in it."""
     source = machine.model.source
-    told = []
+    sentences = []
     if failure.span != guard.test.span:
         bound = ", ".join(f"{each.name} = {_shown(machine, each)}" for each in failure.names)
-        told = [f"`{one_line(source.at(failure.span))}` is {'false' if failure.wanted else 'true'}"]
-        told[0] += f" for {bound}" if bound else ""
+        sentences = [f"`{one_line(source.at(failure.span))}` is {'false' if failure.wanted else 'true'}"]
+        sentences[0] += f" for {bound}" if bound else ""
     values = {one_line(source.at(each.span)): each for each in failure.operands if each.span != failure.span}
-    return ", ".join(told + [f"{text} is {_shown(machine, each)}" for text, each in values.items()])
+    return ", ".join(sentences + [f"{text} is {_shown(machine, each)}" for text, each in values.items()])
 
 
 def _shown(machine: Machine, part: Named | Operand) -> str:
@@ -164,7 +166,7 @@ def _beyond(machine: Machine, state: State) -> Iterator[str]:
                     )
         except ModelError as error:
             limits.setdefault(action.name, f"{action.name} makes an error of the model: {error.message}")
-    yield from (f"{words}." for words in [*limits.values()][:TOLD])
+    yield from (f"{words}." for words in [*limits.values()][:MOST_NAMED])
 
 
 def _brief(text: str) -> str:

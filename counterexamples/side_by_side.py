@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from counterexamples.compare import Comparison, Stretch, between
+from counterexamples.compare import RunComparison, Stretch, between
 from counterexamples.diff import Change
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
@@ -13,17 +13,17 @@ from counterexamples.text import MARGIN, MARKS, bounds, change_lines, headline, 
 from counterexamples.trace import Example, Stops, Trace
 from spec.semantics import Machine
 
-FEW = 8  # steps in a row that are all told; of more, the first and the last
+FEW = 8  # steps in a row that are all shown; of more, the first and the last
 LABEL = 7  # columns for which run it is
 
 
-def side_by_side(found: Comparison, names: tuple[str, str], width: int) -> Iterator[Line]:
+def side_by_side(found: RunComparison, names: tuple[str, str], width: int) -> Iterator[Line]:
     """The lines on two runs side by side; `names` is what people call them."""
     runs = _Run("first", found.first, width), _Run("second", found.second, width)
     for run, name in zip(runs, names, strict=True):
         yield from run.headline(name)
-    told = [list(bounds(run.trace, width)) for run in runs]
-    for lines in told[: 1 if told[0] == told[1] else 2]:
+    limits = [list(bounds(run.trace, width)) for run in runs]
+    for lines in limits[: 1 if limits[0] == limits[1] else 2]:
         yield from ((), *lines)
     yield ()
     yield from _beginning(found, runs[0])
@@ -51,7 +51,7 @@ def _state(number: int) -> str:
 
 
 class _Run:
-    """One of the runs, whose steps are told."""
+    """One of the runs, whose steps are shown."""
 
     def __init__(self, label: str, trace: Trace, width: int) -> None:
         self.label = label
@@ -83,7 +83,7 @@ class _Run:
         yield from ending(self._machine, self.trace, self.width)
 
     def some(self, numbers: range, label: str | None = None, other: int = 0) -> Iterator[Line]:
-        """Steps as `steps` tells them, of many the first and the last."""
+        """Steps as `steps` shows them, of many the first and the last."""
         if len(numbers) <= FEW:
             yield from self.steps(numbers, label, other)
             return
@@ -93,7 +93,7 @@ class _Run:
         yield from self.steps(numbers[-half:], label, other)
 
 
-def _beginning(found: Comparison, run: _Run) -> Iterator[Line]:
+def _beginning(found: RunComparison, run: _Run) -> Iterator[Line]:
     """What both have in common before they part."""
     if found.parted is None:
         yield line("They are runs of other models or other members, so that only their steps are compared.")
@@ -108,7 +108,7 @@ def _beginning(found: Comparison, run: _Run) -> Iterator[Line]:
     yield from run.some(range(1, found.common + 1), "both")
 
 
-def _parting(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
+def _parting(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
     """The first steps that differ, and what differs after them."""
     number = found.common + 1
     if found.common:
@@ -124,7 +124,7 @@ def _parting(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
         yield from _differs(found.parted, runs[0])
 
 
-def _after(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
+def _after(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
     """The steps behind those at which they part."""
     parted, *others = found.stretches
     stretches = [Stretch(parted.first[1:], parted.second[1:], parted.same), *others]
@@ -138,7 +138,7 @@ def _after(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
     yield from _more(found)
 
 
-def _more(found: Comparison) -> Iterator[Line]:
+def _more(found: RunComparison) -> Iterator[Line]:
     """How many steps were not aligned."""
     first = len(found.first.steps) - found.common - sum(len(each.first) for each in found.stretches)
     second = len(found.second.steps) - found.common - sum(len(each.second) for each in found.stretches)
@@ -147,7 +147,7 @@ def _more(found: Comparison) -> Iterator[Line]:
         yield line(" " * LABEL, Piece(f"    …  {words}", Role.DIM))
 
 
-def _ends(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
+def _ends(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
     """What differs at the end, and how each ends."""
     if found.ends is not None and not found.same_steps:
         yield from ((), line("What differs at the end, from the first to the second:"))
@@ -156,11 +156,11 @@ def _ends(found: Comparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
     if endings[0] == endings[1]:
         yield from ((), line("Both end alike:"), *endings[0])
         return
-    for run, told in zip(runs, endings, strict=True):
-        yield from ((), line(f"The {run.label} ends:"), *told)
+    for run, lines in zip(runs, endings, strict=True):
+        yield from ((), line(f"The {run.label} ends:"), *lines)
 
 
-def _starts_differ(found: Comparison) -> bool:
+def _starts_differ(found: RunComparison) -> bool:
     return found.first.states[0] != found.second.states[0]
 
 

@@ -13,8 +13,8 @@ from dataclasses import field
 from itertools import pairwise
 
 from counterexamples.diff import places
-from counterexamples.drawn_graph import Arc, Drawn, Vertex, dot
-from counterexamples.pictures.roles import Part, roles
+from counterexamples.drawn_graph import Arc, DrawnGraph, Vertex, dot
+from counterexamples.pictures.roles import NamedPart, roles
 from counterexamples.text import headline
 from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Example, Lasso, Stops, Trace
 from spec.frozen import frozen
@@ -23,7 +23,7 @@ from spec.semantics import Machine, State, Step
 from spec.values import show
 
 LONG = 60  # characters of a value that are drawn
-MANY = 8  # lines of a state that are drawn, where nobody has chosen parts
+MANY = 8  # lines of a state that are drawn, where no parts are chosen
 
 
 @frozen
@@ -40,7 +40,7 @@ class Edge:
 class StateGraph:
     """States, the steps between them, and the run that is looked at, if there is one.
 
-    `wrong` tells what is wrong in a state, `beyond` how many of its steps lead
+    `wrong` says what is wrong in a state, `beyond` how many of its steps lead
     to states that are not in the graph.  The run goes through the states `path`
     by the edges `taken`.
     """
@@ -105,13 +105,13 @@ def _wrong_at_the_end(trace: Trace) -> str:
 def drawn(
     graph: StateGraph,
     title: str,
-    parts: Sequence[Part] = (),
+    parts: Sequence[NamedPart] = (),
     notes: tuple[str, ...] = (),
     since: Mapping[int, int] | None = None,
-) -> Drawn:
+) -> DrawnGraph:
     """Every state and every step, with texts.
 
-    A state is told by the parts; without any, by how it differs from the state
+    A state is labelled with the parts; without any, by how it differs from the state
     that `since` names for it, which is the first one where it names none.
     """
     machine, passes = Machine(graph.model, graph.scope), _passes(graph)
@@ -121,7 +121,7 @@ def drawn(
         Vertex(
             (
                 *(
-                    _told(graph, parts, state)
+                    _state_lines(graph, parts, state)
                     if parts
                     else _differing(graph, state, (since or {}).get(number, 0), hidden)
                 ),
@@ -146,7 +146,7 @@ def drawn(
         )
         for number, edge in enumerate(graph.edges)
     )
-    return Drawn(title, vertices, arcs, notes)
+    return DrawnGraph(title, vertices, arcs, notes)
 
 
 def _passes(graph: StateGraph) -> dict[int, tuple[int, ...]]:
@@ -182,7 +182,7 @@ def _differing(graph: StateGraph, state: State, since: int, hidden: frozenset[st
         yield f"and {len(other) - MANY} other changes"
 
 
-def _told(graph: StateGraph, parts: Sequence[Part], state: State) -> Iterator[str]:
+def _state_lines(graph: StateGraph, parts: Sequence[NamedPart], state: State) -> Iterator[str]:
     """The parts of a state, one to a line."""
     for part in parts:
         if part.owner is None:
@@ -201,7 +201,9 @@ def _short(text: str) -> str:
 # -------------------------------------------------------------------------- merged
 
 
-def merged(graph: StateGraph, title: str, parts: Sequence[Part], notes: tuple[str, ...] = ()) -> Drawn:
+def merged(
+    graph: StateGraph, title: str, parts: Sequence[NamedPart], notes: tuple[str, ...] = ()
+) -> DrawnGraph:
     """The quotient of the graph: states that agree on the parts are one, and so are an action's steps.
 
     There is a step between two of them exactly where one of the states of the
@@ -220,10 +222,10 @@ def merged(graph: StateGraph, title: str, parts: Sequence[Part], notes: tuple[st
         else:
             between[of[edge.start], of[edge.end], edge.step.action].append(number)
     vertices = tuple(_vertex(graph, parts, each, within[at]) for at, each in enumerate(members))
-    return Drawn(title, vertices, tuple(_arcs(graph, between)), notes)
+    return DrawnGraph(title, vertices, tuple(_arcs(graph, between)), notes)
 
 
-def _values(graph: StateGraph, parts: Sequence[Part], state: State) -> tuple[Value, ...]:
+def _values(graph: StateGraph, parts: Sequence[NamedPart], state: State) -> tuple[Value, ...]:
     """What the parts are in a state; a field of a process once for each member."""
     return tuple(
         part.of(state)
@@ -233,13 +235,13 @@ def _values(graph: StateGraph, parts: Sequence[Part], state: State) -> tuple[Val
     )
 
 
-def _vertex(graph: StateGraph, parts: Sequence[Part], members: list[int], within: int) -> Vertex:
+def _vertex(graph: StateGraph, parts: Sequence[NamedPart], members: list[int], within: int) -> Vertex:
     """The one that stands for all of the states `members`."""
     wrong = Counter(text for number in members for text in graph.wrong.get(number, ()))
     size, on_path = len(members), frozenset(graph.path)
     return Vertex(
         (
-            *_told(graph, parts, graph.states[members[0]]),
+            *_state_lines(graph, parts, graph.states[members[0]]),
             *(f"✗ {text}" + (f" in {n:,} of {size:,}" if n < size else "") for text, n in wrong.items()),
         ),
         states=size,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import assert_never
 
-from counterexamples.diff import Became, Change, Exchanged, Place, Spliced, changes, places
+from counterexamples.diff import Became, Change, Exchanged, Spliced, StatePlace, changes, places
 from counterexamples.ending import ending
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, plain, size, wrapped
 from counterexamples.trace import (
@@ -43,18 +43,18 @@ def text(trace: Trace, *, width: int = WIDTH, ascii_only: bool = False) -> str:
 
 
 def story(
-    trace: Trace, *, width: int = WIDTH, bounds_told: bool = False, part: range | None = None
+    trace: Trace, *, width: int = WIDTH, bounds_shown: bool = False, part: range | None = None
 ) -> Iterator[Line]:
     """The lines of a trace's story: what it shows, the start, the steps, the end.
 
-    `bounds_told` leaves out the model, scope and configuration, where a card has just told them.
-    With a `part`, only its steps are told, from the state that they begin in.
+    `bounds_shown` leaves out the model, scope and configuration, which a card has just shown.
+    With a `part`, only its steps are shown, from the state that they begin in.
     """
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
     role = Role.GOOD if isinstance(trace.ending, Example | Stops) else Role.BAD
     yield from wrapped((), headline(trace), width, role if trace.is_run else Role.UNSURE)
-    if not bounds_told:
+    if not bounds_shown:
         yield from bounds(trace, width)
     yield ()
     first, last = (1, len(trace.steps)) if part is None else (max(part.start, 1), part.stop - 1)
@@ -145,7 +145,7 @@ def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
     for label, group in _grouped([place for place in found if place.member is None]):
         yield from packed(label, [_is(place, trace.scope) for place in group], width, BETWEEN)
     alike: dict[tuple[object, ...], list[str]] = {}
-    rows: dict[tuple[object, ...], list[Place]] = {}
+    rows: dict[tuple[object, ...], list[StatePlace]] = {}
     for member, fields in groupby((p for p in found if p.member is not None), key=lambda p: p.member):
         row = list(fields)
         key = (row[0].variable.owner, *(place.value for place in row))
@@ -161,7 +161,7 @@ def start_words(trace: Trace) -> str:
     return "the start" if trace.is_run else "some state in which all claims are true; no run need come to it"
 
 
-def _is(place: Place, scope: Scope) -> Line:
+def _is(place: StatePlace, scope: Scope) -> Line:
     return line(Piece(_short(place.path, place) + " ", Role.PLACE), show(place.type, place.value, scope))
 
 
@@ -195,18 +195,18 @@ def change_lines(
         yield from packed(label, [change_line(change, scope, both=both) for change in mine], width, BETWEEN)
 
 
-def _grouped(found: list[Place]) -> Iterator[tuple[Line, list[Place]]]:
+def _grouped(found: list[StatePlace]) -> Iterator[tuple[Line, list[StatePlace]]]:
     """Places that share a line, and what stands before it: the member, `ghost`, or nothing."""
     for title, group in groupby(found, key=_title):
         role = Role.DIM if title == "ghost" else Role.PLACE
         yield line(" " * MARGIN, *((Piece(title, role), "  ") if title else ())), list(group)
 
 
-def _title(place: Place) -> str:
+def _title(place: StatePlace) -> str:
     return place.member or ("ghost" if place.variable.ghost else "")
 
 
-def _short(path: str, place: Place) -> str:
+def _short(path: str, place: StatePlace) -> str:
     """A path without the member, which stands at the start of the line."""
     return path.removeprefix(f"{place.member}.") if place.member else path
 
@@ -235,7 +235,7 @@ def change_line(change: Change, scope: Scope, *, both: bool = False) -> Line:
 
 
 def _spliced(how: Spliced, of: Type, before: Value, after: Value, scope: Scope) -> Iterator[Piece]:
-    """How a sequence changed, told from its front to its end."""
+    """How a sequence changed, from its front to its end."""
     parts: list[list[Piece]] = []
     if how.dropped:
         parts.append([Piece("took "), Piece(show(of, before[: how.dropped], scope), Role.STRONG)])

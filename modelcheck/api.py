@@ -15,7 +15,7 @@ from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
-from modelcheck.processes.memory import careful
+from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
 from modelcheck.search.interchangeable import symmetric_sorts
@@ -27,7 +27,7 @@ MOST_REORDERED = 200  # steps of a run; it takes up to one exchange for each pai
 
 
 @dataclass
-class Unsupported(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Unsupported(Exception):  # noqa: N818 - an answer to the user, not a bug
     """The engine cannot do what the check asks; nothing was run."""
 
     engine: str
@@ -39,7 +39,7 @@ class Unsupported(Exception):  # noqa: N818 - an answer to the user, no failure 
 
 
 @dataclass
-class Unmet(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Unmet(Exception):  # noqa: N818 - an answer to the user, not a bug
     """The configuration or the sizes break assumptions of the model; nothing was run."""
 
     model: Model
@@ -67,35 +67,29 @@ def check(  # noqa: PLR0913 - each is given by its name
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
-    Of the runs that differ by the order of independent steps, the one told has its faults as
+    Of the runs that differ by the order of independent steps, the one shown has its faults as
     late as they can be: a broker crashes when that matters.  Random runs, and those of more than
     200 steps, stay as they were found.
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
-    less memory, and is repeated where there is a run to show.  `family` tells of
+    less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  With `beside_after` and no engine given, a
-    second one starts beside it after so many seconds (see NOTE(portfolio)).  Stops with a
+    second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a
     partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
     `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
     limits = limits or Limits()
-    task = Task(
-        model,
-        check.scope,
-        check.budget,
-        looked_at(model, check),
-        replace(limits, memory=careful(limits.memory)),
-        check.name,
-        stop_early=not needs_counts(check),
-        symmetry=symmetric_sorts(model) if symmetry else (),
+    limits = replace(limits, memory=memory_limit(limits.memory))
+    task = replace(
+        task_of(model, check, family, symmetry=symmetry),
+        limits=limits,
         threads=threads,
         keep=keep,
         ways=ways,
-        family=family,
         at_first=at_first,
     )
     last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
@@ -108,6 +102,20 @@ def check(  # noqa: PLR0913 - each is given by its name
     except MemoryError:
         findings = unsearched(_name(engines[0]), task, End.MEMORY, monotonic() - began)
     return Outcome(model, check, findings, mismatches(check, findings))
+
+
+def task_of(model: Model, check: Check, family: Family | None = None, *, symmetry: bool = False) -> Task:
+    """What `check` asks an engine, without limits."""
+    return Task(
+        model,
+        check.scope,
+        check.budget,
+        looked_at(model, check),
+        check=check.name,
+        stop_early=not needs_counts(check),
+        symmetry=symmetric_sorts(model) if symmetry else (),
+        family=family,
+    )
 
 
 def _answered(
@@ -130,14 +138,14 @@ def _answered(
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(Spent("search", searched - began))
-    if findings.sample is None:  # a random run is told as it went
-        findings = replace(findings, results=tuple(map(_told, findings.results)))
+    if findings.sample is None:  # a random run is shown as it went
+        findings = replace(findings, results=tuple(map(_reordered, findings.results)))
     reporter.tell(Spent("replay", perf_counter() - searched))
     return findings
 
 
-def _told(result: Result) -> Result:
-    """A result with its run in the order in which it is told."""
+def _reordered(result: Result) -> Result:
+    """A result with its run in the order in which it is shown."""
     match result.verdict:
         case Holds(example=trace) as holds if trace is not None and _is_short(trace):
             return replace(result, verdict=replace(holds, example=late_faults(trace)))

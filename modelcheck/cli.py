@@ -73,7 +73,8 @@ COMMANDS = {
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
 }
 EXITS = (
-    "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown, 70 a bug of ours"
+    "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown,"
+    " 70 a bug in modelcheck"
 )
 
 
@@ -116,7 +117,7 @@ class _Parser(argparse.ArgumentParser):
 def console() -> int:
     """The exit code of the command line that this process was given; lost output is a failure.
 
-    That nobody reads it to its end is none.
+    A closed pipe is not a failure.
     """
     out = own_streams()
     code = main()
@@ -149,9 +150,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         print("modelcheck: out of memory; no verdict", file=sys.stderr)
         return Exit.UNKNOWN
-    except Exception:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
+    except Exception:  # noqa: BLE001 - whatever gets here is a bug, and is reported as one
         traceback.print_exc()
-        print("modelcheck: this is a bug of ours, please report it with the text above", file=sys.stderr)
+        print(
+            "modelcheck: this is a bug in modelcheck, please report it with the text above", file=sys.stderr
+        )
         return Exit.BUG
 
 
@@ -179,11 +182,11 @@ def _limited(
 ) -> int:
     """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
     from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
-    from modelcheck.processes.memory import careful  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.processes.memory import memory_limit  # noqa: PLC0415 - `--help` answers at once
     from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
 
     try:
-        with watched(None, careful(getattr(args, "max_memory", None)), output.give_up):
+        with watched(None, memory_limit(getattr(args, "max_memory", None)), output.give_up):
             return int(run(args, output))
     except Stopped as stopped:
         output.tell(f"modelcheck: {stopped}; no verdict")

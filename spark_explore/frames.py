@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from modelcheck.explicit.codegen.layout import Layout, layout
+from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from spark_explore.pieces import Piece, blocks, split
 from spark_explore.remote import numbers
 from spark_explore.run import Json, level_told, manifests, opened
@@ -77,7 +77,7 @@ class _Question:
 
     model: Model
     scope: Scope
-    packed: Layout
+    packed: PackedLayout
 
 
 def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from modelcheck.asking.sweep import Answer, Orders, Point, answer
+from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
 from spark_explore.session import Settings, reason, session
 
 WAITING = 4  # jobs for each core, so that none waits for this process
@@ -22,7 +22,7 @@ class OnSpark:
     def __init__(self, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
         self._settings = Settings(master, dict(conf or {}))
 
-    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         """As they come: a job of one task for each point.
 
         A task that fails is tried again by Spark, and is its point's problem alone.  Raises CannotStart.
@@ -41,10 +41,10 @@ class OnSpark:
                         context.cancelAllJobs()
 
 
-def _job(context: SparkContext, point: Point, orders: Orders) -> Answer:
+def _job(context: SparkContext, point: SweepPoint, orders: Orders) -> SweepAnswer:
     """The answer to one point, from an executor."""
     try:
         (found,) = context.parallelize([point], 1).map(lambda each: answer(each, orders)).collect()
     except (Py4JError, PySparkException, OSError) as error:
-        return Answer(None, f"the task failed: {reason(error)}")
+        return SweepAnswer(None, f"the task failed: {reason(error)}")
     return found

@@ -35,7 +35,7 @@ from spec.source import Span
 from spec.types import Type
 from spec.values import Cut, ModelError
 
-MOST = 8  # parts of a disjunction that are told of
+MOST = 8  # parts of a disjunction that are shown
 
 
 @frozen

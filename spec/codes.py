@@ -1,4 +1,4 @@
-"""The registry of diagnostic codes, read from `spec/codes.md`: what `modelcheck explain CODE` tells."""
+"""The registry of diagnostic codes, read from `spec/codes.md`: what `modelcheck explain CODE` shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ENTRY = re.compile(r"^## (R[0-9]{4}): (.+)\n((?:(?!## ).*\n)*)", re.MULTILINE)
 
 
 @frozen
-class Code:
+class CodeEntry:
     """A kind of mistake: its code, a title of one line, and a longer explanation.
 
     The explanation is paragraphs with an empty line between them; one that
@@ -23,8 +23,8 @@ class Code:
     text: str
 
 
-def _read(text: str) -> dict[str, Code]:
-    entries = [Code(code, title, _paragraphs(body)) for code, title, body in _ENTRY.findall(text)]
+def _read(text: str) -> dict[str, CodeEntry]:
+    entries = [CodeEntry(code, title, _paragraphs(body)) for code, title, body in _ENTRY.findall(text)]
     return {entry.code: entry for entry in entries}
 
 
@@ -34,8 +34,8 @@ def _paragraphs(body: str) -> str:
     return "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in parts)
 
 
-def find(typed: str) -> Code | None:
-    """The code that somebody typed, in capitals or not, in brackets or not; None where there is none."""
+def find(typed: str) -> CodeEntry | None:
+    """The code that was typed, in capitals or not, in brackets or not; None where there is none."""
     return CODES.get(typed.upper().strip("[]"))
 
 

@@ -1,7 +1,7 @@
 """What is wrong with an input, as data; rendering it; the batch that is raised.
 
 A diagnostic never prints itself and is never raised alone: passes collect
-them, and whoever asked for the result raises all of them at once as a
+them, and the caller raises all of them at once as a
 `SpecError`.  The registry of codes is `spec/codes.md`.
 """
 
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import field
 
-from spec.codes import CODES, Code
+from spec.codes import CODES, CodeEntry
 from spec.frozen import frozen
 from spec.source import Source, Span
 
@@ -47,7 +47,7 @@ class Diagnostic:
     notes: tuple[Note, ...] = field(default=())
 
     @property
-    def entry(self) -> Code:
+    def entry(self) -> CodeEntry:
         """The registry's entry for this diagnostic's code."""
         return CODES[self.code]
 

@@ -48,7 +48,7 @@ from spec.ir import (
     Value,
     Var,
 )
-from spec.operators import Refusal, operation
+from spec.operators import NoValue, operation
 from spec.source import Span
 from spec.totality import Totality
 from spec.types import Bag, Case, Map, Set, Union, tells_apart
@@ -156,7 +156,7 @@ def _apply(expr: Apply, layout: Layout) -> Evaluator:
             def unary(frame: Frame) -> Value:
                 try:
                     return function(only(frame))
-                except Refusal as refusal:
+                except NoValue as refusal:
                     raise ModelError(refusal.code, refusal.message, span) from None
 
             return unary
@@ -165,7 +165,7 @@ def _apply(expr: Apply, layout: Layout) -> Evaluator:
             def binary(frame: Frame) -> Value:
                 try:
                     return function(left(frame), right(frame))
-                except Refusal as refusal:
+                except NoValue as refusal:
                     raise ModelError(refusal.code, refusal.message, span) from None
 
             return binary

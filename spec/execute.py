@@ -13,7 +13,7 @@ from typing import assert_never
 from spec.evaluate import Evaluator, Frame, Layout, compiled, walked
 from spec.frozen import frozen
 from spec.ir import Assert, Assign, At, Bound, Branch, Choose, Each, Key, Stmt, Value
-from spec.operators import Refusal, place_in
+from spec.operators import NoValue, place_in
 from spec.types import Map, Record, Tuple, Type
 from spec.values import Cut, ModelError, position
 
@@ -173,7 +173,7 @@ def _place(key: Evaluator, place: Callable[[Value], int], step: Key) -> Callable
         found = key(frame)
         try:
             return place_in(whole, place(found), found)
-        except Refusal as refusal:
+        except NoValue as refusal:
             raise ModelError(refusal.code, refusal.message, step.key.span) from None
 
     return index

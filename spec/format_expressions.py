@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 import spec.syntax as s
-from spec.pretty import LINE, SOFT, Doc, Group, Nest, Text, cat, flat, joined
+from spec.pretty import LINE, SOFT, Doc, Group, Nest, TextPiece, cat, flat, joined
 
 # How tightly each form binds, loosest first; the grammar has a rule for each.
 _IMPLIES, _OR, _AND, _NOT, _COMPARE, _RANGE, _SUM, _PRODUCT, _SIGN, _POSTFIX = range(1, 11)
@@ -60,13 +60,13 @@ def _binding(node: s.Expr) -> int:
 def _closed(node: s.Expr, *, last: bool) -> Doc:  # noqa: C901 - one case a node
     match node:
         case s.IntLit(value):
-            return Text(str(value))
+            return TextPiece(str(value))
         case s.BoolLit(value):
-            return Text("true" if value else "false")
+            return TextPiece("true" if value else "false")
         case s.NoneLit():
-            return Text("none")
+            return TextPiece("none")
         case s.Name(name):
-            return Text(name)
+            return TextPiece(name)
         case s.Call(name, args):
             return cat(name.text, _arguments(args))
         case s.Method(of, name, args):
@@ -163,7 +163,7 @@ def _arguments(args: tuple[s.Arg, ...]) -> Doc:
 
 def _listed(opens: str, parts: list[Doc], closes: str) -> Doc:
     if not parts:
-        return Text(opens + closes)
+        return TextPiece(opens + closes)
     return Group(cat(opens, Nest(2, cat(SOFT, joined([",", LINE], parts))), SOFT, closes))
 
 
@@ -178,12 +178,17 @@ def type_(node: s.Type) -> Doc:
     """A type."""
     match node:
         case s.NamedType(name):
-            return Text(name)
+            return TextPiece(name)
         case s.RangeType(lo, hi):
-            return Text(f"{lo}..{hi}")
+            return TextPiece(f"{lo}..{hi}")
         case s.EnumType(members):
             return Group(
-                cat("{", Nest(2, cat(LINE, joined([",", LINE], [Text(m.text) for m in members]))), LINE, "}")
+                cat(
+                    "{",
+                    Nest(2, cat(LINE, joined([",", LINE], [TextPiece(m.text) for m in members]))),
+                    LINE,
+                    "}",
+                )
             )
         case s.OptionType(of):
             return cat(type_(of), "?")

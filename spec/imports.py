@@ -2,7 +2,7 @@
 
 NOTE(imports): what is read further on is one plain text, with a protocol, variants and
 checks.  So a trace or an answer is of the digest of all of it, and no later pass knows
-of imports; only a place in it is told by the file that it is of.
+of imports; only a place in it names its file.
 """
 
 from __future__ import annotations

@@ -532,8 +532,18 @@ class Budget:
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """The kinds of faults of which there may be some, but only so many."""
+        """The kinds of faults that are allowed and bounded."""
         return {name: most for name, most in (self.kinds or {}).items() if most}
+
+    @property
+    def bounds_kinds(self) -> bool:
+        """Whether it says of some kind how many there may be."""
+        return any(most is not None for most in (self.kinds or {}).values())
+
+    def actions(self, model: Model) -> tuple[Action, ...]:
+        """The actions of a model that a run may take: all but the faults that are not allowed."""
+        allowed = self.allowed(model)
+        return tuple(a for a in model.actions if not a.is_fault or a.name in allowed)
 
 
 @frozen
@@ -617,8 +627,8 @@ class Model:
     def __repr__(self) -> str:
         """Its name and how much there is of it: all of it would fill pages."""
         parts = {"actions": self.actions, "properties": self.properties, "checks": self.checks}
-        told = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
-        return f"<Model {self.name}: {told}>"
+        counts = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
+        return f"<Model {self.name}: {counts}>"
 
     @property
     def faults(self) -> tuple[str, ...]:

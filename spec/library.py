@@ -25,7 +25,7 @@ SUFFIX = ".rsm"
 
 
 @frozen
-class Question:
+class RecordedCheck:
     """A check as its file records it: of which model, what it says of itself, what it expects."""
 
     name: str
@@ -48,7 +48,7 @@ class Shipped:
     name: str
     title: str
     variants: tuple[str, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[RecordedCheck, ...]
 
 
 @cache
@@ -107,10 +107,10 @@ def title(text: str) -> str:
     return re.split(r"\.(?: |$)", words, maxsplit=1)[0]
 
 
-def _question(check: s.CheckDecl, own: str, reachable: set[str]) -> Question:
+def _question(check: s.CheckDecl, own: str, reachable: set[str]) -> RecordedCheck:
     clauses = (clause for clause in check.clauses if isinstance(clause, s.ExpectClause))
     expect = tuple(expectation(item) for clause in clauses for item in clause.items)
     verdicts = (each for each in expect if isinstance(each, ir.ExpectVerdict) and not each.holds)
     unreached = tuple(each for each in verdicts if each.property in reachable)
     says = check.says.text if check.says else None
-    return Question(check.name.text, check.of.text if check.of else own, says, expect, unreached)
+    return RecordedCheck(check.name.text, check.of.text if check.of else own, says, expect, unreached)

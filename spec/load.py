@@ -82,7 +82,7 @@ class Parted:
     ) -> ir.Model:
         """One of the models; not to be used where problems were found.
 
-        The base is asked for before its variants, so that a mistake of both is told of the base.
+        The base is asked for before its variants, so that a mistake of both is reported for the base.
         """
         expanded = self.protocols[of]
         if of != self.own:

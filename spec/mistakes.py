@@ -16,7 +16,7 @@ from spec.source import Span
 
 
 @frozen
-class Answer:
+class SyntaxMistake:
     """What to say of a syntax error, what to try, and where it stands."""
 
     message: str
@@ -32,9 +32,9 @@ class _Place:
     found: str
     expected: frozenset[str]
 
-    def says(self, message: str, help_: str) -> Answer:
+    def says(self, message: str, help_: str) -> SyntaxMistake:
         """An answer about what stands here."""
-        return Answer(message, help_, self.at)
+        return SyntaxMistake(message, help_, self.at)
 
 
 _FOREIGN = {
@@ -67,7 +67,7 @@ _LAST_WORD = re.compile(r"([a-z]{3,})\s+$")
 _INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then else where within".split())
 
 
-def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> Answer:
+def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> SyntaxMistake:
     """What to say of a syntax error at `at`, where `found` stands (nothing at the end)."""
     line = text.rfind("\n", 0, at.start) + 1
     place = _Place(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
@@ -85,30 +85,30 @@ def _listing(expected: frozenset[str]) -> str:
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
 
-def _unclosed(place: _Place) -> Answer | None:
+def _unclosed(place: _Place) -> SyntaxMistake | None:
     if place.found:
         return None
     return place.says("the file ends too early", "is a `{`, `(` or `[` left open?")
 
 
-def _misspelt(place: _Place) -> Answer | None:
+def _misspelt(place: _Place) -> SyntaxMistake | None:
     """A word that is nearly one that could stand there, now or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     help_ = suggest(place.found, words) if place.found.isalpha() else ""
     return place.says(f"`{place.found}` cannot stand here", help_) if help_ else None
 
 
-def _misspelt_before(place: _Place) -> Answer | None:
+def _misspelt_before(place: _Place) -> SyntaxMistake | None:
     """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
     return _not_a_word(place, _FIRST_WORD, _WORDS)
 
 
-def _misspelt_inside(place: _Place) -> Answer | None:
+def _misspelt_inside(place: _Place) -> SyntaxMistake | None:
     """`exist n: Node. P`: the word is read as a name, behind which no other can stand."""
     return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
 
 
-def _not_a_word(place: _Place, before: re.Pattern[str], known: frozenset[str]) -> Answer | None:
+def _not_a_word(place: _Place, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
     """What to say where the word that a pattern finds before the place is nearly one that is known."""
     found = before.search(place.before)  # it may be a name of the model, so it must be very near
     help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
@@ -116,16 +116,16 @@ def _not_a_word(place: _Place, before: re.Pattern[str], known: frozenset[str]) -
         return None
     line = place.at.start - len(place.before)
     there = Span(line + found.start(1), line + found.end(1))
-    return Answer(f"`{found[1]}` is not a word of this language", help_, there)
+    return SyntaxMistake(f"`{found[1]}` is not a word of this language", help_, there)
 
 
-def _comparison_as_statement(place: _Place) -> Answer | None:
+def _comparison_as_statement(place: _Place) -> SyntaxMistake | None:
     if place.found == "==" and ":=" in place.expected:
         return place.says("`==` compares, and does nothing", "write `:=` to give a place its new value")
     return None
 
 
-def _foreign_operator(place: _Place) -> Answer | None:
+def _foreign_operator(place: _Place) -> SyntaxMistake | None:
     """An operator of another language; its first sign may be one of ours, and be read already."""
     late = place.before[-1:] + place.here
     for sign in sorted(_FOREIGN, key=len, reverse=True):
@@ -134,7 +134,7 @@ def _foreign_operator(place: _Place) -> Answer | None:
     return None
 
 
-def _equals_in_expression(place: _Place) -> Answer | None:
+def _equals_in_expression(place: _Place) -> SyntaxMistake | None:
     if place.here.startswith("=") and not place.here.startswith("=="):
         if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
             return place.says("`=` does not compare", "write `==`")
@@ -142,7 +142,7 @@ def _equals_in_expression(place: _Place) -> Answer | None:
     return None
 
 
-def _equals_in_declaration(place: _Place) -> Answer | None:
+def _equals_in_declaration(place: _Place) -> SyntaxMistake | None:
     """`union Message = A | B`: what belongs to these stands in braces."""
     kind = re.search(r"^\s*(union|record|enum)\s+(\w+)\s*$", place.before)
     if kind is None or not place.here.startswith("="):
@@ -150,7 +150,7 @@ def _equals_in_declaration(place: _Place) -> Answer | None:
     return place.says(f"`=` does not declare a {kind[1]}", f"write `{kind[1]} {kind[2]} {{ … }}`")
 
 
-def _network_in_brackets(place: _Place) -> Answer | None:
+def _network_in_brackets(place: _Place) -> SyntaxMistake | None:
     """`network n: set[M]`: a network is no value, and is written otherwise."""
     kind = re.search(r"^\s*network\b.*:\s*(\w+)\s*$", place.before)
     held = re.match(r"\[(\w*)", place.here)
@@ -159,7 +159,7 @@ def _network_in_brackets(place: _Place) -> Answer | None:
     return place.says("`[` cannot stand here", f"write `{kind[1]} of {held[1] or 'M'}`")
 
 
-def _shared_domain(place: _Place) -> Answer | None:
+def _shared_domain(place: _Place) -> SyntaxMistake | None:
     """`forall a, b: T`: each bound name says where it comes from."""
     name = re.search(r"(\w+)\s*$", place.before)
     if place.found == "," and name is not None and {":", "in"} <= place.expected:
@@ -168,7 +168,7 @@ def _shared_domain(place: _Place) -> Answer | None:
     return None
 
 
-def _colon_after_quantifier(place: _Place) -> Answer | None:
+def _colon_after_quantifier(place: _Place) -> SyntaxMistake | None:
     if place.found in {":", "|"} and re.search(
         r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
     ):
@@ -179,7 +179,7 @@ def _colon_after_quantifier(place: _Place) -> Answer | None:
     return None
 
 
-def _dot_without_space(place: _Place) -> Answer | None:
+def _dot_without_space(place: _Place) -> SyntaxMistake | None:
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
         return place.says(
             f"`{place.found}` cannot stand here: the bound names were not ended",
@@ -188,7 +188,7 @@ def _dot_without_space(place: _Place) -> Answer | None:
     return None
 
 
-def _chained_comparison(place: _Place) -> Answer | None:
+def _chained_comparison(place: _Place) -> SyntaxMistake | None:
     if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
         r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
     ):
@@ -196,26 +196,26 @@ def _chained_comparison(place: _Place) -> Answer | None:
     return None
 
 
-def _missing_protocol(place: _Place) -> Answer | None:
+def _missing_protocol(place: _Place) -> SyntaxMistake | None:
     if place.expected == {"protocol", "import"}:
         return place.says("a model file starts with its name", "write `protocol NAME` first")
     return None
 
 
-def _protocol_after_import(place: _Place) -> Answer | None:
+def _protocol_after_import(place: _Place) -> SyntaxMistake | None:
     if place.found == "protocol" and "check" in place.expected:
         help_ = "leave this line out: what is new here is part of the protocol that is imported"
         return place.says("a file has one protocol", help_)
     return None
 
 
-def _unclosed_string(place: _Place) -> Answer | None:
+def _unclosed_string(place: _Place) -> SyntaxMistake | None:
     if place.here.startswith('"'):
         return place.says("the quoted text does not end on its line", 'close it with `"`')
     return None
 
 
-_RULES: tuple[Callable[[_Place], Answer | None], ...] = (
+_RULES: tuple[Callable[[_Place], SyntaxMistake | None], ...] = (
     _unclosed,
     _missing_protocol,
     _protocol_after_import,

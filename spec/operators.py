@@ -22,7 +22,7 @@ MOST_MEMBERS = 1 << 23  # of what one operation makes
 MOST_BITS = 1 << 20  # of a product
 
 
-class Refusal(Exception):  # noqa: N818 - becomes a ModelError where the place in the text is known
+class NoValue(Exception):  # noqa: N818 - becomes a ModelError where the place in the text is known
     """An operation has no value for these arguments; `code` is one of R06."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -53,7 +53,7 @@ _ALIKE: dict[Op, Operation] = {  # those that do the same for every type they ta
 
 
 def operation(op: Op, args: Sequence[Type]) -> Operation:
-    """What an operation computes, for arguments of these types. It raises `Refusal` where it has no value."""
+    """What an operation computes, for arguments of these types. It raises `NoValue` where it has no value."""
     return _ALIKE[op] if op in _ALIKE else _special(op, args)
 
 
@@ -123,7 +123,7 @@ def _range(lo: int, hi: int) -> Value:
 def _divide(by: Operation) -> Operation:
     def divide(a: int, b: int) -> Value:
         if b == 0:
-            raise Refusal("R0603", f"{a} is divided by zero")
+            raise NoValue("R0603", f"{a} is divided by zero")
         return by(a, b)
 
     return divide
@@ -172,12 +172,12 @@ def _subtract_bags(a: Value, b: Value) -> Value:
 def _index(entries: Value, i: int) -> Value:
     if 0 <= i < len(entries):
         return entries[i]
-    raise Refusal("R0602", f"index {i} is outside a sequence of {len(entries)}")
+    raise NoValue("R0602", f"index {i} is outside a sequence of {len(entries)}")
 
 
 def _last(entries: Value) -> Value:
     if not entries:
-        raise Refusal("R0604", "an empty sequence has no last entry")
+        raise NoValue("R0604", "an empty sequence has no last entry")
     return entries[-1]
 
 
@@ -202,25 +202,25 @@ def place_in(entries: Value, at: int, key: Value) -> int:
     """`at`, when a map has an entry there."""
     if 0 <= at < len(entries):
         return at
-    raise Refusal("R0602", f"{key} is outside the keys of the map")
+    raise NoValue("R0602", f"{key} is outside the keys of the map")
 
 
 def _the_value(option: Value) -> Value:
     if option is None:
-        raise Refusal("R0605", "`the` of none")
+        raise NoValue("R0605", "`the` of none")
     return option
 
 
 def _the_member(values: Value) -> Value:
     if len(values) != 1:
-        raise Refusal("R0605", f"`the` of a set of {len(values)}")
+        raise NoValue("R0605", f"`the` of a set of {len(values)}")
     return next(iter(values))
 
 
 def _extreme(of: Callable[[Value], Value]) -> Operation:
     def extreme(values: Value) -> Value:
         if not values:
-            raise Refusal("R0604", f"an empty set has no {of.__name__}imum")
+            raise NoValue("R0604", f"an empty set has no {of.__name__}imum")
         return of(values)
 
     return extreme

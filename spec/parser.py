@@ -101,8 +101,8 @@ def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
         at = Span(max(0, end - 1), end)
     spelled = {name: text for text, name in _tables().words.items()} | SPELLED
     expected = frozenset(spelled.get(terminal, terminal.lower()) for terminal in error.expected)
-    told = recognise(source.text, at, error.found, expected)
-    return Diagnostic("R0101", source, told.at, told.message, help=told.help)
+    mistake = recognise(source.text, at, error.found, expected)
+    return Diagnostic("R0101", source, mistake.at, mistake.message, help=mistake.help)
 
 
 def _ident(text: str, at: Span) -> s.Ident:
@@ -119,7 +119,7 @@ def _number(text: str, at: Span) -> int:
     return int(text)
 
 
-class _TooLong(Exception):  # noqa: N818 - told as a diagnostic
+class _TooLong(Exception):  # noqa: N818 - reported as a diagnostic
     """A number with too many digits."""
 
     def __init__(self, at: Span) -> None:

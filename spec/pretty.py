@@ -11,14 +11,14 @@ from spec.frozen import frozen
 
 
 @frozen
-class Text:
+class TextPiece:
     """A piece of a line."""
 
     text: str
 
 
 @frozen
-class Line:
+class LineBreak:
     """A place to break: `flat` (a space, or nothing) when its group stays on one line."""
 
     flat: str = " "
@@ -46,15 +46,15 @@ class Group:
     of: Doc
 
 
-Doc = Text | Line | Cat | Nest | Group
+Doc = TextPiece | LineBreak | Cat | Nest | Group
 
-LINE = Line()
-SOFT = Line("")
+LINE = LineBreak()
+SOFT = LineBreak("")
 
 
 def cat(*parts: Doc | str) -> Doc:
     """Documents and plain texts one after the other."""
-    return Cat(tuple(Text(part) if isinstance(part, str) else part for part in parts))
+    return Cat(tuple(TextPiece(part) if isinstance(part, str) else part for part in parts))
 
 
 def joined(between: Iterable[Doc | str], parts: Iterable[Doc]) -> Doc:
@@ -70,7 +70,7 @@ def joined(between: Iterable[Doc | str], parts: Iterable[Doc]) -> Doc:
 def flat(doc: Doc) -> str:
     """The document on one line, however long."""
     match doc:
-        case Text(text) | Line(text):
+        case TextPiece(text) | LineBreak(text):
             return text
         case Cat(parts):
             return "".join(map(flat, parts))
@@ -85,13 +85,13 @@ def layout(doc: Doc, *, width: int, column: int = 0, indent: int = 0) -> str:
     while todo:
         at, on_one_line, part = todo.pop()
         match part:
-            case Text(text):
+            case TextPiece(text):
                 made.append(text)
                 column += len(text)
-            case Line(text) if on_one_line:
+            case LineBreak(text) if on_one_line:
                 made.append(text)
                 column += len(text)
-            case Line():
+            case LineBreak():
                 made.append("\n" + " " * at)
                 column = at
             case Cat(parts):
@@ -110,11 +110,11 @@ def _fits(doc: Doc, room: int, after: list[tuple[int, bool, Doc]]) -> bool:
     while todo and room >= 0:
         on_one_line, part = todo.pop()
         match part:
-            case Text(text):
+            case TextPiece(text):
                 room -= len(text)
-            case Line(text) if on_one_line:
+            case LineBreak(text) if on_one_line:
                 room -= len(text)
-            case Line():
+            case LineBreak():
                 return True
             case Cat(parts):
                 todo += [(on_one_line, piece) for piece in reversed(parts)]

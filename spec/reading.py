@@ -13,7 +13,7 @@ def bytes_of(path: Path, most: int) -> bytes:
     """The first bytes of a file, `most` of them at the most. Raises OSError.
 
     That is also raised for a device, which may have no end, and for a named pipe, into which
-    nobody may ever write.
+    may never be written.
     """
     mode = path.stat().st_mode
     is_file = stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # a folder has an error of its own

@@ -9,7 +9,7 @@ from spec.types import Bag, Bool, Enum, Option, Seq, Set, Sort, Type, is_number
 
 
 @frozen
-class Role:
+class RoleSpec:
     """What may play a role: a type (`owner` is the sort of its process), and where it is declared."""
 
     wants: str
@@ -61,19 +61,19 @@ def _tells_who_leads(of: Type, owner: str | None) -> bool:
 
 HIDDEN = "hidden"  # is not drawn; the only role that several parts may have
 LABEL = "label"  # of a log: which field of its entries is shown
-ROLES: Mapping[str, Role] = {
-    "log": Role("a sequence", _is_seq, of_process=True),
-    "high_watermark": Role("a number", _is_number, of_process=True),
-    "flushed": Role("a number", _is_number, of_process=True),
-    "up": Role("a bool", _is_bool, of_process=True),
-    "leads": Role(
+ROLES: Mapping[str, RoleSpec] = {
+    "log": RoleSpec("a sequence", _is_seq, of_process=True),
+    "high_watermark": RoleSpec("a number", _is_number, of_process=True),
+    "flushed": RoleSpec("a number", _is_number, of_process=True),
+    "up": RoleSpec("a bool", _is_bool, of_process=True),
+    "leads": RoleSpec(
         "a bool, a member of the process's sort, an option of one, or an enum with a member `leader`",
         _tells_who_leads,
         of_process=True,
     ),
-    "leader": Role("a member of a sort, or an option of one", _is_member, of_state=True),
-    "membership": Role("a set of members of a sort", _is_set_of_members, of_state=True),
-    "epoch": Role("a number", _is_number, of_process=True, of_state=True),
-    "acknowledged": Role("a set, bag or sequence", _is_collection, of_state=True),
-    HIDDEN: Role("anything", _is_anything, of_process=True, of_state=True),
+    "leader": RoleSpec("a member of a sort, or an option of one", _is_member, of_state=True),
+    "membership": RoleSpec("a set of members of a sort", _is_set_of_members, of_state=True),
+    "epoch": RoleSpec("a number", _is_number, of_process=True, of_state=True),
+    "acknowledged": RoleSpec("a set, bag or sequence", _is_collection, of_state=True),
+    HIDDEN: RoleSpec("anything", _is_anything, of_process=True, of_state=True),
 }

@@ -67,7 +67,7 @@ class Machine:
     """A model within a scope, ready to run.
 
     Each action and property becomes closures when it is first needed, which costs
-    about as much as some ten states; nobody can tell a machine that was used from a new one.
+    about as much as some ten states; a machine that was used is equal to a new one.
     """
 
     def __init__(self, model: Model, scope: Scope) -> None:

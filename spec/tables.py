@@ -35,7 +35,7 @@ Child = tuple[int, bool, int]
 class Production:
     """A rule of the grammar: of which symbol, of how many it is made, and what becomes of them.
 
-    `builder` names what makes a node of `children`, and of so many more that are
+    `builder` names what makes a node of `children`, and of further ones that are
     `absent`; None where they are only passed on to another rule.  With `single` an
     only child stands for itself.
     """

@@ -1,7 +1,7 @@
 """Which expressions surely have a value: no error of the model can come from them.
 
 Whoever knows that may leave a quantifier at the first member that decides it, or
-compute what nobody needs.  Where these functions cannot tell, they say no.
+compute what is not needed.  Where these functions are not sure, they say no.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class Bag:
 class Seq:
     """`seq[T; limit]`: a sequence indexed from 0.
 
-    `limit` is None only for the type of an expression whose length nobody
+    `limit` is None only for the type of an expression whose length nothing
     declared (`[1, 2]` where nothing says more); such a type is never stored.
     """
 
@@ -285,10 +285,10 @@ def sorts_in(of: Type) -> Iterator[str]:
 
 
 def names_sort(of: Type) -> bool:
-    """Whether values of the type name members of a sort, so that to take the first would tell them apart."""
+    """Whether values of the type name members of a sort, so that to take the first would distinguish them."""
     return any(True for _ in sorts_in(of))
 
 
 def tells_apart(domain: Type) -> bool:
-    """Whether to take the first of two members of a collection would tell members of a sort apart."""
+    """Whether to take the first of two members of a collection would distinguish members of a sort."""
     return isinstance(domain, Set | Bag) and names_sort(domain.of)

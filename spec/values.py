@@ -110,7 +110,7 @@ def in_order(of: Type) -> Callable[[Value], Iterable[Value]]:
             return tuple
         case Option():
             return _optional
-        case Unknown():  # a member of `{}`, which nobody will ever meet
+        case Unknown():  # a member of `{}`, which never occurs
             return tuple
         case _:
             raise TypeError(f"{of} has no members")
@@ -232,7 +232,7 @@ def _encode_scalar(of: Type, scope: Scope) -> Encoder:
 
 
 def _width(count: int) -> int:
-    """How many bytes tell so many values apart."""
+    """How many bytes distinguish a number of values."""
     return (max(count - 1, 1).bit_length() + 7) // 8
 
 

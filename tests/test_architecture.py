@@ -35,7 +35,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "mcp": ("modelcheck.commands.agents.server",),
     "pydantic": ("modelcheck.commands.agents.server",),
     "pygls": ("modelcheck.commands.editors.server",),
-    "lsprotocol": ("modelcheck.commands.editors.server", "modelcheck.commands.editors.told"),
+    "lsprotocol": ("modelcheck.commands.editors.server", "modelcheck.commands.editors.lsp_data"),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
     "pyarrow": ("spark_explore",),

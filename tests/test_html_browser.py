@@ -19,7 +19,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from counterexamples.html.page import Card, Item, Verdict, page
+from counterexamples.html.page import Card, PageItem, Verdict, page
 from counterexamples.lines import Role
 from counterexamples.trace import Trace
 from tests.stories import story
@@ -45,8 +45,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def item(trace: Trace) -> Item:
-    return Item(
+def item(trace: Trace) -> PageItem:
+    return PageItem(
         f"{trace.model.name} {trace.check}", "violated", Role.BAD, trace, None, "modelcheck check", "2"
     )
 

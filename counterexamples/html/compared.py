@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterexamples.html.page import Cell
-from counterexamples.html.questions import Scene, drawings
+from counterexamples.html.page import TableCell
+from counterexamples.html.questions import QuestionScene, drawings
 from counterexamples.html.templates import environment, policy, styles
 from spec.frozen import frozen
 
@@ -19,11 +19,11 @@ class Head:
 
 
 @frozen
-class Row:
+class ComparedRow:
     """A question, and the answer of each."""
 
     text: str
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
 
 
 @frozen
@@ -33,12 +33,12 @@ class Pair:
     title: str
     words: str
     question: str = ""
-    scenes: tuple[Scene, ...] = ()
+    scenes: tuple[QuestionScene, ...] = ()
 
 
 def compared_page(
     columns: Sequence[Head],
-    rows: Sequence[Row],
+    rows: Sequence[ComparedRow],
     pairs: Sequence[Pair],
     *,
     title: str,

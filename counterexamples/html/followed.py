@@ -23,7 +23,7 @@ class Followed:
 
     guards: tuple[tuple[Guard, bool], ...]
     done: frozenset[Span]
-    passed: frozenset[Span]  # in a branch that was not taken, or in a loop over nobody
+    passed: frozenset[Span]  # in a branch that was not taken, or in a loop over no members
 
 
 def follow(model: Model, scope: Scope, before: State, step: Step) -> Followed:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from counterexamples.diff import Change, Place, changes, places
+from counterexamples.diff import Change, StatePlace, changes, places
 from counterexamples.html.followed import Followed, follow
 from counterexamples.lines import one_line, plain
 from counterexamples.pictures.drawing import TALL, draw_log, log_width
-from counterexamples.pictures.picture import Arrow, Picture, Row, Standing
+from counterexamples.pictures.picture import Arrow, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.words import badge
 from counterexamples.text import change_line
 from counterexamples.trace import Trace
@@ -36,7 +36,7 @@ class Log:
 
 
 @frozen
-class Replica:
+class ReplicaBox:
     """How a replica stands; `touched` when the step changed it or names it."""
 
     name: str
@@ -51,7 +51,7 @@ class Replica:
 
 
 @frozen
-class Cell:
+class StateCell:
     """A value of the state, and what stood there before when the step changed it."""
 
     text: str
@@ -59,16 +59,16 @@ class Cell:
 
 
 @frozen
-class Fields:
+class SortFields:
     """The fields of processes of a sort: one row for each field, one column for each member."""
 
     sort: str
     members: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[StateCell, ...]], ...]
 
 
 @frozen
-class GuardTold:
+class GuardText:
     """A condition that let the step happen: its name in the model, its text, and whether it is true."""
 
     name: str
@@ -92,13 +92,13 @@ class Done:
 
     name: str
     given: tuple[tuple[str, str], ...]
-    guards: tuple[GuardTold, ...]
+    guards: tuple[GuardText, ...]
     code: tuple[CodeLine, ...]
     file: str
 
 
 @frozen
-class Frame:
+class HtmlFrame:
     """A state of the run, and the step that led to it; `skipped` steps before it are not shown."""
 
     number: int
@@ -106,17 +106,17 @@ class Frame:
     sentence: str
     done: Done | None
     talk: tuple[Arrow, ...]
-    replicas: tuple[Replica, ...]
-    told: tuple[str, ...]
+    replicas: tuple[ReplicaBox, ...]
+    acknowledged: tuple[str, ...]
     changed: tuple[str, ...]
-    whole: tuple[tuple[str, Cell], ...]
-    ghosts: tuple[tuple[str, Cell], ...]
-    fields: tuple[Fields, ...]
+    whole: tuple[tuple[str, StateCell], ...]
+    ghosts: tuple[tuple[str, StateCell], ...]
+    fields: tuple[SortFields, ...]
     skipped: int = 0
     is_last: bool = False
 
 
-def frames(trace: Trace, picture: Picture) -> Iterator[Frame]:
+def frames(trace: Trace, picture: Picture) -> Iterator[HtmlFrame]:
     """The frames of the rows of a picture of the trace, in their order.
 
     Costs, for each, a comparison of two states and taking its step once.
@@ -131,21 +131,21 @@ def frames(trace: Trace, picture: Picture) -> Iterator[Frame]:
         skipped = 0
 
 
-def _frame(machine: Machine, trace: Trace, picture: Picture, row: Row, skipped: int) -> Frame:
+def _frame(machine: Machine, trace: Trace, picture: Picture, row: PictureRow, skipped: int) -> HtmlFrame:
     scope, after = trace.scope, trace.states[row.number]
     before = trace.states[row.number - 1] if row.number else after
     found = changes(trace.model, scope, before, after)
     old = {place.path: place.value for place in places(trace.model, scope, before)}
     now = list(places(trace.model, scope, after))
     whole = [place for place in now if place.member is None]
-    return Frame(
+    return HtmlFrame(
         row.number,
         row.kind,
         row.sentence,
         _done(machine, trace, row.number) if row.number else None,
         row.arrows,
-        tuple(_replica(picture, row, name, found) for name in row.standing),
-        row.told,
+        tuple(_replica(picture, row, name, found) for name in row.replicas),
+        row.acknowledged,
         tuple(_change(change, scope) for change in found),
         tuple((p.path, _cell(p, old, scope)) for p in whole if not p.variable.ghost),
         tuple((p.path, _cell(p, old, scope)) for p in whole if p.variable.ghost),
@@ -158,41 +158,41 @@ def _frame(machine: Machine, trace: Trace, picture: Picture, row: Row, skipped: 
 # ------------------------------------------------------------------------ the state
 
 
-def _replica(picture: Picture, row: Row, name: str, found: Sequence[Change]) -> Replica:
-    standing = row.standing[name]
-    member = standing.member
+def _replica(picture: Picture, row: PictureRow, name: str, found: Sequence[Change]) -> ReplicaBox:
+    replica = row.replicas[name]
+    member = replica.member
     membership = "" if member is None else f"{'in' if member else 'not in'} {picture.membership}"
-    return Replica(
+    return ReplicaBox(
         name,
-        badge(standing),
+        badge(replica),
         membership,
-        standing.up,
+        replica.up,
         bool(member),
         row.is_last and name in picture.broken,
         row.number > 0 and (name in row.events or any(change.place.member == name for change in found)),
-        _log(name, standing),
+        _log(name, replica),
         row.events.get(name, ()),
     )
 
 
-def _log(name: str, standing: Standing) -> Log | None:
+def _log(name: str, replica: ReplicaState) -> Log | None:
     """A replica's log as boxes, as wide as it must be and no wider than a page has room."""
-    if standing.log is None:
+    if replica.log is None:
         return None
-    width = min(max(log_width(standing) + 8, 90), WIDEST)
-    shapes = "".join(draw_log(0, ABOVE, standing, width))
-    return Log(shapes, width, ABOVE + TALL + BELOW, _log_words(name, standing))
+    width = min(max(log_width(replica) + 8, 90), WIDEST)
+    shapes = "".join(draw_log(0, ABOVE, replica, width))
+    return Log(shapes, width, ABOVE + TALL + BELOW, _log_words(name, replica))
 
 
-def _log_words(name: str, standing: Standing) -> str:
-    """The log as a screen reader tells it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
+def _log_words(name: str, replica: ReplicaState) -> str:
+    """The log as a screen reader reads it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
     entries = []
-    for box in (standing.log or ())[-MOST:]:
+    for box in (replica.log or ())[-MOST:]:
         more = [f"epoch {box.under.lstrip('et')}"] if box.under else []
         more += [
             word
             for is_so, word in (
-                (box.told, "acknowledged"),
+                (box.acknowledged, "acknowledged"),
                 (box.fresh, "new"),
                 (box.cut, "cut off"),
                 (box.missing, "lost"),
@@ -201,24 +201,24 @@ def _log_words(name: str, standing: Standing) -> str:
             if is_so
         ]
         entries.append(f"{box.text}{f' ({chr(44).join(more)})' if more else ''}".replace(",", ", "))
-    mark = "" if standing.high_watermark is None else f"; high watermark {standing.high_watermark}"
+    mark = "" if replica.high_watermark is None else f"; high watermark {replica.high_watermark}"
     return f"log of {name}: {', '.join(entries) or 'empty'}{mark}"
 
 
-def _cell(place: Place, old: Mapping[str, Value], scope: Scope) -> Cell:
+def _cell(place: StatePlace, old: Mapping[str, Value], scope: Scope) -> StateCell:
     text = shown(place.type, place.value, scope)
     before = old[place.path]
-    return Cell(text, None if before == place.value else shown(place.type, before, scope))
+    return StateCell(text, None if before == place.value else shown(place.type, before, scope))
 
 
-def _fields(found: Sequence[Place], old: Mapping[str, Value], scope: Scope) -> Iterator[Fields]:
+def _fields(found: Sequence[StatePlace], old: Mapping[str, Value], scope: Scope) -> Iterator[SortFields]:
     for sort, group in groupby(found, key=lambda place: place.variable.owner):
         parts = list(group)
         members = tuple(dict.fromkeys(place.member or "" for place in parts))
-        rows: dict[str, list[Cell]] = {}
+        rows: dict[str, list[StateCell]] = {}
         for place in parts:
             rows.setdefault(place.path.removeprefix(f"{place.member}."), []).append(_cell(place, old, scope))
-        yield Fields(sort or "", members, tuple((name, tuple(cells)) for name, cells in rows.items()))
+        yield SortFields(sort or "", members, tuple((name, tuple(cells)) for name, cells in rows.items()))
 
 
 def shown(of: Type, value: Value, scope: Scope) -> str:
@@ -233,8 +233,8 @@ def _change(change: Change, scope: Scope) -> str:
     """One change in the words of the story, long ones cut."""
     if any(isinstance(v, tuple | frozenset) and len(v) > MOST for v in (change.before, change.after)):
         return f"{change.path} is another"
-    told = plain([change_line(change, scope)]).strip()
-    text = f"{change.place.member}.{told}" if change.place.member else told
+    change_text = plain([change_line(change, scope)]).strip()
+    text = f"{change.place.member}.{change_text}" if change.place.member else change_text
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
@@ -262,10 +262,10 @@ def _given(action: Action, step: Step, scope: Scope) -> Iterator[tuple[str, str]
         yield choice.name, shown(choice.type, choice.value, scope)
 
 
-def _guard(trace: Trace, name: str | None, span: Span, holds: bool) -> GuardTold:  # noqa: FBT001 - a value
+def _guard(trace: Trace, name: str | None, span: Span, holds: bool) -> GuardText:  # noqa: FBT001 - a value
     text = one_line(trace.model.source.at(span))
     test = text.partition(":")[2] if name else text.removeprefix("require")
-    return GuardTold(name or "", test.strip() or text, holds)
+    return GuardText(name or "", test.strip() or text, holds)
 
 
 def _code(trace: Trace, action: Action, way: Followed) -> Iterator[CodeLine]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from counterexamples.ending import ending
 from counterexamples.explanation import Explanation
-from counterexamples.html.frames import Frame, frames, shown
+from counterexamples.html.frames import HtmlFrame, frames, shown
 from counterexamples.html.templates import asset, environment, hashed, policy, shapes, styles
 from counterexamples.lines import Line, Role
 from counterexamples.pictures.depict import picture
@@ -22,7 +22,7 @@ WIDTH = 84  # columns of what stands in the model's own words
 
 
 @frozen
-class Cell:
+class TableCell:
     """A cell of a table; `item` is the place, in the page's items, of the run that shows it."""
 
     text: str
@@ -31,12 +31,12 @@ class Cell:
 
 
 @frozen
-class Table:
+class PageTable:
     """A table: the names of its columns, then each row with its name; `note` says what the signs mean."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[TableCell, ...]], ...]
     note: str = ""
 
 
@@ -61,14 +61,14 @@ class Card:
     about: str = "property"  # what the verdicts are on
     verdicts: tuple[Verdict, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     remarks: tuple[tuple[str, tuple[str, ...]], ...] = ()  # under a heading each
     texts: tuple[tuple[str, tuple[Line, ...]], ...] = ()  # laid out for a terminal, under a heading each
     command: str = ""
 
 
 @frozen
-class Item:
+class PageItem:
     """Something to look at: a run, where there is one, and why it goes wrong; `budget` is of faults."""
 
     title: str
@@ -81,7 +81,7 @@ class Item:
 
 
 @frozen
-class Setting:
+class ConfigSetting:
     """A switch of the configuration; `key` and `note` say what it is in the real system.
 
     `needed` is what becomes of the run with another value; empty where that is not known.
@@ -95,22 +95,22 @@ class Setting:
 
 
 @frozen
-class Run:
+class PageRun:
     """An item as the templates see it; `at` begins the names of its places in the page."""
 
-    item: Item
+    item: PageItem
     trace: Trace
     at: str
     number: int
-    frames: tuple[Frame, ...]
+    frames: tuple[HtmlFrame, ...]
     picture: Picture
     diagram: str
     storyboard: str
     is_bad: bool
     summary: tuple[str, ...]
-    told: tuple[Line, ...]
+    claim_lines: tuple[Line, ...]
     bounds: tuple[tuple[str, tuple[str, ...]], ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[ConfigSetting, ...]
 
     @property
     def steps(self) -> int:
@@ -124,7 +124,7 @@ class Run:
         return None if found is None or len(found.core.steps) == found.core.of else found.core.numbers
 
     def without(self, number: int) -> str:
-        """What becomes of the run without a step; empty when nobody looked."""
+        """What becomes of the run without a step; empty when it was not examined."""
         found = self.item.explanation
         steps = () if found is None else found.core.steps
         return next((step.without for step in steps if step.number == number), "")
@@ -136,7 +136,7 @@ class Run:
         return None if found is None or found.is_put_off else found.state
 
 
-def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folded: bool = False) -> str:
+def page(items: Sequence[PageItem], *, title: str, cards: Sequence[Card] = (), folded: bool = False) -> str:
     """The page, as the text of an HTML file; the same items give the same bytes.
 
     Where they are `folded`, of each run only its title and its verdict are seen until it is opened.
@@ -163,7 +163,7 @@ def page(items: Sequence[Item], *, title: str, cards: Sequence[Card] = (), folde
 # ------------------------------------------------------------------------- a run
 
 
-def _run(item: Item, number: int) -> Run:
+def _run(item: PageItem, number: int) -> PageRun:
     trace = item.trace
     if trace is None:
         raise ValueError("an item without a trace is no run")
@@ -173,7 +173,7 @@ def _run(item: Item, number: int) -> Run:
     )  # the page says these in words of its own
     explained = item.explanation
     summary = explained.summary if explained is not None else (drawn.caption,) if drawn.caption else ()
-    return Run(
+    return PageRun(
         item,
         trace,
         "" if number == 1 else f"run-{number}-",
@@ -201,9 +201,9 @@ def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "faults", (budget,)
 
 
-def _settings(trace: Trace, explained: Explanation | None) -> Iterator[Setting]:
+def _settings(trace: Trace, explained: Explanation | None) -> Iterator[ConfigSetting]:
     found = () if explained is None else explained.settings
     needed = {each.name: f"with {each.name} = {each.other}, {each.without}" for each in found}
     for entry in trace.model.configs:
         value = shown(entry.type, trace.scope.config[entry.name], trace.scope)
-        yield Setting(entry.name, value, entry.key or "", entry.note or "", needed.get(entry.name, ""))
+        yield ConfigSetting(entry.name, value, entry.key or "", entry.note or "", needed.get(entry.name, ""))

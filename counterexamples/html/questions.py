@@ -28,7 +28,7 @@ class Ground:
 
 
 @frozen
-class Scene:
+class QuestionScene:
     """A run that shows something, with a title; the explanation gives the sentences above it."""
 
     title: str
@@ -38,7 +38,7 @@ class Scene:
 
 
 @frozen
-class Question:
+class PageQuestion:
     """Something to think about, and, folded away, its answer: in words, by grounds, by runs.
 
     Runs that are `beside` each other are to be compared.
@@ -51,23 +51,23 @@ class Question:
     answer: str
     role: Role
     grounds: tuple[Ground, ...] = ()
-    scenes: tuple[Scene, ...] = ()
+    scenes: tuple[QuestionScene, ...] = ()
     remarks: tuple[str, ...] = ()
     beside: bool = False
 
 
 @frozen
-class Drawn:
+class DrawnScene:
     """A scene as the template sees it."""
 
-    scene: Scene
+    scene: QuestionScene
     picture: Picture
     summary: tuple[str, ...]
     storyboard: str
     diagram: str
 
 
-def questions_page(questions: Sequence[Question], *, title: str, about: Sequence[str]) -> str:
+def questions_page(questions: Sequence[PageQuestion], *, title: str, about: Sequence[str]) -> str:
     """The page, as the text of an HTML file; the same questions give the same bytes.
 
     Costs two pictures of each run.
@@ -87,18 +87,18 @@ def questions_page(questions: Sequence[Question], *, title: str, about: Sequence
     )
 
 
-def drawings(scenes: Iterable[tuple[str, Sequence[Scene]]]) -> dict[str, list[Drawn]]:
+def drawings(scenes: Iterable[tuple[str, Sequence[QuestionScene]]]) -> dict[str, list[DrawnScene]]:
     """The scenes of each name as templates see them, numbered through, so that no two of a page clash."""
     numbers = count(1)
     return {name: [_drawn(scene, next(numbers)) for scene in each] for name, each in scenes}
 
 
-def _drawn(scene: Scene, number: int) -> Drawn:
+def _drawn(scene: QuestionScene, number: int) -> DrawnScene:
     full = picture(scene.trace, explanation=scene.explanation)
     plain = replace(full, title="", caption="", bounds="", needs="")  # the page says these in its own words
     explained = scene.explanation
     summary = explained.summary if explained is not None else (full.caption,) if full.caption else ()
-    return Drawn(
+    return DrawnScene(
         scene,
         full,
         summary,

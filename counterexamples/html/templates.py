@@ -57,7 +57,7 @@ def styles(*names: str) -> str:
 
 
 def shapes(drawn: str, number: int, title: str, about: str) -> str:
-    """A picture without its style, which the page has once, and with what a screen reader tells of it."""
+    """A picture without its style, which the page has once, and with what a screen reader reads of it."""
     bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
     for kind, text in (("title", said(title)), ("desc", said(about))):
         before, opened, rest = bare.partition(f"<{kind} ")

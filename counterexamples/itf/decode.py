@@ -51,7 +51,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class Mismatch(Exception):  # noqa: N818 - becomes a SpecError where the text is known
+class TypeMismatch(Exception):  # noqa: N818 - becomes a SpecError where the text is known
     """What stands at a path (of keys and indices) is no value of the type that belongs there."""
 
     path: Path
@@ -118,7 +118,7 @@ def decoder(of: Type, scope: Scope, *, stored: bool = True) -> Decoder:  # noqa:
 
 
 def _mismatch(found: Json, what: str, *path: str | int) -> NoReturn:
-    raise Mismatch(path, f"here belongs {what}, not {_brief(found)}")
+    raise TypeMismatch(path, f"here belongs {what}, not {_brief(found)}")
 
 
 def _brief(found: Json) -> str:
@@ -136,11 +136,11 @@ def _brief(found: Json) -> str:
 
 
 def _inside(key: str | int, decode: Callable[[Json], _T], found: Json) -> _T:
-    """A part, decoded; what does not fit in it is told with the key on its path."""
+    """A part, decoded; what does not fit in it is reported with the key on its path."""
     try:
         return decode(found)
-    except Mismatch as mismatch:
-        raise Mismatch((key, *mismatch.path), mismatch.message, mismatch.help) from None
+    except TypeMismatch as mismatch:
+        raise TypeMismatch((key, *mismatch.path), mismatch.message, mismatch.help) from None
 
 
 def _each(decode: Decoder, found: list[Json]) -> list[Value]:
@@ -148,8 +148,8 @@ def _each(decode: Decoder, found: list[Json]) -> list[Value]:
     try:
         for part in found:
             values.append(decode(part))  # noqa: PERF401 - the length says which part does not fit
-    except Mismatch as mismatch:
-        raise Mismatch((len(values), *mismatch.path), mismatch.message, mismatch.help) from None
+    except TypeMismatch as mismatch:
+        raise TypeMismatch((len(values), *mismatch.path), mismatch.message, mismatch.help) from None
     return values
 
 
@@ -177,7 +177,7 @@ def _bounded(lo: int, hi: int, why: str) -> Decoder:
     def decode(found: Json) -> int:
         number = _number(found)
         if not lo <= number <= hi:
-            raise Mismatch((), f"here belongs a number from {lo} to {hi}{why}, not {number}")
+            raise TypeMismatch((), f"here belongs a number from {lo} to {hi}{why}, not {number}")
         return number
 
     return decode
@@ -186,7 +186,7 @@ def _bounded(lo: int, hi: int, why: str) -> Decoder:
 def _count(found: Json) -> int:
     number = _number(found)
     if number < 0:
-        raise Mismatch((), f"here belongs a count, not {number}")
+        raise TypeMismatch((), f"here belongs a count, not {number}")
     return number
 
 
@@ -200,7 +200,7 @@ def _name_decoder(kind: str, names: tuple[str, ...], spelled: Callable[[Json], J
         if isinstance(name, str) and name in ordinals:
             return ordinals[name]
         near = suggest(found, names) if isinstance(found, str) else ""
-        raise Mismatch((), f"here belongs one of {kind}: {', '.join(names)}, not {_brief(found)}", near)
+        raise TypeMismatch((), f"here belongs one of {kind}: {', '.join(names)}, not {_brief(found)}", near)
 
     return decode
 
@@ -234,7 +234,7 @@ def _option_decoder(of: Type, some: Decoder) -> Decoder:
                 _mismatch(found["tag"], "an option, `None` or `Some`", "tag")
         try:
             return some(found)
-        except Mismatch:
+        except TypeMismatch:
             if isinstance(found, str) and found.partition("_OF_")[0] == "None":
                 return None
             raise
@@ -252,7 +252,7 @@ def _record_decoder(name: str, fields: tuple[Field, ...], inner: Inner) -> Decod
         for key, part in parts:
             if key not in found:
                 near = suggest(key, set(found) - {other for other, _ in parts})
-                raise Mismatch((), f"a {name} has a field `{key}`, which is missing here", near)
+                raise TypeMismatch((), f"a {name} has a field `{key}`, which is missing here", near)
             values.append(_inside(key, part, found[key]))
         return tuple(values)
 
@@ -333,7 +333,7 @@ def _pairs(key: Decoder, value: Decoder, found: Json) -> dict[Value, Value]:
             _mismatch(pair, "a pair of a key and a value")
         at = _inside(0, key, pair[0])
         if at in result:
-            raise Mismatch((0,), f"the map has the key {_brief(pair[0])} already")
+            raise TypeMismatch((0,), f"the map has the key {_brief(pair[0])} already")
         result[at] = _inside(1, value, pair[1])
 
     _listed("#map", decode, found)
@@ -353,7 +353,7 @@ def _map_decoder(of: Map, scope: Scope, inner: Inner) -> Decoder:
         for missing in keys:
             if missing not in pairs:
                 name = show(of.key, missing, scope)
-                raise Mismatch((), f"a map has a value for each {of.key}, and {name} has none")
+                raise TypeMismatch((), f"a map has a value for each {of.key}, and {name} has none")
         return tuple(pairs[each] for each in keys)
 
     return decode

@@ -1,4 +1,4 @@
-"""Reading the Informal Trace Format: every mistake is told with its place in the text."""
+"""Reading the Informal Trace Format: every mistake is reported with its place in the text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NoReturn
 
 from counterexamples.certify import Certified, NotReplayable, certify
-from counterexamples.itf.decode import Decoder, Mismatch, Path, decoder
+from counterexamples.itf.decode import Decoder, Path, TypeMismatch, decoder
 from counterexamples.itf.encode import Json
 from counterexamples.itf.json_text import find, parse, spell
 from counterexamples.itf.write import KINDS, digest
@@ -23,7 +23,7 @@ from spec.source import Source, Span
 from spec.types import Bag, Option, Seq, Set, Type
 
 HINT = "\n        "  # between the lines of a help
-MANY = 6  # names that are told
+MANY = 6  # names that are listed
 SCOPE: Path = ("#meta", "modelcheck", "scope")
 ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
 
@@ -244,7 +244,7 @@ class _Reader:
         try:
             for name, decode_ in zip(names, decoders, strict=True):
                 values.append(decode_(found[name]))
-        except Mismatch as mismatch:
+        except TypeMismatch as mismatch:
             where = (*path, names[len(values)], *mismatch.path)
             self.fail("R0803", where, mismatch.message, mismatch.help)
         return tuple(values)
@@ -333,7 +333,7 @@ class _Reader:
     def value(self, scope: Scope, of: Type, found: Json, path: Path, *, stored: bool = False) -> Value:
         try:
             return decoder(of, scope, stored=stored)(found)
-        except Mismatch as mismatch:
+        except TypeMismatch as mismatch:
             self.fail("R0803", (*path, *mismatch.path), mismatch.message, mismatch.help)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.pictures.cast import EPOCHS, Cast, element
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Box, Mark, Standing
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, ArrowKind, Box, ReplicaState
 from spec.ir import Value
 from spec.semantics import Step
 from spec.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
@@ -30,26 +30,28 @@ class Arrows:
         step: Step,
         actors: list[str],
         found: tuple[Change, ...],
-        old: Mapping[str, Standing],
-        new: Mapping[str, Standing],
+        old: Mapping[str, ReplicaState],
+        new: Mapping[str, ReplicaState],
     ) -> Iterator[Arrow]:
         """What a step sends, copies, decides and answers; a fault does none of it."""
         if self._cast.actions[step.action].is_fault:
             return
         yield from self._received(number, step, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
-        for name, standing in new.items():
-            boxes = [box for box in standing.log or () if box.fresh]
+        for name, replica in new.items():
+            boxes = [box for box in replica.log or () if box.fresh]
             others = [other for other in actors if other != name]
             if any((box.text, box.under) not in known for box in boxes):
-                yield Arrow(CLIENT, name, self._record(name, boxes), Mark.RECORD)
+                yield Arrow(CLIENT, name, self._record(name, boxes), ArrowKind.RECORD)
             elif boxes and others:
-                yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), Mark.COPY)
+                yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), ArrowKind.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
         if any(self._cast.is_decided(self._index(c), c.path.rpartition(".")[2]) for c in decided):
-            is_sent = any(c.place.variable.network is not None for c in decided)  # so nobody knows of it yet
+            is_sent = any(
+                c.place.variable.network is not None for c in decided
+            )  # so it is not known to others yet
             for name in actors[:1]:
-                yield Arrow(CONTROLLER, CONTROLLER if is_sent else name, step.action, Mark.DECISION)
+                yield Arrow(CONTROLLER, CONTROLLER if is_sent else name, step.action, ArrowKind.DECISION)
         yield from self._answers(actors, found, new)
 
     def posted(
@@ -91,7 +93,7 @@ class Arrows:
             if sent and actors and sender != actors[0]:
                 of = _message(self._trace.model.variables[index].type)
                 when = "" if sent == number - 1 else f", sent in {sent}"
-                yield Arrow(sender, actors[0], self._brief(of, message) + when, Mark.MESSAGE)
+                yield Arrow(sender, actors[0], self._brief(of, message) + when, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
         """What a client sends: with the name of its type where the value alone would say little."""
@@ -104,9 +106,9 @@ class Arrows:
         return text
 
     def _answers(
-        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, Standing]
+        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, ReplicaState]
     ) -> Iterator[Arrow]:
-        """What a client is told: acknowledged records that were not acknowledged before."""
+        """The answers to clients: acknowledged records that were not acknowledged before."""
         acknowledged = self._cast.roles.whole.get("acknowledged")
         for change in found:
             if acknowledged is None or self._index(change) != acknowledged.variable:
@@ -116,7 +118,7 @@ class Arrows:
                 told_ = ", ".join(show(change.type.of, value, self._trace.scope) for value in added)
                 word = "ack" if acknowledged.name.startswith("ack") else acknowledged.name
                 who = next((a for a in actors if new[a].leads), actors[0] if actors else CONTROLLER)
-                yield Arrow(who, CLIENT, f"{word} {told_}", Mark.ANSWER)
+                yield Arrow(who, CLIENT, f"{word} {told_}", ArrowKind.ANSWER)
 
     def _brief(self, of: Type, value: Value) -> str:
         """A value in a few words: what it is, and as many of its parts as there is room for."""

@@ -1,21 +1,28 @@
-"""Who plays in a trace: its replicas, how each stands in a state, and what clients were told there."""
+"""Who plays in a trace: its replicas, the state of each, and what was acknowledged."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from counterexamples.pictures.picture import Box, Standing
-from counterexamples.pictures.roles import Part, leads, roles
+from counterexamples.pictures.picture import Box, ReplicaState
+from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.trace import Trace
 from spec.ir import Value
 from spec.semantics import Machine, State, Step
 from spec.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
 from spec.values import ordered, show
 
-SEEN = ("log", "high_watermark", "flushed", "up", "epoch", "leads")  # roles of fields that a standing shows
+SEEN = (
+    "log",
+    "high_watermark",
+    "flushed",
+    "up",
+    "epoch",
+    "leads",
+)  # roles of fields that `ReplicaState` shows
 DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
-EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that tell when it was written
+EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that say when it was written
 
 
 class Cast:
@@ -69,12 +76,12 @@ class Cast:
         step = self.trace.steps[number - 1]
         return self.machine.says(self.actions[step.action], step, self.trace.states[number - 1])
 
-    # ---------------------------------------------------------------- standings
+    # ------------------------------------------------------------- states of replicas
 
-    def standing(self, name: str, state: State, before: State | None) -> Standing:
+    def replica_state(self, name: str, state: State, before: State | None) -> ReplicaState:
         """How a replica stands, with what the step before did to its log."""
         sort, member = self.sort_of[name]
-        found = Standing()
+        found = ReplicaState()
         control = self.roles.whole.get("leader")
         if control is not None and sort_of_type(control.type) == sort:
             found = replace(found, chosen=control.of(state) == member)
@@ -127,7 +134,7 @@ class Cast:
         )
 
     def is_decided(self, index: int, field: str) -> bool:
-        """Whether a variable, or a field of it, is the leader, epoch or membership: nobody's own."""
+        """Whether a variable, or a field of it, is the leader, epoch or membership, which no process owns."""
         parts = [part for role, part in self.roles.whole.items() if role in DECIDED]
         return any(part.variable == index and (not part.path or part.name == field) for part in parts)
 
@@ -137,7 +144,7 @@ class Cast:
         parts = [self.roles.whole.get(role) for role in DECIDED]
         return tuple(f"{p.name}: {show(p.type, p.of(state), scope)}" for p in parts if p is not None)
 
-    def _boxes(self, log: Part, state: State, before: State | None, member: int) -> tuple[Box, ...]:
+    def _boxes(self, log: NamedPart, state: State, before: State | None, member: int) -> tuple[Box, ...]:
         if not isinstance(log.type, Seq):
             return ()
         now = log.of(state, member)
@@ -145,14 +152,16 @@ class Cast:
         same = next(
             (i for i, (a, b) in enumerate(zip(old, now, strict=False)) if a != b), min(map(len, (old, now)))
         )
-        told = self.told_values(state)
+        acknowledged = self.acknowledged_values(state)
         synced = self.roles.field(log.owner or "", "flushed")
         safe = len(now) if synced is None else synced.of(state, member)
         boxes = [self._box(log.type.of, entry) for entry in now]
         for i, entry in enumerate(now):
-            is_told = not told.isdisjoint(self.holds(log.type.of, entry))
-            if is_told or i >= min(same, safe):  # most entries of a long log are as they were
-                boxes[i] = replace(boxes[i], fresh=i >= same, told=is_told, is_volatile=i >= safe)
+            is_acknowledged = not acknowledged.isdisjoint(self.holds(log.type.of, entry))
+            if is_acknowledged or i >= min(same, safe):  # most entries of a long log are as they were
+                boxes[i] = replace(
+                    boxes[i], fresh=i >= same, acknowledged=is_acknowledged, is_volatile=i >= safe
+                )
         return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]))
 
     def _box(self, of: Type, entry: Value) -> Box:
@@ -172,7 +181,7 @@ class Cast:
             return Box(shown[self.roles.label], under)
         return Box(",".join(shown.values()) or under, under if shown else "")
 
-    # ---------------------------------------------------------- what clients were told
+    # ------------------------------------------------- what was acknowledged to clients
 
     @property
     def record(self) -> str:
@@ -181,27 +190,27 @@ class Cast:
         of = None if acknowledged is None else element(acknowledged.type)
         return f"{of.name.lower()} " if isinstance(of, Nat) else ""
 
-    def told_values(self, state: State) -> set[Value]:
-        """What clients were told is stored."""
+    def acknowledged_values(self, state: State) -> set[Value]:
+        """The values that were acknowledged to clients."""
         acknowledged = self.roles.whole.get("acknowledged")
         if acknowledged is None:
             return set()
         found = acknowledged.of(state)
         return {value for value, _ in found} if isinstance(acknowledged.type, Bag) else {*found}
 
-    def told(self, state: State) -> tuple[str, ...]:
-        """What clients were told is stored, in words and in canonical order."""
-        return tuple(self.in_words(self.told_values(state)))
+    def acknowledged(self, state: State) -> tuple[str, ...]:
+        """What was acknowledged to clients, in words and in canonical order."""
+        return tuple(self.in_words(self.acknowledged_values(state)))
 
     def in_words(self, values: set[Value]) -> Iterator[str]:
-        """Some of what clients may be told, in canonical order."""
+        """Acknowledged values in words, in canonical order."""
         acknowledged = self.roles.whole.get("acknowledged")
         if acknowledged is not None:
             of = element(acknowledged.type)
             yield from (show(of, value, self.trace.scope) for value in ordered(values))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
-        """What an entry of a log is, in the type of what clients are told."""
+        """What an entry of a log is, in the type of what is acknowledged to clients."""
         acknowledged = self.roles.whole.get("acknowledged")
         wanted = None if acknowledged is None else element(acknowledged.type)
         if of == wanted:

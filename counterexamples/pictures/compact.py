@@ -1,6 +1,6 @@
 """A picture in few lines, for a terminal: a step on a line, a column for each replica.
 
-A replica is told as `✕★e1[1¹ 2¹|3¹]`: down, still the leader, in epoch 1, a member,
+A replica is written as `✕★e1[1¹ 2¹|3¹]`: down, still the leader, in epoch 1, a member,
 with three records of epoch 1 of which two are below its high watermark.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from counterexamples.lines import BETWEEN, Line, Piece, Role, clean, line, packed, size, wrapped
-from counterexamples.pictures.picture import Box, Picture, Row, Standing
-from counterexamples.pictures.words import NO_RETURN, UNNEEDED, has_changed, is_turn, repeats_from, told_in
+from counterexamples.pictures.picture import Box, Picture, PictureRow, ReplicaState
+from counterexamples.pictures.words import NO_RETURN, UNNEEDED, events_in, has_changed, is_turn, repeats_from
 from spec.ir import Kind
 
 WIDTH = 100
-TOLD = 30  # columns that the words of a step need beside the replicas, or else these stand below
+TEXT_WIDTH = 30  # columns that the words of a step need beside the replicas, or else these stand below
 CELL = 26  # columns that a log has at most
 ENTRY = 10  # and an entry of it
 SIGNS = {Kind.ACTION: Piece("  "), Kind.FAULT: Piece("⚡", Role.FAULT), Kind.REPAIR: Piece("✚ ", Role.REPAIR)}
@@ -37,17 +37,17 @@ class _Compact:
         self._ascii_only = ascii_only
         self._digits = max(2, *(len(str(row.number)) + 2 * (not row.is_needed) for row in picture.rows))
         self._columns = {lane: self._column(lane) for lane in picture.replicas}
-        self._told = width - self._digits - 4 - sum(2 + column for column in self._columns.values())
-        self._has_logs = any(s.log is not None for row in picture.rows for s in row.standing.values())
+        self._text_width = width - self._digits - 4 - sum(2 + column for column in self._columns.values())
+        self._has_logs = any(s.log is not None for row in picture.rows for s in row.replicas.values())
 
     def _column(self, lane: str) -> int:
-        cells = [size(self._cell(row.standing[lane])) for row in self._picture.rows]
+        cells = [size(self._cell(row.replicas[lane])) for row in self._picture.rows]
         return max(2 + len(self._safe(lane)), *cells)
 
     def lines(self) -> Iterator[Line]:
         """All of them."""
         picture = self._picture
-        is_beside = self._told >= TOLD and self._has_logs
+        is_beside = self._text_width >= TEXT_WIDTH and self._has_logs
         yield from wrapped((), picture.title, self._width, Role.BAD if picture.is_bad else Role.GOOD)
         if picture.needs:
             yield from wrapped((), picture.needs, self._width)
@@ -57,7 +57,7 @@ class _Compact:
                 Piece(f"    {self._safe(lane)}".ljust(column + 2), Role.PLACE)
                 for lane, column in self._columns.items()
             ]
-            yield (Piece(" " * (self._digits + 4 + self._told)), *heads)
+            yield (Piece(" " * (self._digits + 4 + self._text_width)), *heads)
         repeats = repeats_from(picture)
         for index, row in enumerate(picture.rows):
             if index == repeats:
@@ -74,37 +74,37 @@ class _Compact:
 
     # ------------------------------------------------------------------- steps
 
-    def _label(self, row: Row) -> Line:
+    def _label(self, row: PictureRow) -> Line:
         number = "…" if row.skipped else str(row.number) if row.is_needed else f"({row.number})"
         return line(Piece(self._safe(f"{number:>{self._digits}} "), Role.DIM), SIGNS[row.kind], " ")
 
     def _loops(self, text: str) -> Line:
         return line(Piece(f"{'':>{self._digits}} ↻  {text}", Role.UNSURE))
 
-    def _beside(self, index: int, row: Row) -> Iterator[Line]:
+    def _beside(self, index: int, row: PictureRow) -> Iterator[Line]:
         """A step with all replicas in their columns."""
-        first, *others = wrap(self._safe(row.sentence or row.action), self._told) or [""]
-        told = Piece(first.ljust(self._told), ROLES[row.kind])
+        first, *others = wrap(self._safe(row.sentence or row.action), self._text_width) or [""]
+        sentence = Piece(first.ljust(self._text_width), ROLES[row.kind])
         cells: Line = ()
         for lane, column in self._columns.items():
-            cell = self._cell(row.standing[lane])
+            cell = self._cell(row.replicas[lane])
             if not self._is_news(index, lane):
                 cell = tuple(Piece(piece.text, Role.DIM) for piece in cell)
             cells += (Piece("  "), *cell, Piece(" " * (column - size(cell))))
-        yield (*self._label(row), told, *cells)
+        yield (*self._label(row), sentence, *cells)
         for other in others:
             yield line(" " * (self._digits + 4), Piece(other, ROLES[row.kind]))
 
-    def _below(self, index: int, row: Row) -> Iterator[Line]:
+    def _below(self, index: int, row: PictureRow) -> Iterator[Line]:
         """A step, and below it the replicas that are not as before."""
         yield from wrapped(self._label(row), row.sentence or row.action, self._width, ROLES[row.kind])
         margin = " " * (self._digits + 4)
         items: list[Line] = []
         for lane in self._picture.lanes:
-            cell = self._cell(row.standing[lane]) if self._is_news(index, lane) else ()
+            cell = self._cell(row.replicas[lane]) if self._is_news(index, lane) else ()
             cell = cell if "".join(piece.text for piece in cell).strip() else ()
             name = line(Piece(f"{self._safe(lane)} ", Role.PLACE), *cell)
-            notes = () if self._has_logs else told_in(row, lane)
+            notes = () if self._has_logs else events_in(row, lane)
             if notes:
                 label = (Piece(margin), *name, Piece(" " if cell else ""))
                 yield from wrapped(label, self._safe(", ".join(notes)), self._width)
@@ -115,30 +115,30 @@ class _Compact:
 
     def _is_news(self, index: int, lane: str) -> bool:
         rows = self._picture.rows
-        if lane not in rows[index].standing:
+        if lane not in rows[index].replicas:
             return False
         if index == 0 or rows[index].is_last:
             return True
-        return has_changed(rows[index].standing[lane], rows[index - 1].standing[lane])
+        return has_changed(rows[index].replicas[lane], rows[index - 1].replicas[lane])
 
     # ---------------------------------------------------------------- replicas
 
-    def _cell(self, standing: Standing) -> Line:
+    def _cell(self, replica: ReplicaState) -> Line:
         """How a replica stands."""
-        down = Piece(" ") if standing.up else Piece("✕", Role.FAULT)
-        leader = Piece(_leader(standing), Role.STRONG)
-        name, _, number = standing.epoch.partition(" ")
-        log, gone = self._log(standing)
-        left, right = "()" if standing.member is False else "[]"
+        down = Piece(" ") if replica.up else Piece("✕", Role.FAULT)
+        leader = Piece(_leader(replica), Role.STRONG)
+        name, _, number = replica.epoch.partition(" ")
+        log, gone = self._log(replica)
+        left, right = "()" if replica.member is False else "[]"
         found = line(down, leader, f"{name[:1]}{number}")
-        if standing.log is not None or standing.member is not None:
+        if replica.log is not None or replica.member is not None:
             found += line(left, log, right)
         return tuple(Piece(self._safe(piece.text), piece.role) for piece in (*found, *gone))
 
-    def _log(self, standing: Standing) -> tuple[str, Line]:
+    def _log(self, replica: ReplicaState) -> tuple[str, Line]:
         """The records that a replica has, with the high watermark as a bar; and those that are gone."""
-        boxes = standing.log or ()
-        mark = standing.high_watermark
+        boxes = replica.log or ()
+        mark = replica.high_watermark
         text = ""
         stored = [box for box in boxes if not (box.cut or box.missing)]
         for index, box in enumerate(stored):
@@ -154,10 +154,10 @@ class _Compact:
     def _entry(self, box: Box) -> str:
         text = self._safe(box.text)
         text = text if len(text) <= ENTRY else text[: ENTRY - 1] + "…"
-        told = "✓" if box.told and not box.cut else ""
+        tick = "✓" if box.acknowledged and not box.cut else ""
         epoch = self._safe(box.under.lstrip("abcdefghijklmnopqrstuvwxyz"))
         is_raised = epoch.isdecimal() and not self._ascii_only
-        return text + (epoch.translate(RAISED) if is_raised else f"^{epoch}" if epoch else "") + told
+        return text + (epoch.translate(RAISED) if is_raised else f"^{epoch}" if epoch else "") + tick
 
     def _safe(self, text: str) -> str:
         return clean(text, ascii_only=self._ascii_only)
@@ -171,27 +171,27 @@ class _Compact:
 
     def _legend(self) -> Iterator[Line]:
         """What the signs mean; only of those that are there."""
-        stands = [standing for row in self._picture.rows for standing in row.standing.values()]
-        boxes = [box for standing in stands for box in standing.log or ()]
-        told = {
+        stands = [replica for row in self._picture.rows for replica in row.replicas.values()]
+        boxes = [box for replica in stands for box in replica.log or ()]
+        signs = {
             "★ leader": any(_leader(s) == "★" for s in stands),
             "☆ takes itself for it": any(_leader(s) == "☆" for s in stands),
             "✕ down": any(not s.up for s in stands),
             f"[ ] in {self._picture.membership}, ( ) not": any(s.member is False for s in stands),
             "| how much is committed": any(s.high_watermark is not None for s in stands),
             f"{self._entry(Box('1', 'e2'))} record 1 of epoch 2": any(box.under for box in boxes),
-            "✓ acknowledged": any(box.told for box in boxes),
+            "✓ acknowledged": any(box.acknowledged for box in boxes),
             "− removed": any(box.cut for box in boxes),
             "✗ lost": any(box.missing for box in boxes),
             UNNEEDED: not all(row.is_needed for row in self._picture.rows),
         }
-        items = [line(Piece(self._safe(text), Role.DIM)) for text, is_there in told.items() if is_there]
+        items = [line(Piece(self._safe(text), Role.DIM)) for text, is_there in signs.items() if is_there]
         if items:
             yield ()
             yield from packed((), items, self._width, BETWEEN)
 
 
-def _leader(standing: Standing) -> str:
-    if standing.chosen or (standing.chosen is None and standing.leads):
+def _leader(replica: ReplicaState) -> str:
+    if replica.chosen or (replica.chosen is None and replica.leads):
         return "★"
-    return "☆" if standing.leads else " "
+    return "☆" if replica.leads else " "

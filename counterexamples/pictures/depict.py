@@ -15,7 +15,7 @@ from counterexamples.lines import plain
 from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Mark, Picture, Row, Standing
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
 from counterexamples.text import bounds, headline, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.ir import Kind, Storage
@@ -62,7 +62,7 @@ class _Drawing:
         rows = [*self._rows(part)]
         if rows[-1].number == len(trace.steps):
             rows[-1] = self._judgement.judged(rows[-1])
-        if not any(standing.log for row in rows for standing in row.standing.values()):
+        if not any(replica.log for row in rows for replica in row.replicas.values()):
             rows = [_without_logs(row) for row in rows]
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
         used |= {name for row in rows for name in (*row.notes, *row.events)}
@@ -89,7 +89,7 @@ class _Drawing:
 
     # --------------------------------------------------------------------- rows
 
-    def _rows(self, part: range | None) -> Iterator[Row]:
+    def _rows(self, part: range | None) -> Iterator[PictureRow]:
         """Those that are drawn, with one for each gap between them."""
         last = len(self._trace.steps)
         drawn = [n for n in range(last + 1) if n in part] if part is not None else [*range(last + 1)]
@@ -104,45 +104,55 @@ class _Drawing:
         if before < last:
             yield self._gap(before + 1, last)
 
-    def _gap(self, first: int, last: int) -> Row:
+    def _gap(self, first: int, last: int) -> PictureRow:
         """Steps that are not drawn, and how things stand after them."""
         state = self._trace.states[last]
-        standing = {name: self._cast.standing(name, state, None) for name in self._cast.replicas}
+        replicas = {name: self._cast.replica_state(name, state, None) for name in self._cast.replicas}
         first = max(first, 1)
-        told = f"steps {first} to {last} are not drawn" if last > first else f"step {last} is not drawn"
-        told = told if last else "the start is not drawn"
+        text = f"steps {first} to {last} are not drawn" if last > first else f"step {last} is not drawn"
+        text = text if last else "the start is not drawn"
         names = self._cast.replicas
-        told_then, steps = self._cast.told(state), last - first + 1
-        return Row(last, Kind.ACTION, "", told, (), names, standing, told=told_then, skipped=steps)
-
-    def _start(self) -> Row:
-        state = self._trace.states[0]
-        names = self._cast.replicas
-        standing = {name: self._cast.standing(name, state, None) for name in names}
-        told, control = self._cast.told(state), self._cast.control(state)
-        return Row(
-            0, Kind.ACTION, "", start_words(self._trace), (), names, standing, told=told, control=control
+        acknowledged, steps = self._cast.acknowledged(state), last - first + 1
+        return PictureRow(
+            last, Kind.ACTION, "", text, (), names, replicas, acknowledged=acknowledged, skipped=steps
         )
 
-    def _row(self, number: int) -> Row:
+    def _start(self) -> PictureRow:
+        state = self._trace.states[0]
+        names = self._cast.replicas
+        replicas = {name: self._cast.replica_state(name, state, None) for name in names}
+        acked, control = self._cast.acknowledged(state), self._cast.control(state)
+        return PictureRow(
+            0,
+            Kind.ACTION,
+            "",
+            start_words(self._trace),
+            (),
+            names,
+            replicas,
+            acknowledged=acked,
+            control=control,
+        )
+
+    def _row(self, number: int) -> PictureRow:
         trace = self._trace
         step, before, after = trace.steps[number - 1], *trace.states[number - 1 : number + 1]
         action = self._cast.actions[step.action]
         found = changes(trace.model, trace.scope, before, after)
-        old = {name: self._cast.standing(name, before, None) for name in self._cast.replicas}
-        new = {name: self._cast.standing(name, after, before) for name in self._cast.replicas}
+        old = {name: self._cast.replica_state(name, before, None) for name in self._cast.replicas}
+        new = {name: self._cast.replica_state(name, after, before) for name in self._cast.replicas}
         actors = self._cast.actors(step)
         arrows = tuple(self._arrows.of_step(number, step, actors, found, old, new))
         touched = {name for name in old if not _alike(old[name], new[name])} | {*actors}
         touched |= {change.place.member for change in found if change.place.member is not None}
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
-        is_decided = any(arrow.mark is Mark.DECISION for arrow in arrows)
+        is_decided = any(arrow.mark is ArrowKind.DECISION for arrow in arrows)
         sender = CONTROLLER if is_decided or not actors else actors[0]
         posted = self._arrows.posted(number, sender, step, found)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         notes = [*self._notes(found, {name for name in old if old[name].up and not new[name].up})]
         (events if action.is_fault else notes).extend(posted)
-        return Row(
+        return PictureRow(
             number,
             action.kind,
             self._cast.machine.name(step),
@@ -152,7 +162,7 @@ class _Drawing:
             new,
             _by_lane(events),
             _by_lane(notes),
-            self._cast.told(after),
+            self._cast.acknowledged(after),
             self._cast.control(after) if self._cast.control(before) != self._cast.control(after) else (),
         )
 
@@ -162,7 +172,7 @@ class _Drawing:
             if not (change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down)):
                 yield change.place.member or CONTROLLER, self._note(change)
 
-    def _events(self, old: Standing, new: Standing) -> tuple[str, ...]:
+    def _events(self, old: ReplicaState, new: ReplicaState) -> tuple[str, ...]:
         """What became of a replica's membership, and of its log when it went down."""
         found = []
         if old.member != new.member and self._cast.membership:
@@ -190,7 +200,7 @@ class _Drawing:
 
     # ------------------------------------------------------------------ the caption
 
-    def _caption(self, rows: Sequence[Row]) -> str:
+    def _caption(self, rows: Sequence[PictureRow]) -> str:
         """The story in whole sentences: faults, elections, when what is lost was acknowledged, the end.
 
         Elections are left out where there are many.
@@ -202,21 +212,23 @@ class _Drawing:
         kinds = [self._cast.actions[step.action].kind for step in trace.steps]
         faults = {number for number, kind in enumerate(kinds, 1) if kind is Kind.FAULT}
         answered = self._judgement.answered()
-        told = []
-        turns = {row.number for row in rows if any(arrow.mark is Mark.DECISION for arrow in row.arrows)}
+        sentences = []
+        turns = {row.number for row in rows if any(arrow.mark is ArrowKind.DECISION for arrow in row.arrows)}
         turns = turns if len({*faults, *answered, *turns}) <= MOST_SENTENCES else set()
         for number in sorted({*faults, *answered, *turns} - {last})[:MOST_SENTENCES]:
             if number in faults or number in turns:
-                told.append(f"In step {number}, {self._cast.says(number)}.")
+                sentences.append(f"In step {number}, {self._cast.says(number)}.")
             if number in answered:
-                told.append(f"In step {number}, {_are(self._cast.record, answered[number])} acknowledged.")
-        told.append(f"At the end, {self._cast.says(last)}.")
+                sentences.append(
+                    f"In step {number}, {_are(self._cast.record, answered[number])} acknowledged."
+                )
+        sentences.append(f"At the end, {self._cast.says(last)}.")
         if self._judgement.lost:
             who = " and ".join(self._judgement.broken)
-            told.append(
+            sentences.append(
                 f"Acknowledged {_are(self._cast.record, self._judgement.lost)} missing from the log of {who}."
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
 
 def _are(what: str, names: Sequence[str]) -> str:
@@ -226,10 +238,10 @@ def _are(what: str, names: Sequence[str]) -> str:
     return f"{what.rstrip()}{'s ' if what else ''}{', '.join(names)} are"
 
 
-def _without_logs(row: Row) -> Row:
+def _without_logs(row: PictureRow) -> PictureRow:
     """A row of a picture in which nothing is ever written, so that empty logs need no room."""
-    standing = {n: replace(s, log=None, high_watermark=None) for n, s in row.standing.items()}
-    return replace(row, standing=standing)
+    replicas = {n: replace(s, log=None, high_watermark=None) for n, s in row.replicas.items()}
+    return replace(row, replicas=replicas)
 
 
 def _is_forgotten(change: Change, down: set[str]) -> bool:
@@ -237,14 +249,14 @@ def _is_forgotten(change: Change, down: set[str]) -> bool:
     return change.place.member in down and change.place.variable.storage is Storage.VOLATILE
 
 
-def _alike(a: Standing, b: Standing) -> bool:
+def _alike(a: ReplicaState, b: ReplicaState) -> bool:
     plain = [tuple(replace(box, fresh=False) if box.fresh else box for box in s.log or ()) for s in (a, b)]
     return replace(a, log=plain[0]) == replace(b, log=plain[1])
 
 
-def _by_lane(told: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+def _by_lane(texts: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     """Words by the lane that they stand in."""
     found: dict[str, tuple[str, ...]] = {}
-    for lane, text in told:
+    for lane, text in texts:
         found[lane] = (*found.get(lane, ()), text)
     return found

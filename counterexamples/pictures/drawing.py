@@ -15,7 +15,7 @@ from textwrap import wrap
 from xml.sax.saxutils import escape
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import Box, Picture, Standing
+from counterexamples.pictures.picture import Box, Picture, ReplicaState
 from counterexamples.pictures.words import badge
 
 STYLE = """
@@ -148,9 +148,9 @@ def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str
 
 def small(text: str, x: float, y: float, room: float) -> tuple[list[str], float]:
     """A text in small print, from its first line at y on, and where the next line would be."""
-    told = lines(text, room, 10.5)
-    parts = [words(x, y + SMALL * number, line, "small", "dim") for number, line in enumerate(told)]
-    return parts, y + SMALL * len(told)
+    text_lines = lines(text, room, 10.5)
+    parts = [words(x, y + SMALL * number, line, "small", "dim") for number, line in enumerate(text_lines)]
+    return parts, y + SMALL * len(text_lines)
 
 
 def verdict(
@@ -161,30 +161,30 @@ def verdict(
     The property comes first, then what is false in it; the margins above and below the text are
     `margin` together.
     """
-    told = [
+    text_lines = [
         (line, "strong") if number == 0 else (line,)
         for number, part in enumerate(picture.verdict)
         for line in lines(part, width - 40, BOLD if number == 0 else 13)
     ]
-    if not told:
+    if not text_lines:
         return [], 0
-    height = LINE * len(told) + margin
+    height = LINE * len(text_lines) + margin
     kind, sign = ("verdict", "✗") if picture.is_bad else ("reached", "✓")
     parts = [rect(x, y, width, height, kind, radius), words(x + 12, y + 20, sign, "strong")]
-    for number, (line, *classes) in enumerate(told):
+    for number, (line, *classes) in enumerate(text_lines):
         parts.append(words(x + 30, y + 20 + LINE * number, line, *classes))
     return parts, height
 
 
 def legend(picture: Picture) -> list[str]:
     """What signs mean that every picture of logs has; only of those that are there."""
-    stands = [standing for row in picture.rows for standing in row.standing.values()]
-    boxes = [box for standing in stands for box in standing.log or ()]
+    stands = [replica for row in picture.rows for replica in row.replicas.values()]
+    boxes = [box for replica in stands for box in replica.log or ()]
     marks = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
     signs = (
         ("boxes: the log" + (", the epoch below" if any(b.under for b in boxes) else ""), bool(boxes)),
         ("dotted box: not on disk yet", any(box.is_volatile for box in boxes)),
-        ("✓ acknowledged to the client", any(box.told for box in boxes)),
+        ("✓ acknowledged to the client", any(box.acknowledged for box in boxes)),
         (f"green bar ({', '.join(marks)}), green boxes: known to be committed", bool(marks and boxes)),
         ("struck out: was there before this step", any(box.cut for box in boxes)),
         ("dashed red: is missing here", any(box.missing for box in boxes)),
@@ -194,14 +194,14 @@ def legend(picture: Picture) -> list[str]:
     return [text for text, is_there in signs if is_there]
 
 
-def _has_unaware(stands: Iterable[Standing]) -> bool:
-    return any("unaware" in badge(standing) for standing in stands)
+def _has_unaware(stands: Iterable[ReplicaState]) -> bool:
+    return any("unaware" in badge(replica) for replica in stands)
 
 
 def document(
     width: float, height: float, title: str, about: str, body: Sequence[str], *, style: str = ""
 ) -> str:
-    """A whole file, with its style, perhaps one of its own, and what a screen reader tells of it."""
+    """A whole file, with its style, perhaps one of its own, and what a screen reader reads of it."""
     name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
     shapes = "\n".join(body).replace("url(#point)", f"url(#p{name})")
     return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \
@@ -221,17 +221,17 @@ markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
 # ------------------------------------------------------------------------- logs
 
 
-def log_width(standing: Standing) -> float:
+def log_width(replica: ReplicaState) -> float:
     """How wide a log is drawn."""
-    return sum(_wide(box) for box in standing.log or ()) + 2 * INSET + 10
+    return sum(_wide(box) for box in replica.log or ()) + 2 * INSET + 10
 
 
-def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[str]:
+def draw_log(x: float, y: float, replica: ReplicaState, room: float) -> Iterator[str]:
     """A log as boxes from x on, its high watermark as a bar; the front is left out where there is no room.
 
     It takes LABEL above y and below y + TALL for words.
     """
-    boxes = list(enumerate(standing.log or ()))
+    boxes = list(enumerate(replica.log or ()))
     x += INSET
     left_out, wide = 0, sum(_wide(box) for _, box in boxes)
     while left_out < len(boxes) - 1 and wide > room - 14 * (left_out > 0) - 2 * INSET:
@@ -241,21 +241,21 @@ def draw_log(x: float, y: float, standing: Standing, room: float) -> Iterator[st
     if left_out:
         yield words(x, y + TALL / 2 + 4, "…", "strong")
         x += 14
-    mark = standing.high_watermark
-    stored = sum(1 for box in standing.log or () if not (box.cut or box.missing))
+    mark = replica.high_watermark
+    stored = sum(1 for box in replica.log or () if not (box.cut or box.missing))
     if not boxes:
         yield words(x + 6, y + TALL / 2 + 4, "empty log", "small", "dim")
     if mark is not None and mark <= left_out:
-        yield from _bar(x - 1, y, standing.mark, "start")
+        yield from _bar(x - 1, y, replica.mark, "start")
     is_cut = False
     for index, box in boxes:
         width = _wide(box)
-        told = box.missing or (box.cut and not is_cut)  # once in a row
+        labelled = box.missing or (box.cut and not is_cut)  # once in a row
         is_cut = box.cut
-        yield from _box(x, y, width, box, committed=mark is not None and index < mark, told=told)
+        yield from _box(x, y, width, box, committed=mark is not None and index < mark, labelled=labelled)
         x += width
         if mark is not None and index + 1 == min(mark, max(stored, 1)):
-            yield from _bar(x, y, standing.mark, "middle")
+            yield from _bar(x, y, replica.mark, "middle")
 
 
 def _bar(x: float, y: float, name: str, anchor: str) -> Iterator[str]:
@@ -268,7 +268,7 @@ def _wide(box: Box) -> float:
     return min(max(BOX, width_of(box.text) + 12, width_of(box.under, 10) + 10), WIDE)
 
 
-def _box(x: float, y: float, width: float, box: Box, *, committed: bool, told: bool) -> Iterator[str]:
+def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelled: bool) -> Iterator[str]:
     kind = _kind(box, committed=committed)
     yield rect(x + 1, y, width - 2, TALL, kind)
     middle = x + width / 2
@@ -277,11 +277,11 @@ def _box(x: float, y: float, width: float, box: Box, *, committed: bool, told: b
     yield words(middle, y + (TALL / 2 + 5 if not box.under else 14), text, *classes, anchor="middle")
     if box.under:
         yield words(middle, y + 25, box.under, "mono", "dim", anchor="middle")
-    if box.told and not box.cut:
+    if box.acknowledged and not box.cut:
         yield words(x + width - 3, y + 10, "✓", "tick", anchor="end")
     if box.cut:
         yield stroke(x + 3, y + TALL - 3, x + width - 3, y + 3, "cross")
-    if told:
+    if labelled:
         label = "missing" if box.missing else "gone"
         yield words(middle, y + TALL + 13, label, "small", "flash", anchor="middle")
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from counterexamples.ending import failures, property_says
 from counterexamples.lines import one_line
 from counterexamples.pictures.cast import Cast
-from counterexamples.pictures.picture import Box, Row
+from counterexamples.pictures.picture import Box, PictureRow
 from counterexamples.trace import BadAssert, BadState, BadStep, Example, Trace
 from spec.blame import Failure
 from spec.ir import Value
 from spec.types import Int, Nat, Range, Seq
 from spec.values import show
 
-MOST_FAILURES = 3  # that are told
+MOST_FAILURES = 3  # that are shown
 
 
 class Judgement:
@@ -28,18 +28,18 @@ class Judgement:
         self.broken = self._named_lanes()
         self.lost = self._lost_records()
 
-    def judged(self, row: Row) -> Row:
+    def judged(self, row: PictureRow) -> PictureRow:
         """The last row, with what is wrong marked in it."""
         places = self._places()
-        standing = dict(row.standing)
+        replica = dict(row.replicas)
         for name in self.broken:
-            log = standing[name].log
+            log = replica[name].log
             if log is None:
                 continue
             boxes = [replace(box, bad=i in places and not self.lost) for i, box in enumerate(log)]
             boxes += [Box(text, missing=True) for text in self.lost]
-            standing[name] = replace(standing[name], log=tuple(boxes))
-        return replace(row, standing=standing, shown=tuple(self._cast.sort_of), is_last=True)
+            replica[name] = replace(replica[name], log=tuple(boxes))
+        return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
 
     def verdict(self) -> Iterator[str]:
         """What is wrong, in lines: the property, then its false parts, for whom and by which values."""
@@ -62,15 +62,15 @@ class Judgement:
         names = ", ".join(f"{n.name} = {show(n.type, n.value, scope)}" for n in failure.names)
         parts = {one_line(source.at(o.span)): show(o.type, o.value, scope) for o in failure.operands}
         values = " and ".join(f"{text} is {value}" for text, value in parts.items() if text != whole)
-        told = f"{whole} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
-        return f"{told}: {values}" if values else told
+        text = f"{whole} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
+        return f"{text}: {values}" if values else text
 
     def answered(self) -> dict[int, list[str]]:
-        """The steps in which clients were told of what is lost at the end."""
+        """The steps that acknowledged what is lost at the end."""
         found: dict[int, list[str]] = {}
         for record in self.lost:
             number = len(self._trace.steps)
-            while number and record in self._cast.told(self._trace.states[number - 1]):
+            while number and record in self._cast.acknowledged(self._trace.states[number - 1]):
                 number -= 1
             found.setdefault(number, []).append(record)
         return found
@@ -89,7 +89,7 @@ class Judgement:
     def _lost_records(self) -> tuple[str, ...]:
         """What was acknowledged, and is not in the log of a replica for which the property fails."""
         state = self._trace.states[-1]
-        told = self._cast.told_values(state)
+        acknowledged = self._cast.acknowledged_values(state)
         if not self.broken:
             return ()
         held: set[Value] = set()
@@ -100,7 +100,7 @@ class Judgement:
                 return ()
             for entry in log.of(state, member):
                 held |= self._cast.holds(log.type.of, entry)
-        return tuple(self._cast.in_words(told - held))
+        return tuple(self._cast.in_words(acknowledged - held))
 
 
 def _where(trace: Trace) -> str:

@@ -10,27 +10,27 @@ import re
 from collections.abc import Callable, Iterator
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, Mark, Picture, Row
+from counterexamples.pictures.picture import CLIENT, ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
-    beside,
     folded,
     heading,
     ids,
     is_turn,
+    lane_notes,
     repeats_from,
 )
 from spec.ir import Kind
 
 MOST = 50_000  # characters of a diagram: Mermaid draws no more with its usual settings
 ARROWS = {
-    Mark.MESSAGE: "-)",
-    Mark.COPY: "-->>",
-    Mark.DECISION: "->>",
-    Mark.RECORD: "->>",
-    Mark.ANSWER: "--)",
-    Mark.FAULT: "-x",
+    ArrowKind.MESSAGE: "-)",
+    ArrowKind.COPY: "-->>",
+    ArrowKind.DECISION: "->>",
+    ArrowKind.RECORD: "->>",
+    ArrowKind.ANSWER: "--)",
+    ArrowKind.FAULT: "-x",
 }
 # Translucent, so that the words on them are legible in light and in dark mode.
 COLOURS = {Kind.FAULT: "rgba(207, 34, 46, 0.16)", Kind.REPAIR: "rgba(26, 127, 55, 0.16)"}
@@ -81,7 +81,7 @@ def _lines(picture: Picture) -> Iterator[str]:
         yield across(UNNEEDED)
 
 
-def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Iterator[str]:
+def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
     """A step: what was done, the arrows, how the lanes that it touched stand then."""
     across = _across(picture)
     inside = [across(heading(row))]
@@ -90,9 +90,9 @@ def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Itera
         for arrow in row.arrows
         if arrow.start in names and arrow.end in names
     ]
-    for group, lines in beside(picture, index):
-        told = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
-        inside.append(_note([names[lane] for lane in group], told, BESIDE * len(group)))
+    for group, lines in lane_notes(picture, index):
+        noted = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
+        inside.append(_note([names[lane] for lane in group], noted, BESIDE * len(group)))
     colour = COLOURS.get(row.kind)
     if row.is_last and picture.verdict:
         first, *others = picture.verdict

@@ -1,4 +1,4 @@
-"""A picture as data, before anybody draws it: lanes, arrows, logs as boxes, what was lost.
+"""A picture as data, before it is drawn: lanes, arrows, logs as boxes, what was lost.
 
 Every format (SVG, Mermaid, PlantUML, a storyboard, text) draws the same picture; `depict` makes it.
 """
@@ -16,7 +16,7 @@ CONTROLLER = "controller"
 CLIENT = "client"
 
 
-class Mark(PyEnum):
+class ArrowKind(PyEnum):
     """What an arrow stands for."""
 
     MESSAGE = "message"
@@ -37,12 +37,12 @@ class Box:
     cut: bool = False  # the step removed it
     bad: bool = False  # what is wrong at the end is about it
     missing: bool = False  # it was acknowledged and is not there
-    told: bool = False  # a client was told that it is stored
+    acknowledged: bool = False  # a client was told that it is stored
     is_volatile: bool = False  # it is not on disk yet, and a loss of power may take it
 
 
 @frozen
-class Standing:
+class ReplicaState:
     """How a replica stands after a step; None and empty where the model has no such part."""
 
     up: bool = True
@@ -65,15 +65,15 @@ class Arrow:
     start: str
     end: str
     text: str
-    mark: Mark
+    mark: ArrowKind
 
 
 @frozen
-class Row:
+class PictureRow:
     """A step: what was done, and in each lane that it touched how things stand then.
 
     By lane, `events` are what happened there in words, `notes` the changes that nothing
-    else shows.  `told` is what clients have been told is stored.  Row 0 is the start; a row
+    else shows.  `acknowledged` is what clients have been told is stored.  Row 0 is the start; a row
     with `skipped` stands for that many steps, up to its own, which are not drawn.
     """
 
@@ -83,10 +83,10 @@ class Row:
     sentence: str
     arrows: tuple[Arrow, ...] = ()
     shown: tuple[str, ...] = ()
-    standing: Mapping[str, Standing] = field(default_factory=dict)
+    replicas: Mapping[str, ReplicaState] = field(default_factory=dict)
     events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    told: tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
     control: tuple[str, ...] = ()  # what the controller has decided: "leader: B", where the step changed it
     skipped: int = 0
     is_last: bool = False
@@ -102,7 +102,7 @@ class Picture:
     caption: str
     lanes: tuple[str, ...]
     replicas: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[PictureRow, ...]
     verdict: tuple[str, ...]
     is_bad: bool
     broken: tuple[str, ...] = ()

@@ -10,26 +10,26 @@ import re
 from collections.abc import Callable, Iterator
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, Mark, Picture, Row
+from counterexamples.pictures.picture import CLIENT, ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
-    beside,
     folded,
     heading,
     ids,
     is_turn,
+    lane_notes,
     repeats_from,
 )
 from spec.ir import Kind
 
 ARROWS = {
-    Mark.MESSAGE: "->>",
-    Mark.COPY: "-->",
-    Mark.DECISION: "-[bold]>",
-    Mark.RECORD: "->",
-    Mark.ANSWER: "-->>",
-    Mark.FAULT: "->x",
+    ArrowKind.MESSAGE: "->>",
+    ArrowKind.COPY: "-->",
+    ArrowKind.DECISION: "-[bold]>",
+    ArrowKind.RECORD: "->",
+    ArrowKind.ANSWER: "-->>",
+    ArrowKind.FAULT: "->x",
 }
 SHAPES = {Kind.ACTION: ("note", ""), Kind.FAULT: ("hnote", " #FFD8D3"), Kind.REPAIR: ("rnote", " #D5ECDB")}
 NEWLINE = r"\n"  # as PlantUML has it
@@ -95,7 +95,7 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield "@enduml"
 
 
-def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Iterator[str]:
+def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
     """A step: what was done, the arrows, how the lanes that it touched stand then."""
     shape, colour = SHAPES[row.kind]
     if row.is_last and picture.is_bad:
@@ -104,11 +104,11 @@ def _row(picture: Picture, row: Row, index: int, names: dict[str, str]) -> Itera
     for arrow in row.arrows:
         if arrow.start in names and arrow.end in names:
             yield f"{names[arrow.start]} {ARROWS[arrow.mark]} {names[arrow.end]} : {escaped(arrow.text)}"
-    for group, lines in beside(picture, index):
-        told = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
+    for group, lines in lane_notes(picture, index):
+        noted = (f"each of {', '.join(group)}", *lines) if len(group) > 1 else lines
         is_wrong = row.is_last and any(lane in picture.broken for lane in group)
         lanes = [names[lane] for lane in group]
-        yield _note("note", WRONG if is_wrong else "", lanes, told, BESIDE * len(group))
+        yield _note("note", WRONG if is_wrong else "", lanes, noted, BESIDE * len(group))
 
 
 def _across(picture: Picture) -> Callable[..., str]:

@@ -13,7 +13,7 @@ SCALE = 2  # dots for each unit of the picture, so that it can be printed
 PATIENCE = 60  # seconds
 
 
-class NoRenderer(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NoRenderer(Exception):  # noqa: N818 - an answer to the user, not a bug
     """No program that draws SVG is installed."""
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ def png(svg: str) -> bytes:
     found = {name: path for name in RENDERERS if (path := shutil.which(name))}
     if not found:
         raise NoRenderer
-    told = ""
+    problem = ""
     with TemporaryDirectory(prefix="modelcheck-") as folder:
         source, target = Path(folder, "picture.svg"), Path(folder, "picture.png")
         source.write_text(svg, encoding="utf-8")
@@ -40,12 +40,12 @@ def png(svg: str) -> bytes:
                     command, capture_output=True, timeout=PATIENCE, check=False
                 )
             except subprocess.TimeoutExpired:
-                told = f"{name} took more than {PATIENCE} seconds"
+                problem = f"{name} took more than {PATIENCE} seconds"
                 continue
             if target.exists() and target.stat().st_size:
                 return target.read_bytes()
-            told = f"{name}: {done.stderr.decode(errors='replace').strip()[-200:] or 'it wrote nothing'}"
-    raise OSError(f"the picture could not be drawn as PNG: {told}")
+            problem = f"{name}: {done.stderr.decode(errors='replace').strip()[-200:] or 'it wrote nothing'}"
+    raise OSError(f"the picture could not be drawn as PNG: {problem}")
 
 
 Size = tuple[int, int]

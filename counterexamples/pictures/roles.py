@@ -16,7 +16,7 @@ from spec.types import Bool, Enum, Map, Record, Type
 
 
 @frozen
-class Part:
+class NamedPart:
     """A part of a state that has a name: a variable, or a field of one that is a record."""
 
     name: str
@@ -46,14 +46,14 @@ class Roles:
     """The parts that are drawn, by role; process fields by their sort as well."""
 
     sorts: tuple[str, ...]
-    fields: Mapping[tuple[str, str], Part]
-    whole: Mapping[str, Part]
+    fields: Mapping[tuple[str, str], NamedPart]
+    whole: Mapping[str, NamedPart]
     label: str | None = None  # the field of an entry that is its text; None for all but its epoch
     hidden: frozenset[tuple[int, str]] = (
         frozenset()
     )  # variables, and fields of them or "", that are not drawn
 
-    def field(self, sort: str, role: str) -> Part | None:
+    def field(self, sort: str, role: str) -> NamedPart | None:
         """What plays a role in the processes of a sort."""
         return self.fields.get((sort, role))
 
@@ -73,7 +73,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def roles(model: Model) -> Roles:
-    """The roles of a model's parts: as it says itself, or else as their names tell."""
+    """The roles of a model's parts: as it says itself, or else by their names."""
     networks = {index for index, variable in enumerate(model.variables) if variable.network}
     parts = [part for part in parts_of(model) if part.variable not in networks]
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))
@@ -94,13 +94,13 @@ def roles(model: Model) -> Roles:
     return Roles(sorts, fields, whole, label, hidden)
 
 
-def _is(part: Part, shown: Shown) -> bool:
+def _is(part: NamedPart, shown: Shown) -> bool:
     """Whether a part is what the model shows."""
     field = part.name if part.path else None
     return shown.variable == part.variable and shown.field == field
 
 
-def _named(parts: list[Part], owner: str | None, role: str) -> Part | None:
+def _named(parts: list[NamedPart], owner: str | None, role: str) -> NamedPart | None:
     """The part with the first of a role's names that may play it; a ghost may only be a variable's."""
     might = ROLES[role]
     if not (might.of_state if owner is None else might.of_process):
@@ -110,25 +110,25 @@ def _named(parts: list[Part], owner: str | None, role: str) -> Part | None:
     return next((part for part in found if might.fits(part.type, owner)), None)
 
 
-def _companion(parts: list[Part], log: Part) -> Part | None:
+def _companion(parts: list[NamedPart], log: NamedPart) -> NamedPart | None:
     """How much of a `cached` log is on disk, which the language keeps track of."""
     return next((p for p in parts if p.owner == log.owner and p.name == f"{log.name}.flushed"), None)
 
 
-def parts_of(model: Model) -> Iterator[Part]:
+def parts_of(model: Model) -> Iterator[NamedPart]:
     """Every variable, and every field of a variable that is a record."""
     for index, variable in enumerate(model.variables):
         of, owner = variable.type, variable.owner
         if owner is not None and isinstance(of, Map):
             of = of.value
         name = variable.name.removeprefix(f"{owner}.")
-        yield Part(name, index, (), of, owner, variable.ghost)
+        yield NamedPart(name, index, (), of, owner, variable.ghost)
         if isinstance(of, Record):
             for place, field in enumerate(of.fields):
-                yield Part(field.name, index, (place,), field.type, owner, variable.ghost)
+                yield NamedPart(field.name, index, (place,), field.type, owner, variable.ghost)
 
 
-def leads(part: Part, value: Value, member: int) -> bool:
+def leads(part: NamedPart, value: Value, member: int) -> bool:
     """Whether a member whose `leads` has that value takes itself for the leader."""
     match part.type:
         case Bool():

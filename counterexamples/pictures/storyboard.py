@@ -29,7 +29,7 @@ from counterexamples.pictures.drawing import (
     width_of_bold,
     words,
 )
-from counterexamples.pictures.picture import Mark, Picture, Row
+from counterexamples.pictures.picture import ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import badge, is_turn
 from spec.frozen import frozen
 from spec.ir import Kind
@@ -43,25 +43,25 @@ SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.AC
 
 
 @frozen
-class Frame:
+class StoryFrame:
     """A state, the last of `rows`, and the steps that led to it since the frame before."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PictureRow, ...]
 
     @property
-    def last(self) -> Row:
+    def last(self) -> PictureRow:
         """The step after which it shows how things stand."""
         return self.rows[-1]
 
 
-def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[Frame, ...]:
+def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[StoryFrame, ...]:
     """The key frames of a picture; where there are too many, those of the least weight go first."""
     rows = picture.rows
     weights = {index: _weight(picture, index) for index in range(len(rows))}
     kept = sorted(sorted(weights, key=lambda index: (-weights[index], -index))[:most])
     kept = [index for index in kept if weights[index]]
     starts = [0, *(index + 1 for index in kept[:-1])]
-    return tuple(Frame(rows[start : end + 1]) for start, end in zip(starts, kept, strict=True))
+    return tuple(StoryFrame(rows[start : end + 1]) for start, end in zip(starts, kept, strict=True))
 
 
 def _weight(picture: Picture, index: int) -> int:
@@ -72,18 +72,18 @@ def _weight(picture: Picture, index: int) -> int:
     if row.kind is Kind.FAULT:
         return 7
     before = picture.rows[index - 1]
-    if not any(standing.log for standing in row.standing.values()):
-        return 0  # what happens before anything is stored can be told in the next frame
-    if any(row.standing[name].leads > standing.leads for name, standing in before.standing.items()):
+    if not any(replica.log for replica in row.replicas.values()):
+        return 0  # what happens before anything is stored can be shown in the next frame
+    if any(row.replicas[name].leads > replica.leads for name, replica in before.replicas.items()):
         return 6
-    if any(arrow.mark is Mark.DECISION for arrow in row.arrows):
+    if any(arrow.mark is ArrowKind.DECISION for arrow in row.arrows):
         return 6
-    if any(box.cut for standing in row.standing.values() for box in standing.log or ()):
+    if any(box.cut for replica in row.replicas.values() for box in replica.log or ()):
         return 5
-    if set(row.told) - set(before.told):
+    if set(row.acknowledged) - set(before.acknowledged):
         return 4
     if any(
-        (row.standing[n].high_watermark or 0) > (s.high_watermark or 0) for n, s in before.standing.items()
+        (row.replicas[n].high_watermark or 0) > (s.high_watermark or 0) for n, s in before.replicas.items()
     ):
         return 3
     return 2 if row.kind is Kind.REPAIR else 0
@@ -101,9 +101,9 @@ class _Board:
         self._picture = picture
         self._frames = frames(picture)
         wanted = [
-            log_width(standing) + 2 * BAND + 24
+            log_width(replica) + 2 * BAND + 24
             for frame in self._frames
-            for standing in frame.last.standing.values()
+            for replica in frame.last.replicas.values()
         ]
         self._wide = min(max([LEAST, *wanted]), MOST)
         across = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))  # lines of about one length
@@ -141,7 +141,7 @@ class _Board:
             self._parts.append(f'<g class="panel" data-step="{frame.last.number}">')
             self._parts.append(rect(x, y, self._wide, head, kind, 5))
             self._parts.append(rect(x, y, self._wide, height, "broken" if is_bad else "frame", 5))
-            self._parts.extend(self._told(frame, x + 10, y))
+            self._parts.extend(self._sentence_lines(frame, x + 10, y))
             self._parts.extend(self._replicas(frame.last, x + 10, y + head))
             if not self._picture.replicas:
                 for number, line in enumerate(self._changed(frame.last)):
@@ -156,7 +156,7 @@ class _Board:
 
     # ------------------------------------------------------------------- the steps
 
-    def _sentences(self, frame: Frame) -> Iterator[tuple[Row, list[str]]]:
+    def _sentences(self, frame: StoryFrame) -> Iterator[tuple[PictureRow, list[str]]]:
         for row in frame.rows:
             sign = SIGNS[row.kind][0]
             number = f"{row.number}. " if row.number and not row.skipped else ""
@@ -169,18 +169,18 @@ class _Board:
                 ),
             )
 
-    def _head(self, frame: Frame) -> float:
-        told = sum(len(told) for _, told in self._sentences(frame))
-        return 14 + LINE * (told + 2 * self._is_turn(frame))
+    def _head(self, frame: StoryFrame) -> float:
+        total = sum(len(texts) for _, texts in self._sentences(frame))
+        return 14 + LINE * (total + 2 * self._is_turn(frame))
 
-    def _is_turn(self, frame: Frame) -> bool:
+    def _is_turn(self, frame: StoryFrame) -> bool:
         """Whether the point of no return is within a frame, and not in the last one."""
         return not frame.last.is_last and any(is_turn(self._picture, row) for row in frame.rows)
 
-    def _told(self, frame: Frame, x: float, y: float) -> Iterator[str]:
+    def _sentence_lines(self, frame: StoryFrame, x: float, y: float) -> Iterator[str]:
         at = y + 20
-        for row, told in self._sentences(frame):
-            for line in told:
+        for row, texts in self._sentences(frame):
+            for line in texts:
                 yield words(x, at, line, *([kind] if (kind := SIGNS[row.kind][1]) else []))
                 at += LINE
         if self._is_turn(frame):
@@ -191,16 +191,16 @@ class _Board:
 
     def _tall(self, name: str) -> float:
         """How high a replica stands in every frame, so that it never moves."""
-        has_log = any(row.standing[name].log is not None for row in self._picture.rows)
+        has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
         return 26 + (TALL + 2 * LABEL if has_log else 6)
 
-    def _replicas(self, row: Row, x: float, y: float) -> Iterator[str]:
+    def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         """Each at its place, with a mark on its side while it is a member."""
         room = self._wide - 20 - BAND
-        for name, standing in row.standing.items():
+        for name, replica in row.replicas.items():
             tall = self._tall(name)
             yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
-            if standing.member:
+            if replica.member:
                 yield rect(x - 9, y + 1, BAND, tall - 2, "member", 0)
                 word = self._picture.membership.removeprefix("the ")
                 middle = y + tall / 2
@@ -210,44 +210,44 @@ class _Board:
                 )
             left = x + BAND
             yield words(left, y + 18, name, "strong")
-            first = _short(badge(standing), room - width_of_bold(name) - 12)
-            kind = "flash" if not standing.up else "dim"
+            first = _short(badge(replica), room - width_of_bold(name) - 12)
+            kind = "flash" if not replica.up else "dim"
             yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
-            if standing.log is not None:
-                yield from draw_log(left - 4, y + 26 + LABEL - 6, standing, room)
-            beside = " · ".join((*standing.oddities, *row.events.get(name, ())))
+            if replica.log is not None:
+                yield from draw_log(left - 4, y + 26 + LABEL - 6, replica, room)
+            beside = " · ".join((*replica.oddities, *row.events.get(name, ())))
             if beside:
                 yield words(x + self._wide - 18, y + tall - 9, beside, "small", "strong", anchor="end")
             if row.is_last and name in self._picture.broken:
                 yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
             y += tall
 
-    def _changed(self, row: Row) -> list[str]:
+    def _changed(self, row: PictureRow) -> list[str]:
         """What a step changed, for a model without replicas."""
         notes = [note for each in row.notes.values() for note in each]
         return [line for note in notes for line in lines(note, self._wide - 20, 11.5)]
 
     # ------------------------------------------------------------------ the client
 
-    def _answers(self, row: Row) -> list[tuple[str, str]]:
+    def _answers(self, row: PictureRow) -> list[tuple[str, str]]:
         """What clients were told, and which of it is lost at the end."""
         lost = set(self._picture.lost) if row.is_last else set()
-        kept = [record for record in row.told if record not in lost]
+        kept = [record for record in row.acknowledged if record not in lost]
         word = self._picture.record
         found = [(f"✓ acknowledged: {word}{', '.join(kept)}", "mended")] if kept else []
         if lost:
             found.append((f"✗ missing: {word}{', '.join(self._picture.lost)}", "flash"))
         return found or [("nothing acknowledged yet", "dim")]
 
-    def _foot(self, frame: Frame) -> float:
-        if not any(row.told for row in self._picture.rows):
+    def _foot(self, frame: StoryFrame) -> float:
+        if not any(row.acknowledged for row in self._picture.rows):
             return 4
         return 12 + LINE * sum(
             len(lines(text, self._wide - 20, BOLD)) for text, _ in self._answers(frame.last)
         )
 
-    def _client(self, row: Row, x: float, y: float) -> Iterator[str]:
-        if not any(each.told for each in self._picture.rows):
+    def _client(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
+        if not any(each.acknowledged for each in self._picture.rows):
             return
         yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
         at = y + 19
@@ -257,15 +257,15 @@ class _Board:
                 at += LINE
 
     def _legend(self) -> str:
-        told = legend(self._picture)
-        if any(standing.member for row in self._picture.rows for standing in row.standing.values()):
-            told.append(f"blue side: in {self._picture.membership}")
-        return " · ".join(told)
+        entries = legend(self._picture)
+        if any(replica.member for row in self._picture.rows for replica in row.replicas.values()):
+            entries.append(f"blue side: in {self._picture.membership}")
+        return " · ".join(entries)
 
 
-def _short(told: str, room: float) -> str:
+def _short(text: str, room: float) -> str:
     """What a replica is, without the last of it where there is no room."""
-    parts = told.split(" · ")
+    parts = text.split(" · ")
     while len(parts) > 1 and width_of(" · ".join(parts), 11) > room:
         parts.pop()
     return " · ".join(parts)

@@ -26,11 +26,19 @@ from counterexamples.pictures.drawing import (
     width_of,
     words,
 )
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, Mark, Picture, Row, Standing
+from counterexamples.pictures.picture import (
+    CLIENT,
+    CONTROLLER,
+    Arrow,
+    ArrowKind,
+    Picture,
+    PictureRow,
+    ReplicaState,
+)
 from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, is_turn
 from spec.ir import Kind
 
-TOLD = 290  # the column of sentences
+SENTENCES = 290  # the column of sentences
 NARROW, WIDE, WIDEST = 116, 156, 290  # lanes: of client and controller; of replicas
 EDGE = 18
 ARROW = 24  # height of an arrow
@@ -51,7 +59,7 @@ class _Diagram:
         self._picture = picture
         self._lane: dict[str, float] = {}
         self._room: dict[str, float] = {}
-        x = EDGE + TOLD + 26.0
+        x = EDGE + SENTENCES + 26.0
         for name in picture.lanes:
             width = self._wanted(name)
             self._room[name] = width - SIDE - 8
@@ -65,7 +73,7 @@ class _Diagram:
             beside = [each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))]
             longest = max((len(word) for each in beside for word in each.split()), default=0)
             return NARROW if name != CONTROLLER else min(max(NARROW, SIDE + 14 + 7.2 * longest), WIDE)
-        logs = [log_width(row.standing[name]) for row in self._picture.rows if name in row.standing]
+        logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
         return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
 
     def text(self) -> str:
@@ -99,15 +107,15 @@ class _Diagram:
 
     # --------------------------------------------------------------------- rows
 
-    def _row(self, row: Row, y: float) -> float:
+    def _row(self, row: PictureRow, y: float) -> float:
         """One step from y on; where the next begins."""
-        told = lines(row.sentence, TOLD - 34)
+        texts = lines(row.sentence, SENTENCES - 34)
         name = (
             []
             if not row.action or row.action == row.sentence
-            else _at_most(lines(row.action, TOLD - 34, 11.5))
+            else _at_most(lines(row.action, SENTENCES - 34, 11.5))
         )
-        left = 12 + LINE * len(told) + 13 * len(name) + (LINE if row.kind in KINDS else 0)
+        left = 12 + LINE * len(texts) + 13 * len(name) + (LINE if row.kind in KINDS else 0)
         beside = {lane: self._beside(lane, row) for lane in self._lane}
         below = max((height for height, _ in beside.values()), default=0.0)
         height = max(left + 6, ARROW * len(row.arrows) + below + 14)
@@ -117,7 +125,7 @@ class _Diagram:
                 rect(EDGE - 8, y + 1, self._width - 2 * EDGE + 16, height - 2, KINDS[row.kind][0])
             )
         self._lives(row, y, height)
-        self._told(row, y, told, name)
+        self._sentence(row, y, texts, name)
         at = y + 18
         for arrow in row.arrows:
             self._parts.extend(self._arrow(arrow, at))
@@ -137,7 +145,7 @@ class _Diagram:
         self._parts.append(words(self._width / 2, y + 17, NO_RETURN, "small", "strong", anchor="middle"))
         return y + 26
 
-    def _told(self, row: Row, y: float, told: list[str], name: list[str]) -> None:
+    def _sentence(self, row: PictureRow, y: float, texts: list[str], name: list[str]) -> None:
         at = y + 18
         number = str(row.number) if row.is_needed else f"({row.number})"
         self._parts.append(
@@ -147,36 +155,36 @@ class _Diagram:
             _, word, kind = KINDS[row.kind]
             self._parts.append(words(EDGE + 30, at, word, kind))
             at += LINE
-        for line in told:
+        for line in texts:
             self._parts.append(words(EDGE + 30, at, line))
             at += LINE
         for line in name:
             self._parts.append(words(EDGE + 30, at - 2, line, "mono", "dim"))
             at += 13
 
-    def _lives(self, row: Row, y: float, height: float) -> None:
+    def _lives(self, row: PictureRow, y: float, height: float) -> None:
         """The lifelines: broken while a replica is down, in a band while it is a member."""
         for name, x in self._lane.items():
-            standing = row.standing.get(name)
-            if standing is not None and standing.member:
+            replica = row.replicas.get(name)
+            if replica is not None and replica.member:
                 self._parts.append(rect(x - 7, y, 14, height, "member", 0))
-            kind = "life" if standing is None or standing.up else "down"
+            kind = "life" if replica is None or replica.up else "down"
             self._parts.append(stroke(x, y, x, y + height, kind))
 
-    def _beside(self, lane: str, row: Row) -> tuple[float, list[Shape]]:
+    def _beside(self, lane: str, row: PictureRow) -> tuple[float, list[Shape]]:
         """What stands beside a lifeline, and how high it is."""
         beside = _Beside(self._room[lane])
-        standing = row.standing.get(lane) if lane in row.shown else None
-        if standing is not None:
-            beside.say(badge(standing), "small", "strong")
-            for oddity in standing.oddities:
+        replica = row.replicas.get(lane) if lane in row.shown else None
+        if replica is not None:
+            beside.say(badge(replica), "small", "strong")
+            for oddity in replica.oddities:
                 beside.say(oddity, "small", "flash")
         for event in row.events.get(lane, ()):
             beside.say(event, "small", "strong")
         for decided in row.control if lane == CONTROLLER else ():
             beside.say(decided, "small", "strong")
-        if standing is not None and standing.log is not None:
-            beside.log(standing)
+        if replica is not None and replica.log is not None:
+            beside.log(replica)
         if row.is_last and lane in self._picture.broken:
             beside.frame()
         for note in row.notes.get(lane, ()):
@@ -192,7 +200,7 @@ class _Diagram:
         start, end = (self._lane.get(name) for name in (arrow.start, arrow.end))
         if start is None or end is None:
             return
-        kind = {Mark.COPY: "arrow copy", Mark.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
+        kind = {ArrowKind.COPY: "arrow copy", ArrowKind.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
         if start == end:
             yield f'<path d="M{start:g} {y - 6:g}h26v10h-22" class="{kind}" marker-end="url(#point)"/>'
             yield words(start + 32, y + 2, arrow.text, "small")
@@ -214,19 +222,19 @@ class _Diagram:
 
     def _legend(self, y: float) -> float:
         """What the signs mean; only of those that are there."""
-        told = legend(self._picture)
+        texts = legend(self._picture)
         marks = {arrow.mark for row in self._picture.rows for arrow in row.arrows}
-        stands = [standing for row in self._picture.rows for standing in row.standing.values()]
+        stands = [replica for row in self._picture.rows for replica in row.replicas.values()]
         if any(s.member for s in stands):
-            told.append(f"band around a lifeline: in {self._picture.membership}")
+            texts.append(f"band around a lifeline: in {self._picture.membership}")
         if any(not s.up for s in stands):
-            told.append("dotted lifeline: down")
-        if Mark.COPY in marks:
-            told.append("dashed arrow: a copy between logs")
+            texts.append("dotted lifeline: down")
+        if ArrowKind.COPY in marks:
+            texts.append("dashed arrow: a copy between logs")
         if not all(row.is_needed for row in self._picture.rows):
-            told.append(UNNEEDED)
-        told.append("nothing beside a lifeline: as before")
-        return self._small(" · ".join(told), y)
+            texts.append(UNNEEDED)
+        texts.append("nothing beside a lifeline: as before")
+        return self._small(" · ".join(texts), y)
 
     def _small(self, text: str, y: float) -> float:
         parts, end = small(text, EDGE - 8, y + 14, self._width - 2 * EDGE)
@@ -242,9 +250,9 @@ def _within(text: str, room: float) -> str:
     return f"{name}(…)" if name != text and not name.endswith(" ") else text[: max(4, int(room / 6))] + "…"
 
 
-def _at_most(told: list[str], most: int = 2) -> list[str]:
+def _at_most(texts: list[str], most: int = 2) -> list[str]:
     """The first lines of a text, with a mark where there are more."""
-    return told if len(told) <= most else [*told[: most - 1], told[most - 1][:-1] + "…"]
+    return texts if len(texts) <= most else [*texts[: most - 1], texts[most - 1][:-1] + "…"]
 
 
 class _Beside:
@@ -262,9 +270,9 @@ class _Beside:
             self.shapes.append(partial(_said, line, self.height, classes))
             self.height += 13 if is_mono else 14
 
-    def log(self, standing: Standing) -> None:
+    def log(self, replica: ReplicaState) -> None:
         """A log."""
-        self.shapes.append(partial(_logged, standing, self.height + LABEL, self._room))
+        self.shapes.append(partial(_logged, replica, self.height + LABEL, self._room))
         self.height += TALL + 2 * LABEL
 
     def frame(self) -> None:
@@ -277,8 +285,8 @@ def _said(text: str, down: float, classes: tuple[str, ...], x: float, y: float) 
     yield words(x, y + down + 11, text, *classes)
 
 
-def _logged(standing: Standing, down: float, room: float, x: float, y: float) -> Iterator[str]:
-    return draw_log(x, y + down, standing, room)
+def _logged(replica: ReplicaState, down: float, room: float, x: float, y: float) -> Iterator[str]:
+    return draw_log(x, y + down, replica, room)
 
 
 def _framed(height: float, room: float, x: float, y: float) -> Iterator[str]:

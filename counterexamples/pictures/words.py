@@ -8,7 +8,7 @@ from dataclasses import replace
 from textwrap import wrap
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Box, Picture, Row, Standing
+from counterexamples.pictures.picture import CLIENT, CONTROLLER, Box, Picture, PictureRow, ReplicaState
 from spec.ir import Kind
 
 _IS_PLAIN = re.compile(r"[A-Za-z][0-9]*").fullmatch
@@ -17,60 +17,62 @@ UNNEEDED = "number in brackets: it goes wrong without this step too"
 KINDS = {Kind.FAULT: ("⚡", "fault"), Kind.REPAIR: ("✚", "repair")}
 
 
-def badge(standing: Standing) -> str:
+def badge(replica: ReplicaState) -> str:
     """What a replica is, in a few words: the leader, down, whom it follows."""
-    found = ["✕ down"] if not standing.up else []
-    if standing.chosen and not standing.up:
+    found = ["✕ down"] if not replica.up else []
+    if replica.chosen and not replica.up:
         found.append("still the leader")
-    elif standing.chosen and not (standing.leads and standing.is_aware):
+    elif replica.chosen and not (replica.leads and replica.is_aware):
         found.append("★ chosen, unaware")
-    elif standing.chosen or (standing.leads and standing.chosen is None):
+    elif replica.chosen or (replica.leads and replica.chosen is None):
         found.append("★ leader")
-    elif standing.leads:
+    elif replica.leads:
         found.append("☆ thinks it leads")
-    elif standing.follows:
-        found.append(f"follows {standing.follows}")
-    if standing.epoch and standing.up:
-        found.append(standing.epoch)
+    elif replica.follows:
+        found.append(f"follows {replica.follows}")
+    if replica.epoch and replica.up:
+        found.append(replica.epoch)
     return " · ".join(found)
 
 
 def entry(box: Box) -> str:
     """An entry of a log: `1·e2✓`, the record and its epoch, and that a client was told it is stored."""
-    return (f"{box.text}·{box.under}" if box.under else box.text) + ("✓" if box.told and not box.cut else "")
+    return (f"{box.text}·{box.under}" if box.under else box.text) + (
+        "✓" if box.acknowledged and not box.cut else ""
+    )
 
 
-def stands(standing: Standing, picture: Picture) -> Iterator[str]:
+def stands(replica: ReplicaState, picture: Picture) -> Iterator[str]:
     """How a replica stands, in lines: what it is, its log, what is gone from it."""
-    parts = [badge(standing)]
-    if picture.membership and standing.member is not None:
-        parts.append(f"{'in' if standing.member else 'not in'} {picture.membership}")
-    parts += standing.oddities
+    parts = [badge(replica)]
+    if picture.membership and replica.member is not None:
+        parts.append(f"{'in' if replica.member else 'not in'} {picture.membership}")
+    parts += replica.oddities
     if found := " · ".join(filter(None, parts)):
         yield found
-    if standing.log is not None:
-        stored = [box for box in standing.log if not (box.cut or box.missing)]
+    if replica.log is not None:
+        stored = [box for box in replica.log if not (box.cut or box.missing)]
         boxes = " ".join(f"✗{entry(box)}" if box.bad else entry(box) for box in stored)
-        mark = standing.high_watermark
+        mark = replica.high_watermark
         yield (f"log [{boxes}]" if boxes else "empty log") + (
-            "" if mark is None else f", {standing.mark} {mark}"
+            "" if mark is None else f", {replica.mark} {mark}"
         )
-        if gone := [entry(box) for box in standing.log if box.cut]:
+        if gone := [entry(box) for box in replica.log if box.cut]:
             yield f"✗ cut off: {', '.join(gone)}"
-        if lost := [entry(box) for box in standing.log if box.missing]:
+        if lost := [entry(box) for box in replica.log if box.missing]:
             yield f"✗ LOST: {picture.record}{', '.join(lost)}"
 
 
-def beside(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """What stands in the lanes that a row touched: lanes side by side, and the lines that all of them have.
 
-    A replica is told of where it changed, and at the start and the end.
+    A replica is described where it changed, and at the start and the end.
     """
     row = picture.rows[index]
     group: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     for lane in (*picture.lanes, ""):
-        own = told_in(row, lane)
+        own = events_in(row, lane)
         stands = _stands(picture, index, lane)
         if group and (own or not stands or (*stands, *own) != before):
             yield group, before
@@ -79,46 +81,46 @@ def beside(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], tupl
         group = (*group, lane) if before else ()
 
 
-def told_in(row: Row, lane: str) -> tuple[str, ...]:
-    """What happened in a lane that no standing shows."""
+def events_in(row: PictureRow, lane: str) -> tuple[str, ...]:
+    """What happened in a lane that the state of its replica does not show."""
     decided = row.control if lane == CONTROLLER else ()
     return (*decided, *row.events.get(lane, ()), *row.notes.get(lane, ()))
 
 
 def _stands(picture: Picture, index: int, lane: str) -> tuple[str, ...]:
-    """How a replica stands after a row, where that is told."""
+    """The state of a replica after a row, where it is shown."""
     row = picture.rows[index]
-    if lane not in row.standing:
+    if lane not in row.replicas:
         return ()
-    standing = row.standing[lane]
+    replica = row.replicas[lane]
     is_edge = index == 0 or row.is_last or row.skipped
-    is_told = is_edge or lane in row.notes or has_changed(standing, picture.rows[index - 1].standing[lane])
-    return tuple(stands(standing, picture)) if is_told else ()
+    is_shown = is_edge or lane in row.notes or has_changed(replica, picture.rows[index - 1].replicas[lane])
+    return tuple(stands(replica, picture)) if is_shown else ()
 
 
-def has_changed(now: Standing, before: Standing) -> bool:
+def has_changed(now: ReplicaState, before: ReplicaState) -> bool:
     """Whether a replica stands otherwise than before, whatever the step before did to its log."""
     return _bare(now) != _bare(before)
 
 
-def _bare(standing: Standing) -> Standing:
-    if standing.log is None:
-        return standing
-    kept = (replace(box, fresh=False) for box in standing.log if not box.cut)
-    return replace(standing, log=tuple(kept))
+def _bare(replica: ReplicaState) -> ReplicaState:
+    if replica.log is None:
+        return replica
+    kept = (replace(box, fresh=False) for box in replica.log if not box.cut)
+    return replace(replica, log=tuple(kept))
 
 
-def heading(row: Row) -> str:
+def heading(row: PictureRow) -> str:
     """A step in a line: its number, whether it is a fault or a repair, and what was done."""
-    told = row.sentence or row.action
+    sentence = row.sentence or row.action
     if row.skipped:
-        return f"… {told} …"
+        return f"… {sentence} …"
     number = str(row.number) if row.is_needed else f"({row.number})"
     sign, word = KINDS.get(row.kind, ("", ""))
-    return f"{number} · {sign} {word}: {told}" if sign else f"{number} · {told}"
+    return f"{number} · {sign} {word}: {sentence}" if sign else f"{number} · {sentence}"
 
 
-def is_turn(picture: Picture, row: Row) -> bool:
+def is_turn(picture: Picture, row: PictureRow) -> bool:
     """Whether nothing avoids what is wrong at the end once a row is done, though it did before."""
     return row.number == picture.no_return and not row.is_last
 

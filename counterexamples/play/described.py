@@ -8,13 +8,13 @@ import spec.ir as ir
 import spec.types as t
 from counterexamples.itf.write import about
 from counterexamples.pictures.cast import EPOCHS
-from counterexamples.pictures.roles import Part, roles
+from counterexamples.pictures.roles import NamedPart, roles
 from spec.values import members, show
 
 Json = Any
 
 
-class Types:
+class PageTypes:
     """The types that a page meets, each once, by number."""
 
     def __init__(self, scope: ir.Scope) -> None:
@@ -66,7 +66,7 @@ class Types:
         return [[field.name, self.number(field.type)] for field in fields]
 
 
-def described(model: ir.Model, check: ir.Check, types: Types) -> Json:
+def described(model: ir.Model, check: ir.Check, types: PageTypes) -> Json:
     """A check's model in its own words, and what of its states is drawn."""
     scope, budget = check.scope, check.budget
     return {
@@ -111,7 +111,7 @@ def _property(model: ir.Model, check: ir.Check, prop: ir.Property) -> Json:
     return {"name": prop.name, "kind": prop.kind.value, "says": says, "text": text, "asked": is_asked}
 
 
-def _variable(variable: ir.Variable, types: Types) -> Json:
+def _variable(variable: ir.Variable, types: PageTypes) -> Json:
     owner = variable.owner
     return {
         "name": variable.name,
@@ -125,7 +125,7 @@ def _variable(variable: ir.Variable, types: Types) -> Json:
 # ------------------------------------------------------------- what is drawn of a state
 
 
-def _cast(model: ir.Model, scope: ir.Scope, types: Types) -> Json:
+def _cast(model: ir.Model, scope: ir.Scope, types: PageTypes) -> Json:
     """The parts of a state that play a role in pictures, as `Cast` finds them."""
     found = roles(model)
     played = {part.variable for part in found.fields.values()}
@@ -159,5 +159,5 @@ def _cast(model: ir.Model, scope: ir.Scope, types: Types) -> Json:
     }
 
 
-def _part(part: Part, types: Types) -> Json:
+def _part(part: NamedPart, types: PageTypes) -> Json:
     return {"name": part.name, "variable": part.variable, "path": part.path, "type": types.number(part.type)}

@@ -5,7 +5,7 @@ const Engine = (() => {
   const PAGE = 1 << 16;
   const STACK = 1 << 20; // bytes
   const NOWHERE = (1n << 64n) - 1n;
-  const TOLD = 1 << 22; // bytes of records about one state
+  const RECORDS = 1 << 22; // bytes of records about one state
 
   // Memory of the module: blocks of 2^n bytes, which are used again.
   class Heap {
@@ -59,8 +59,8 @@ const Engine = (() => {
       Object.assign(this, { heap, call, used, entry: used.words + 1 });
       this.state = heap.take(8 * used.words);
       this.context = heap.take(8 * (used.context.size + 1));
-      this.records = heap.take(TOLD);
-      this.slack = Math.min(TOLD / 2, 1 << 16); // more than any record has
+      this.records = heap.take(RECORDS);
+      this.slack = Math.min(RECORDS / 2, 1 << 16); // more than any record has
     }
 
     put(words) { this.heap.words(this.state, this.used.words).set(words); }
@@ -98,12 +98,12 @@ const Engine = (() => {
       this.fresh(this.context);
       const found = [];
       let ordinal = 0, hasFailed = false;
-      for (let i = 0; i < used.told.length; i++) {
+      for (let i = 0; i < used.recorders.length; i++) {
         if (hasFailed && i < used.free) continue; // as the search does
         heap.words(this.context, used.context.size + 1).set(
-          [BigInt(this.records + TOLD - this.slack)], used.context.size);
+          [BigInt(this.records + RECORDS - this.slack)], used.context.size);
         heap.words(this.context + 8 * used.context.cursor, 1)[0] = BigInt(this.records);
-        hasFailed = Boolean(this.call[used.told[i]](this.context, this.state));
+        hasFailed = Boolean(this.call[used.recorders[i]](this.context, this.state));
         const end = Number(heap.words(this.context + 8 * used.context.cursor, 1)[0]);
         const words = heap.words(this.records, (end - this.records) / 8);
         for (let at = 0; at < words.length;) {

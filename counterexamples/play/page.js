@@ -1,20 +1,20 @@
 "use strict";
 (async function () {
   const byId = (id) => document.getElementById(id);
-  const told = JSON.parse(byId("told").textContent);
+  const description = JSON.parse(byId("description").textContent);
   const { element } = Picture;
-  const values = Values.of(told.types);
-  const picture = Picture.of(told, values);
+  const values = Values.of(description.types);
+  const picture = Picture.of(description, values);
   const BAD = new Set(["invariant", "lemma", "step", "assert", "deadlock free"]);
   const RARE = new Set(["leadsto", "always eventually"]);
-  const asked = told.properties.filter((each) => each.asked);
+  const asked = description.properties.filter((each) => each.asked);
   const wrongs = asked.filter((each) => BAD.has(each.kind));
   const count = (many, what) => `${many.toLocaleString("en")} ${what}${many === 1 ? "" : "s"}`;
 
   let code, kernel;
   try {
     code = await unpacked(byId("kernel").textContent);
-    kernel = await Engine.load(code, told.kernel);
+    kernel = await Engine.load(code, description.kernel);
   } catch (error) {
     byId("status").textContent = `This browser cannot run the model: ${error.message}`;
     return;
@@ -28,13 +28,13 @@
 
   // ------------------------------------------------------------------ the runs
 
-  const runs = Runs.of(told, kernel, wrongs);
+  const runs = Runs.of(description, kernel, wrongs);
   const { roots, records, root, path, address, child } = runs;
-  const traces = Traces.of(told, kernel, values, runs);
+  const traces = Traces.of(description, kernel, values, runs);
   let at = roots[0];
-  let budget = told.faults; // of all faults together; null: any number
+  let budget = description.faults; // of all faults together; null: any number
 
-  const sentence = (step) => values.says(step, told.actions[step.action].says);
+  const sentence = (step) => values.says(step, description.actions[step.action].says);
   const hasLeft = (node) => budget === null || node.faults < budget;
   const left = () => (budget === null ? Infinity : Math.max(0, budget - at.faults));
 
@@ -117,7 +117,7 @@
     byId("properties").replaceChildren(...asked.map(line));
     byId("broken").hidden = at.broken.length === 0;
     byId("broken").textContent = `✗ broken: ${at.broken.join(", ")}`;
-    const others = told.properties.filter((each) => !each.asked);
+    const others = description.properties.filter((each) => !each.asked);
     byId("others").hidden = others.length === 0;
     byId("others").querySelector("ul").replaceChildren(...others.map(line));
   }
@@ -127,7 +127,7 @@
     const groups = [["action", "Steps"], ["repair", "Repairs"], ["fault", "Faults"]];
     let number = 0;
     const parts = groups.flatMap(([kind, title]) => {
-      const own = able.filter((each) => told.actions[each.action].kind === kind);
+      const own = able.filter((each) => description.actions[each.action].kind === kind);
       if (!own.length) return [];
       return [element("h4", {}, title), element("ol", {}, ...own.map((step) => element("li", {}, button(step, ++number, kind))))];
     });
@@ -170,9 +170,9 @@
       if (!actions.has(action)) actions.set(action, []);
       actions.get(action).push(element("li", {}, ...reason(group)));
     }
-    const silent = told.kernel.actions.filter((name) => !records(at).some((each) => each.action === name));
+    const silent = description.kernel.actions.filter((name) => !records(at).some((each) => each.action === name));
     for (const name of silent) actions.set(name, [element("li", {}, "there is nothing that it could be about")]);
-    const order = told.kernel.actions.filter((name) => actions.has(name));
+    const order = description.kernel.actions.filter((name) => actions.has(name));
     byId("refused").replaceChildren(...order.map((name) =>
       element("div", { class: "why-not" }, element("h5", {}, name), element("ul", {}, ...actions.get(name)))));
     byId("refused-count").textContent = `(${count(order.length, "action")})`;
@@ -186,10 +186,10 @@
     const about = some ? [" ", element("span", { class: "was" }, `for ${some}`)] : [];
     if (outcome === "cut") return [`would leave the scope of ${why}`, ...about];
     if (outcome === "spent") {
-      const most = told.kernel.counters.find((each) => each.name === action)?.most ?? 0;
+      const most = description.kernel.counters.find((each) => each.name === action)?.most ?? 0;
       return [`no more: the check allows ${most}`];
     }
-    const [name, text] = told.actions[action].guards[why];
+    const [name, text] = description.actions[action].guards[why];
     const example = group[0].said ? [element("br"), element("span", { class: "was" }, `e.g. ${sentence(group[0])}`)] : [];
     const test = element("code", {}, text);
     return [...(name ? ["refused by ", element("b", {}, name), ": "] : ["refused, for it needs "]), test, ...about, ...example];
@@ -223,13 +223,13 @@
 
   // Another start by what differs in it.
   function startOf(node) {
-    const own = told.variables.flatMap((variable, i) =>
+    const own = description.variables.flatMap((variable, i) =>
       Values.equal(node.state[i], roots[0].state[i]) ? [] : [`${variable.name} = ${values.show(variable.type, node.state[i])}`]);
     return node === roots[0] ? "the first start" : `start ${node.ordinal + 1}: ${own.join(", ")}`;
   }
 
   function showBudget() {
-    const kinds = told.kernel.counters.map((each) => `${each.name} ${at.spent[each.name]} of ${each.most}`);
+    const kinds = description.kernel.counters.map((each) => `${each.name} ${at.spent[each.name]} of ${each.most}`);
     byId("spent").textContent = [at.faults, ...kinds].join(" · ");
     byId("more").placeholder = left() === Infinity ? "any" : String(left());
   }
@@ -239,7 +239,7 @@
   let worker = null, since = 0;
   const ways = byId("wanted");
   if (wrongs.length) ways.append(element("option", { value: "" }, "a loss: any property of the check broken"));
-  for (const property of told.properties) {
+  for (const property of description.properties) {
     if (RARE.has(property.kind)) continue;
     const end = { reachable: "reached", recoverable: "true again" }[property.kind] || "broken";
     ways.append(element("option", { value: property.name, "data-end": end }, `${property.name} ${end}`));
@@ -248,7 +248,7 @@
 
   function options() {
     const typed = byId("more").value.trim();
-    const own = told.properties.find((each) => each.name === ways.value);
+    const own = description.properties.find((each) => each.name === ways.value);
     const faults = typed === "" ? left() : Math.max(0, Number(typed));
     if (own?.kind === "recoverable") return { faults, goal: own.name };
     return { faults, wanted: own ? [own.name] : wrongs.map((each) => each.name) };
@@ -279,7 +279,7 @@
       if (problem) return stop(problem === "memory" ? "There is no memory left for more states: nothing was found by then." : `The search failed: ${problem}`);
       return answered(from, given, answer);
     };
-    worker.postMessage({ code, used: told.kernel, start: from.words, options: given });
+    worker.postMessage({ code, used: description.kernel, start: from.words, options: given });
   }
 
   function answered(from, { faults }, { found, states }) {
@@ -294,7 +294,7 @@
     for (const ordinal of found.path) node = child(node, ordinal);
     if (found.breaks) {
       const last = records(node).find((each) => each.broken.includes(found.property) &&
-        (told.actions[each.action].kind !== "fault" || node.faults - from.faults < faults));
+        (description.actions[each.action].kind !== "fault" || node.faults - from.faults < faults));
       if (last) node = child(node, last.ordinal);
     }
     const steps = node.depth - from.depth, costs = node.faults - from.faults;
@@ -324,7 +324,7 @@
   });
   byId("save").addEventListener("click", () => {
     const link = URL.createObjectURL(new Blob([traces.save(at)], { type: "application/json" }));
-    const anchor = element("a", { href: link, download: `${told.model}.${told.check}.itf.json` });
+    const anchor = element("a", { href: link, download: `${description.model}.${description.check}.itf.json` });
     anchor.click();
     setTimeout(() => URL.revokeObjectURL(link), 10_000);
     say(`Saved: ${count(at.depth, "step")}.`);
@@ -356,7 +356,7 @@
     event.preventDefault();
   });
 
-  setBudget(told.faults);
+  setBudget(description.faults);
   if (matchMedia("(max-width: 59.99rem)").matches) byId("whole").open = false;
   const [start, isWhole] = location.hash ? runs.follow(location.hash.slice(1)) : [roots[0], true];
   document.body.classList.add("ready");

@@ -16,22 +16,22 @@ ENGINE = ("values.js", "engine.js", "search.js", "worker.js")  # what a search i
 SHOWN = ("picture.js", "runs.js", "traces.js", "page.js")
 
 
-def play_page(code: bytes, told: Json) -> str:
+def play_page(code: bytes, description: Json) -> str:
     """The page, as the text of an HTML file; the same model gives the same bytes.
 
-    `code` is the kernel as WebAssembly, `told` what `described` and the kernel say of it.  The page's
+    `code` is the kernel as WebAssembly, `description` what `described` and the kernel say of it.  The page's
     content security policy lets it run its own scripts, WebAssembly, and workers that it makes itself.
     """
     engine, script = ("\n".join(asset(name, PACKAGE) for name in names) for names in (ENGINE, SHOWN))
     style = f"{styles('page.css')}\n{asset('play.css', PACKAGE)}"
     template = environment(PACKAGE).get_template("play.jinja")
     return template.render(
-        title=f"{told['model']} · {told['check']}",
-        says=told["says"],
-        model=f"{told['model']} · {told['itf']['source']}",
-        scope=told["scope"],
-        config=told["config"],
-        told=json.dumps(_clean(told), separators=(",", ":")).replace("<", "\\u003c"),
+        title=f"{description['model']} · {description['check']}",
+        says=description["says"],
+        model=f"{description['model']} · {description['itf']['source']}",
+        scope=description["scope"],
+        config=description["config"],
+        description=json.dumps(_clean(description), separators=(",", ":")).replace("<", "\\u003c"),
         kernel=b64encode(gzip.compress(code, 9, mtime=0)).decode(),
         engine=engine,
         script=script,
@@ -44,14 +44,14 @@ def play_page(code: bytes, told: Json) -> str:
     )
 
 
-def _clean(told: Json) -> Json:
+def _clean(part: Json) -> Json:
     """The same, with nothing in its texts that moves or hides others."""
-    match told:
+    match part:
         case str():
-            return clean(told)
+            return clean(part)
         case dict():
-            return {key: _clean(value) for key, value in told.items()}
+            return {key: _clean(value) for key, value in part.items()}
         case list() | tuple():
-            return [_clean(each) for each in told]
+            return [_clean(each) for each in part]
         case _:
-            return told
+            return part

@@ -27,8 +27,8 @@ const Picture = (() => {
   const widthOf = (text, size = 13) => 0.58 * size * [...text].length;
   const wide = (box) => Math.min(Math.max(BOX, widthOf(box.text) + 12, widthOf(box.under, 10) + 10), WIDE);
 
-  function of(told, values) {
-    const { cast, types, variables } = told;
+  function of(description, values) {
+    const { cast, types, variables } = description;
     const { show } = values;
     const part = (part, state, member) => {
       let found = state[part.variable];
@@ -95,13 +95,13 @@ const Picture = (() => {
       const now = part(fields.log, state, member), old = before ? part(fields.log, before, member) : now;
       let same = 0;
       while (same < now.length && same < old.length && Values.equal(now[same], old[same])) same += 1;
-      const told = toldValues(state);
+      const acknowledged = acknowledgedValues(state);
       const safe = fields.flushed ? part(fields.flushed, state, member) : now.length;
       const kept = now.map((entry, i) => ({
         ...box(type.of, entry),
         fresh: i >= same,
         isVolatile: i >= safe,
-        told: holds(type.of, entry).some((each) => told.some((value) => Values.equal(value, each))),
+        acknowledged: holds(type.of, entry).some((each) => acknowledged.some((value) => Values.equal(value, each))),
       }));
       return [...kept, ...old.slice(same).map((entry) => ({ ...box(type.of, entry), cut: true }))];
     }
@@ -120,7 +120,7 @@ const Picture = (() => {
       return shown.size ? { text: [...shown.values()].join(","), under } : { text: under, under: "" };
     }
 
-    function toldValues(state) {
+    function acknowledgedValues(state) {
       if (!acknowledged) return [];
       const found = part(acknowledged, state);
       const { is } = types[acknowledged.type];
@@ -151,7 +151,7 @@ const Picture = (() => {
       const entries = stands.log.map((each) => {
         const more = [];
         if (each.under) more.push(`epoch ${each.under.replace(/^[et]/, "")}`);
-        if (each.told) more.push("acknowledged");
+        if (each.acknowledged) more.push("acknowledged");
         if (each.fresh) more.push("new");
         if (each.cut) more.push("cut off");
         return each.text + (more.length ? ` (${more.join(", ")})` : "");
@@ -190,7 +190,7 @@ const Picture = (() => {
         const said = widthOf(each.text) <= WIDE - 6 ? each.text : `${each.text.slice(0, 8)}…`;
         text(middle, ABOVE + (each.under ? 14 : TALL / 2 + 5), said, each.cut ? "flash" : each.fresh ? "strong" : "", "middle");
         if (each.under) text(middle, ABOVE + 25, each.under, "mono dim", "middle");
-        if (each.told && !each.cut) text(x + width - 3, ABOVE + 10, "✓", "tick", "end");
+        if (each.acknowledged && !each.cut) text(x + width - 3, ABOVE + 10, "✓", "tick", "end");
         if (each.cut) {
           made.append(shape("line", { x1: x + 3, y1: ABOVE + TALL - 3, x2: x + width - 3, y2: ABOVE + 3, class: "cross" }));
           if (!isCut) text(middle, ABOVE + TALL + 13, "gone", "small flash", "middle");
@@ -214,7 +214,7 @@ const Picture = (() => {
       return made;
     }
 
-    // The picture: a card for each replica, what is decided for all, what clients were told.
+    // The picture: a card for each replica, what is decided for all, what was acknowledged.
     function draw(state, before, start) {
       first = start;
       const cards = cast.sorts.flatMap((sort) => sort.members.map((_, member) => {
@@ -231,7 +231,7 @@ const Picture = (() => {
       if (decided.length) made.push(element("p", {}, element("b", {}, "Decided for all: "), decided.join(" · ")));
       if (acknowledged) {
         const of = elementOf(acknowledged.type);
-        const all = toldValues(state).map((value) => show(of, value)).join(", ") || "nothing yet";
+        const all = acknowledgedValues(state).map((value) => show(of, value)).join(", ") || "nothing yet";
         made.push(element("p", {}, element("b", {}, "Acknowledged to clients: "), all));
       }
       variables.forEach((variable, i) => {

@@ -2,13 +2,13 @@
 // All that was tried, as a tree: each state with the step that led to it, and the steps that were taken from there.
 const Runs = (() => {
   // `wrongs` are the properties whose breaking is marked.
-  function of(told, kernel, wrongs) {
-    const roots = told.starts.map((words, ordinal) =>
+  function of(description, kernel, wrongs) {
+    const roots = description.starts.map((words, ordinal) =>
       made(null, ordinal, BigUint64Array.from(words, (word) => BigInt(`0x${word}`)), null));
 
     function made(parent, ordinal, words, step) {
       const { state, spent } = kernel.values(words);
-      const kind = step && told.actions[step.action].kind;
+      const kind = step && description.actions[step.action].kind;
       const node = { parent, ordinal, words, step, state, spent, kind, children: new Map(), last: null };
       node.depth = parent ? parent.depth + 1 : 0;
       node.faults = parent ? parent.faults + (kind === "fault") : 0;

@@ -171,7 +171,7 @@ const Search = (() => {
 
   function* layers(kernel, space, most, look, levels) {
     const { local, waiting, count } = kernel.used.shard;
-    const canFail = kernel.used.told.length > kernel.used.free;
+    const canFail = kernel.used.recorders.length > kernel.used.free;
     let entering = new Map();
     for (let faults = 0; ; faults++) {
       look.faults = faults;

@@ -1,10 +1,10 @@
 "use strict";
 // Runs as traces in the Informal Trace Format, out and in.
 const Traces = (() => {
-  function of(told, kernel, values, { roots, records, path, child }) {
-    const names = told.variables.map((each) => each.name);
+  function of(description, kernel, values, { roots, records, path, child }) {
+    const names = description.variables.map((each) => each.name);
     const given = (list) => Object.fromEntries(list.map((each) => [each.name, values.itf(each.type, each.value)]));
-    const said = (state) => told.variables.map((each, i) => values.itf(each.type, state[i]));
+    const said = (state) => description.variables.map((each, i) => values.itf(each.type, state[i]));
 
     // The run up to a state, as text.
     function save(end) {
@@ -20,7 +20,7 @@ const Traces = (() => {
         },
         ...Object.fromEntries(said(node.state).map((value, i) => [names[i], value])),
       }));
-      const meta = { ...told.itf, modelcheck: { ...told.itf.modelcheck, faults: end.faults } };
+      const meta = { ...description.itf, modelcheck: { ...description.itf.modelcheck, faults: end.faults } };
       return JSON.stringify({ "#meta": meta, vars: names, states }, null, 1);
     }
 

@@ -4,12 +4,12 @@ if (typeof document === "undefined" && typeof self !== "undefined" && self.postM
     try {
       const kernel = await Engine.load(code, used);
       const searching = Search.search(kernel, [start], options);
-      let told = 0;
+      let reported = 0;
       for (;;) {
         const { done, value } = searching.next();
         if (done) return self.postMessage({ answer: value });
-        if (Date.now() - told > 200) {
-          told = Date.now();
+        if (Date.now() - reported > 200) {
+          reported = Date.now();
           self.postMessage({ progress: value });
         }
       }

@@ -7,23 +7,23 @@ from collections.abc import Iterator, Sequence
 from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.answers.matrix import proof_words, reach_words, switch_words
+from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
-from modelcheck.contract.standing import is_expected, standing, surprises
 from modelcheck.contract.version import version
 from modelcheck.contract.wording import (
-    beside_words,
     budget_words,
     config_words,
     engine_words,
     memory_words,
     scope_words,
+    second_engine_words,
     seconds_words,
     verdict_words,
 )
 from spec.ir import Budget
 
-MOST_LAYERS = 8  # more are told by their first and last
-WORTH_TELLING = 1.0  # seconds to get ready, from which on they are told
+MOST_LAYERS = 8  # of more, the first and the last are shown
+LEAST_SHOWN = 1.0  # seconds to get ready, from which on they are shown
 LABEL = 11  # columns of what a line of the card is about
 
 
@@ -41,10 +41,10 @@ def card(
     if outcome.findings.end is End.ERROR:
         where = "is below" if outcome.findings.error is not None else "could not be shown in time"
         yield from _mark("✗", Role.BAD, f"the model makes an error; the run to it {where}", width)
-    told = {result.property for result in surprises(outcome)}
+    reported = {result.property for result in surprises(outcome)}
     by_found: dict[str, list[str]] = {}
     for mismatch in outcome.mismatches:
-        if mismatch.expected not in {f"{name} holds" for name in told}:  # the property's own line says so
+        if mismatch.expected not in {f"{name} holds" for name in reported}:  # the property's own line says so
             by_found.setdefault(mismatch.found, []).append(mismatch.expected)
     for found, expected in by_found.items():
         yield from _mark("✗", Role.BAD, f"expected: {', '.join(expected)}; found: {found}", width)
@@ -60,15 +60,15 @@ def brief(outcome: Outcome, *, strict: bool = False) -> Line:
 
 
 def _title(outcome: Outcome, *, strict: bool) -> Iterator[Line]:
-    found = standing(outcome, strict=strict)
+    found = assess(outcome, strict=strict)
     name = f"{outcome.model.name} · {outcome.check.name}"
     yield line(Piece(name, Role.STRONG), Piece(": "), Piece(found.words, found.role))
 
 
 def _partial(outcome: Outcome, width: int) -> Iterator[Line]:
     if outcome.findings.end.partial:
-        told = f"PARTIAL: {outcome.findings.end.value}. What follows is about the part that was searched."
-        yield from wrapped(line("  "), told, width, Role.UNSURE)
+        text = f"PARTIAL: {outcome.findings.end.value}. What follows is about the part that was searched."
+        yield from wrapped(line("  "), text, width, Role.UNSURE)
 
 
 def _result(outcome: Outcome, result: Result, name_width: int, width: int) -> Iterator[Line]:
@@ -81,9 +81,9 @@ def _result(outcome: Outcome, result: Result, name_width: int, width: int) -> It
         case Unknown():
             mark, role = "?", Role.UNSURE
     label = line("  ", Piece(f"{mark} ", role), Piece(f"{result.property:<{name_width}}", Role.STRONG), "  ")
-    told = verdict_words(outcome.model, result)
+    text = verdict_words(outcome.model, result)
     expected = is_expected(outcome, result) and not _differs(outcome, result)
-    *others, last = wrapped(label, told, width, Role.PLAIN if expected else role)
+    *others, last = wrapped(label, text, width, Role.PLAIN if expected else role)
     yield from others
     yield (*last, Piece("  (as expected)", Role.DIM)) if expected else last
 
@@ -103,7 +103,7 @@ def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:
 def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, list[str]]]:
     """For what the verdicts are, and how they were come by, each under its name.
 
-    Without what was `measured`, the seconds and bytes, the same search tells the same.
+    Without what was `measured`, the seconds and bytes, the same search gives the same card.
     """
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
     proof = outcome.findings.proof
@@ -131,11 +131,11 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
         yield "cut", [] if proof is not None else _cut(outcome)
     how = [engine_words(outcome.findings), "exact" if sample is None else "random"]
     if measured:
-        how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= WORTH_TELLING else []
+        how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= LEAST_SHOWN else []
         how += [seconds_words(stats.seconds), memory_words(stats.memory)]
     yield "engine", [*how, f"modelcheck {version()}", f"text {digest(model.source)}"]
     if measured:
-        yield "beside", [*beside_words(outcome.findings)]
+        yield "second", [*second_engine_words(outcome.findings)]
 
 
 def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
@@ -156,18 +156,18 @@ def _asked(outcome: Outcome, budget: Budget) -> str:
 
 
 def _layers(layers: tuple[Layer, ...]) -> list[str]:
-    """How many states can be reached with so many faults, or fewer."""
-    told = [f"{'≤ ' if layer.faults else ''}{layer.faults}: {layer.states:,}" for layer in layers]
+    """How many states each number of faults reaches, or fewer faults."""
+    parts = [f"{'≤ ' if layer.faults else ''}{layer.faults}: {layer.states:,}" for layer in layers]
     half = MOST_LAYERS // 2
-    return told if len(told) <= MOST_LAYERS else [*told[:half], "…", *told[-half:]]
+    return parts if len(parts) <= MOST_LAYERS else [*parts[:half], "…", *parts[-half:]]
 
 
 def _cut(outcome: Outcome) -> list[str]:
     """How many steps would have left the scope, and at which bound."""
     scope, cut = outcome.check.scope, outcome.findings.stats.cut
-    told = [f"{count(n, 'step')} at {name} = {scope.limit(name)}" for name, n in cut.items() if n]
-    if told:
-        return told
+    parts = [f"{count(n, 'step')} at {name} = {scope.limit(name)}" for name, n in cut.items() if n]
+    if parts:
+        return parts
     return ["nothing: no step leaves the scope"] if not outcome.findings.end.partial else []
 
 

@@ -22,8 +22,8 @@ from spec.frozen import frozen
 
 
 @frozen
-class Asked:
-    """A run and how it is to be told: which of its steps, with an explanation or not, how wide."""
+class RunView:
+    """A run and how it is to be shown: which of its steps, with an explanation or not, how wide."""
 
     trace: Trace
     part: range | None = None
@@ -46,21 +46,21 @@ class Format:
 
     suffixes: tuple[str, ...]
     media: str
-    draw: Callable[[Asked], Content]
+    draw: Callable[[RunView], Content]
     parts: bool = True
     is_binary: bool = False
 
 
-def _text(asked: Asked) -> Content:
-    told = (*story(asked.trace, width=asked.width, part=asked.part),)
-    return (*told, *why(asked.trace, asked.width, in_full=True)) if asked.is_explained else told
+def _text(asked: RunView) -> Content:
+    lines = (*story(asked.trace, width=asked.width, part=asked.part),)
+    return (*lines, *why(asked.trace, asked.width, in_full=True)) if asked.is_explained else lines
 
 
-def _compact(asked: Asked) -> Content:
+def _compact(asked: RunView) -> Content:
     return tuple(compact(asked.picture(), width=asked.width, ascii_only=asked.ascii_only))
 
 
-def _html(asked: Asked) -> Content:
+def _html(asked: RunView) -> Content:
     from modelcheck.answers.html_report import trace_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
     return trace_page(asked.trace, command=asked.command)
@@ -99,7 +99,7 @@ def as_file(content: Content) -> str | bytes:
     return plain(content) if isinstance(content, tuple) else content
 
 
-def remarks(name: str, asked: Asked, content: Content) -> Iterator[str]:
+def remarks(name: str, asked: RunView, content: Content) -> Iterator[str]:
     """What the reader of a picture should know of it, and cannot see in it."""
     steps = len(asked.trace.steps)
     if asked.part is None and FORMATS[name].parts and name != "text" and steps > MOST_STEPS:

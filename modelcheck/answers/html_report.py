@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from counterexamples.html.page import Card, Item, Verdict, page
+from counterexamples.html.page import Card, PageItem, Verdict, page
 from counterexamples.lines import Role, count
 from counterexamples.text import headline
 from counterexamples.trace import Erred, Example, Stops, Trace
 from modelcheck.answers.card import facts
 from modelcheck.answers.matrix import shown_steps
+from modelcheck.contract.assessment import assess, is_expected
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
-from modelcheck.contract.standing import is_expected, standing
 from modelcheck.contract.wording import budget_words, verdict_words, way_words
-from modelcheck.diagnosis.distinct.told import cost_words, extent_words
+from modelcheck.diagnosis.distinct.text import cost_words, extent_words
 from modelcheck.diagnosis.explain import explain
 
 LOOKED_AT = Limits(states=5_000)  # for an explanation; no seconds, so that a page is the same every time
@@ -34,7 +34,7 @@ def trace_page(trace: Trace, *, command: str = "") -> str:
 
 def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, strict: bool = False) -> str:
     """A page about checks: their cards, and every run that they show; `commands` give each again."""
-    items: list[Item] = []
+    items: list[PageItem] = []
     cards = []
     for outcome, command in zip(outcomes, commands, strict=True):
         places: dict[str, int] = {}
@@ -45,17 +45,17 @@ def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, stric
     return page(items, title=_title(outcomes, strict=strict), cards=cards)
 
 
-def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budget: str = "") -> Item:
+def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budget: str = "") -> PageItem:
     """A run with its explanation, which costs up to some thousand states."""
-    return Item(title, verdict, role, trace, explain(trace, LOOKED_AT), command, budget)
+    return PageItem(title, verdict, role, trace, explain(trace, LOOKED_AT), command, budget)
 
 
 def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
     if len(outcomes) == 1:
         return f"{outcomes[0].model.name} · {outcomes[0].check.name}"
-    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
-    parts = [f"{codes.count(code)} {told}" for code, told in words.items() if code in codes]
+    parts = [f"{codes.count(code)} {texts}" for code, texts in words.items() if code in codes]
     return ": ".join(filter(None, (count(len(outcomes), "check"), ", ".join(parts))))
 
 
@@ -63,7 +63,7 @@ def _role(trace: Trace) -> Role:
     return Role.GOOD if isinstance(trace.ending, Example) else Role.BAD
 
 
-def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
     """Every run that an outcome shows, by the property that it is of; an error of the model by no name."""
     about, budget = f"{outcome.model.name} · {outcome.check.name}", budget_words(outcome.check.budget)
     error = outcome.findings.error
@@ -92,7 +92,7 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
 
 
 def _card(outcome: Outcome, places: Mapping[str, int], command: str, *, strict: bool) -> Card:
-    found = standing(outcome, strict=strict)
+    found = assess(outcome, strict=strict)
     return Card(
         f"{outcome.model.name} · {outcome.check.name}",
         AS_EXPECTED if found.words == "as expected" else found.words,
@@ -115,7 +115,7 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
         yield Verdict("the model", "makes an error", Role.BAD, places.get(""))
 
 
-def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, Item]]:
+def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
     """What stands in the way of a proof, by the claim: steps that no run need come to."""
     about = f"{outcome.model.name} · {outcome.check.name}"
     for cell, steps in shown_steps(outcome):
@@ -139,12 +139,12 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     if found.end.partial:
         yield "Partial", (f"{found.end.value}. What is said is about the part that was searched.",)
     if outcome.mismatches:
-        told = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
-        yield "Not as the check expects", tuple(told)
+        texts = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
+        yield "Not as the check expects", tuple(texts)
     for ways in outcome.distinct:
         yield f"{count(len(ways.runs), 'way')} to violate {ways.property}", tuple(extent_words(ways))
     if found.stats.unused:
         yield "Never happened", (", ".join(found.stats.unused),)
     if found.stats.unrefused:
-        told = (f"{guard} of {action}" for action, guard in found.stats.unrefused)
-        yield "Never refused a step", (", ".join(told),)
+        texts = (f"{guard} of {action}" for action, guard in found.stats.unrefused)
+        yield "Never refused a step", (", ".join(texts),)

@@ -8,14 +8,14 @@ import spec.types as t
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import bounds, story
 from counterexamples.trace import Trace
-from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.result import Outcome
 from modelcheck.contract.wording import config_words, seconds_words
 from spec.ir import Model
 from spec.semantics import Machine
 from spec.values import ModelError
 
-MARKS = {Kept.PROVED: "✓", Kept.FAILED: "✗", Kept.UNKNOWN: "?"}
+MARKS = {ObligationStatus.PROVED: "✓", ObligationStatus.FAILED: "✗", ObligationStatus.UNKNOWN: "?"}
 MOST_SHOWN = 3  # steps that break a claim
 FALSE_AT_THE_START = "it is false there, in the scope of the check too, so nothing can be proved with it"
 
@@ -45,7 +45,7 @@ def proof_words(proof: Proof) -> list[str]:
         needed = count(len(proof.found), "lemma") if proof.found else "no lemma"
         return [f"an inductive invariant, with {needed}", "checked again", proof.solver]
     cells = [*proof.cells, *proof.dropped]
-    proved = sum(cell.kept is Kept.PROVED for cell in cells)
+    proved = sum(cell.kept is ObligationStatus.PROVED for cell in cells)
     sure = sum(cell.decidable for cell in proof.cells)
     words = [f"{proved} of {count(len(cells), 'obligation')} proved", proof.solver]
     if proof.steps > 1:
@@ -86,7 +86,9 @@ def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
 def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
     """What is not proved, and the smallest steps that show why, from states that need not be reachable."""
     proof = outcome.findings.proof
-    stuck = [] if proof is None else [cell for cell in proof.dropped if cell.kept is not Kept.PROVED]
+    stuck = (
+        [] if proof is None else [cell for cell in proof.dropped if cell.kept is not ObligationStatus.PROVED]
+    )
     for cell in stuck:
         if cell.shown is None:
             why = FALSE_AT_THE_START if _starts_false(outcome, cell) else cell.why
@@ -100,7 +102,7 @@ def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
         yield from wrapped((), f"… and {more} more of these, which --draw and --html show", width)
 
 
-def _starts_false(outcome: Outcome, cell: Cell) -> bool:
+def _starts_false(outcome: Outcome, cell: ObligationCell) -> bool:
     """Whether the claim is false in a state in which the model may start, in the scope of the check."""
     prop = next((prop for prop in outcome.model.properties if prop.name == cell.claim), None)
     if cell.action is not None or prop is None:
@@ -112,13 +114,13 @@ def _starts_false(outcome: Outcome, cell: Cell) -> bool:
         return False
 
 
-def shown_steps(outcome: Outcome) -> list[tuple[Cell, Trace]]:
+def shown_steps(outcome: Outcome) -> list[tuple[ObligationCell, Trace]]:
     """The steps that stand in the way of a proof, each with what it is that cannot be proved for it."""
     dropped = () if outcome.findings.proof is None else outcome.findings.proof.dropped
     return [(cell, cell.shown) for cell in dropped if cell.shown is not None]
 
 
-def _obstacle(cell: Cell, steps: Trace, width: int) -> Iterator[Line]:
+def _obstacle(cell: ObligationCell, steps: Trace, width: int) -> Iterator[Line]:
     """The story of such steps, with what to make of them behind its first line."""
     before = len(steps.steps)
     where = "the state" if before == 1 else f"the first {before} states"
@@ -127,7 +129,7 @@ def _obstacle(cell: Cell, steps: Trace, width: int) -> Iterator[Line]:
         " it is not. Whether any run comes to that state is not known: this is no counterexample."
         " Where none does, a lemma that excludes it will help."
     )
-    lines = [*story(steps, width=width, bounds_told=True)]
+    lines = [*story(steps, width=width, bounds_shown=True)]
     title = lines.index(())
     yield from lines[:title]
     yield from wrapped(line(Piece("✗ ", Role.UNSURE)), said, width)

@@ -9,7 +9,8 @@ from typing import Any
 from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
-from modelcheck.contract.proof import Cell, Proof
+from modelcheck.contract.assessment import assess, is_expected
+from modelcheck.contract.proof import ObligationCell, Proof
 from modelcheck.contract.result import (
     Distinct,
     Extent,
@@ -21,7 +22,6 @@ from modelcheck.contract.result import (
     Unshown,
     Violated,
 )
-from modelcheck.contract.standing import is_expected, standing
 from modelcheck.contract.version import version
 from modelcheck.contract.wording import verdict_name, verdict_words
 from modelcheck.diagnosis.explain import explain
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) -> Json:
     """An outcome as plain values; traces are in the Informal Trace Format, explained if asked for."""
     model, check, findings = outcome.model, outcome.check, outcome.findings
-    found = standing(outcome, strict=strict)
+    found = assess(outcome, strict=strict)
     types = {entry.name: entry.type for entry in model.configs}
     return (
         {
@@ -82,8 +82,8 @@ def _sample(sample: Sample | None) -> Json:
     """The random runs, where nothing was searched."""
     if sample is None:
         return {}
-    told = {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}
-    return {"sample": told | ({} if sample.run is None else {"trace": trace_json(sample.run)})}
+    data = {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}
+    return {"sample": data | ({} if sample.run is None else {"trace": trace_json(sample.run)})}
 
 
 def _proof(proof: Proof) -> Json:
@@ -97,7 +97,7 @@ def _proof(proof: Proof) -> Json:
     }
 
 
-def _cell(cell: Cell) -> Json:
+def _cell(cell: ObligationCell) -> Json:
     return {
         "claim": cell.claim,
         "action": cell.action,
@@ -123,20 +123,20 @@ def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it 
     found = explain(trace) if explained and trace is not None else None
     if found is None:
         return {}
-    told = asdict(found)
-    told["core"]["sentence"] = found.core.sentence
+    data = asdict(found)
+    data["core"]["sentence"] = found.core.sentence
     if found.no_return is not None:
-        told["no_return"]["sentences"] = found.no_return.sentences
+        data["no_return"]["sentences"] = found.no_return.sentences
     if found.trap is not None:
-        told["trap"]["sentences"] = found.trap.sentences
-    return {"explanation": told}
+        data["trap"]["sentences"] = found.trap.sentences
+    return {"explanation": data}
 
 
 def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
     """The distinct ways to violate a property, where they were asked for, and how far that goes."""
     if found is None:
         return {}
-    told = {
+    data = {
         "runs": [_way(run) | _why(run, explained) for run in found.runs],
         "looked_at": found.looked_at,
         "states": found.states,
@@ -144,7 +144,7 @@ def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 
         "reached": {"faults": found.faults, "steps": found.steps},
         "unfinished": found.unfinished or None,
     }
-    return {"distinct": told}
+    return {"distinct": data}
 
 
 def _way(run: Trace) -> Json:
@@ -157,7 +157,7 @@ def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping 
 
 
 def _result(outcome: Outcome, result: Result) -> Json:
-    told: Json = {
+    data: Json = {
         "name": result.property,
         "kind": result.kind.value,
         "verdict": verdict_name(result.verdict),
@@ -168,7 +168,7 @@ def _result(outcome: Outcome, result: Result) -> Json:
     match result.verdict:
         case Holds(extent, beyond, example, unshown):
             return (
-                told
+                data
                 | _unshown(unshown)
                 | {
                     "extent": _extent(extent),
@@ -179,10 +179,10 @@ def _result(outcome: Outcome, result: Result) -> Json:
         case Violated(extent, trace, unshown=unshown):
             counts = {} if trace is None else {"faults": trace.faults, "steps": len(trace.steps)}
             return (
-                told | _unshown(unshown) | {"extent": _extent(extent), **counts, "trace": trace_json(trace)}
+                data | _unshown(unshown) | {"extent": _extent(extent), **counts, "trace": trace_json(trace)}
             )
         case Unknown(reason, extent):
-            return told | {"extent": None if extent is None else _extent(extent), "reason": reason}
+            return data | {"extent": None if extent is None else _extent(extent), "reason": reason}
 
 
 def _unshown(unshown: Unshown | None) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterexamples.play.described import Types, described
+from counterexamples.play.described import PageTypes, described
 from counterexamples.play.page import play_page
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.wasm.kernel import web_kernel
@@ -21,9 +21,9 @@ def played(model: Model, check: Check) -> str:
 
 def playable(model: Model, check: Check) -> tuple[bytes, Json]:
     """The kernel of a check as WebAssembly, and all that a page has to know of it. Raises TooWide."""
-    types = Types(check.scope)
+    types = PageTypes(check.scope)
     kernel = web_kernel(Task(model, check.scope, check.budget, (), check=check.name), types)
     starts = [kernel.packed(state) for state in Machine(model, check.scope).initial()]
-    told = described(model, check, types)
-    told |= {"kernel": kernel.used, "starts": [[f"{word:x}" for word in words] for words in starts]}
-    return kernel.module.code, told | {"types": types.data}
+    description = described(model, check, types)
+    description |= {"kernel": kernel.used, "starts": [[f"{word:x}" for word in words] for words in starts]}
+    return kernel.module.code, description | {"types": types.data}

@@ -9,7 +9,6 @@ from typing import TextIO, assert_never
 from counterexamples.lines import count
 from modelcheck.contract.report import (
     Answers,
-    Companion,
     Event,
     Found,
     Kept,
@@ -18,6 +17,7 @@ from modelcheck.contract.report import (
     Progress,
     Proving,
     Runs,
+    SecondEngineProgress,
     Shrinking,
     Spent,
 )
@@ -82,7 +82,7 @@ class ProgressLine:
                     f"modelcheck: what was compiled is not kept in {folder}: {problem};"
                     " the next run will take as long (MODELCHECK_CACHE names another folder)\n"
                 )
-            case Companion(name, depth, found):
+            case SecondEngineProgress(name, depth, found):
                 self._beside = [f"{name} at depth {depth}"]
                 if found is not None:
                     self._say(
@@ -102,7 +102,7 @@ class ProgressLine:
             self._stream.flush()
 
     def _say(self, words: str) -> None:
-        """A line that stays, where somebody watches."""
+        """A line that stays, on a terminal."""
         if self._is_terminal:
             self.clear()
             self._stream.write(f"{self._plain(words)}\n")

@@ -43,5 +43,5 @@ class Timings:
         total = self._spent["start"] + perf_counter() - self._since
         rest = total - sum(self._spent.values())
         parts = [*self._spent.items(), ("rest", rest)]
-        told = " · ".join(f"{name} {seconds:.2f}" for name, seconds in parts if seconds >= 0.005)
-        return f"time: {told} = {seconds_words(total)}"
+        parts_ = " · ".join(f"{name} {seconds:.2f}" for name, seconds in parts if seconds >= 0.005)
+        return f"time: {parts_} = {seconds_words(total)}"

@@ -23,7 +23,7 @@ LIMITS = Limits(states=4_000_000, seconds=20)  # of each of the smaller checks
 
 
 @frozen
-class Point:
+class SampledScope:
     """What a search of a smaller scope came to."""
 
     bound: int
@@ -38,7 +38,7 @@ class Estimate:
 
     nat: str
     bound: int
-    points: tuple[Point, ...]
+    points: tuple[SampledScope, ...]
 
     @property
     def states(self) -> int:
@@ -99,7 +99,7 @@ def _rounded(number: int) -> int:
     return round(number, 2 - len(str(number)))
 
 
-def _points(model: Model, asked: Check, nat: str, bound: int, reporter: Reporter) -> Iterator[Point]:
+def _points(model: Model, asked: Check, nat: str, bound: int, reporter: Reporter) -> Iterator[SampledScope]:
     """Searches with the nat at 1, 2 … below its bound, up to the first that is too large."""
     for lower in range(1, bound):
         scope = replace(asked.scope, nats={**asked.scope.nats, nat: lower})
@@ -112,10 +112,10 @@ def _points(model: Model, asked: Check, nat: str, bound: int, reporter: Reporter
             raise KeyboardInterrupt
         if found.end is not End.COMPLETE:
             return
-        yield Point(lower, found.stats.states, found.stats.seconds, found.stats.memory)
+        yield SampledScope(lower, found.stats.states, found.stats.seconds, found.stats.memory)
 
 
-def curve(points: tuple[Point, ...], at: int) -> float:
+def curve(points: tuple[SampledScope, ...], at: int) -> float:
     """The logarithm of the states at a bound: a + b x + c log x through three points.
 
     State spaces grow like a power times an exponential; a quadratic bends down

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from counterexamples.pictures.roles import NAMES, Part, parts_of, roles
+from counterexamples.pictures.roles import NAMES, NamedPart, parts_of, roles
 from spec.diagnostics import mistyped, suggest
 from spec.ir import Check, Model, Property
 
@@ -41,7 +41,7 @@ def pick_checks(models: tuple[Model, ...], names: list[str]) -> list[tuple[Model
     return [(model, check) for model, check in found if not names or check.name in names]
 
 
-def pick_parts(model: Model, option: str, names: Iterable[str]) -> tuple[Part, ...]:
+def pick_parts(model: Model, option: str, names: Iterable[str]) -> tuple[NamedPart, ...]:
     """The parts of a state of those names: `isr`, `quorum.isr`, `Replica.log`, `log`, or a role in pictures.
 
     Raises SpecError for a name that no part has, or several.
@@ -50,7 +50,7 @@ def pick_parts(model: Model, option: str, names: Iterable[str]) -> tuple[Part, .
     return tuple(dict.fromkeys(part for name in names for part in _parts(model, parts, option, name)))
 
 
-def _parts(model: Model, parts: list[Part], option: str, name: str) -> tuple[Part, ...]:
+def _parts(model: Model, parts: list[NamedPart], option: str, name: str) -> tuple[NamedPart, ...]:
     """The part of that name, else the only one that ends in it, else those that play a role of that name."""
     spelt = {part.spelt(model): part for part in parts}
     ending = [full for full in spelt if full.endswith(f".{name}")]

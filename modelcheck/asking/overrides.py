@@ -137,7 +137,7 @@ def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
 
 
 def _members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first so many names, and further ones made in their likeness."""
+    """The first names, and further ones of the same form."""
     further = member_names(sort, count + len(names))
     return (*names, *(name for name in further if name not in names))[:count]
 

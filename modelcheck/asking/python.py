@@ -14,7 +14,7 @@ from pathlib import Path
 from counterexamples.itf.read import document
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.trace import Trace
-from modelcheck.answers.formats import FORMATS, Asked, as_file
+from modelcheck.answers.formats import FORMATS, RunView, as_file
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
 from modelcheck.asking.course.exercises import exercise as exercise_of
@@ -23,7 +23,7 @@ from modelcheck.asking.course.grading import Grade
 from modelcheck.asking.course.guarded import graded
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put
-from modelcheck.asking.sweep import Answer, Axis, Orders, Point, Processes, points
+from modelcheck.asking.sweep import Axis, Orders, Processes, SweepAnswer, SweepPoint, points
 from modelcheck.asking.unmet import broken_assumptions, cannot_start
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Reporter
@@ -135,7 +135,7 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     given = _given(scope, config, faults, None)
     asked = points(models, checks, axes, given, of=of, properties=properties)
     answers = dict(Processes().answers(asked, Orders(Limits(states, seconds), symmetry)))
-    unanswered = Answer(None, "not answered: interrupted")
+    unanswered = SweepAnswer(None, "not answered: interrupted")
     values = [tuple(each) for each in vary.values()]
     return [
         row
@@ -162,7 +162,7 @@ def draw(
     if steps is not None and not (FORMATS[form].parts and 1 <= steps.start < steps.stop <= last + 1):
         raise mistyped("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
     try:
-        return as_file(FORMATS[form].draw(Asked(trace, steps, explain)))
+        return as_file(FORMATS[form].draw(RunView(trace, steps, explain)))
     except (NoRenderer, OSError) as refusal:
         raise mistyped("draw", form, str(refusal)) from None
 
@@ -233,13 +233,13 @@ def _given(
     )
 
 
-def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]], point: Point) -> Row:
+def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]], point: SweepPoint) -> Row:
     """The values at a point as they were given, and not as texts."""
     of = [{as_typed(value): value for value in each} for each in values]
     return {name: of[n][point.values[n]] for n, name in enumerate(vary)}
 
 
-def _rows(point: Point, values: Row, answer: Answer) -> Iterator[Row]:
+def _rows(point: SweepPoint, values: Row, answer: SweepAnswer) -> Iterator[Row]:
     """A row for each property; one without a property where there is no outcome."""
     where: Row = {"model": point.model.name, "check": point.check.name, **values}
     outcome = answer.outcome

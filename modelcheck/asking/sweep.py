@@ -14,11 +14,11 @@ from typing import Protocol
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.asking.models import pick_model
 from modelcheck.asking.overrides import Overrides, free_check, only, put
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.result import Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.engines.registry import engine
 from modelcheck.processes.cores import cores
 from modelcheck.processes.memory import SHARE, available, resident
@@ -41,7 +41,7 @@ class Axis:
 
 
 @frozen
-class Point:
+class SweepPoint:
     """A check on a model, with one value of each axis in place of its own."""
 
     values: tuple[str, ...]
@@ -50,7 +50,7 @@ class Point:
 
 
 @frozen
-class Answer:
+class SweepAnswer:
     """What a search found; or why there was none, and how bad that is."""
 
     outcome: Outcome | None
@@ -70,7 +70,7 @@ class Orders:
 class Crew(Protocol):
     """Those who answer points, many at a time."""
 
-    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         """Each point's number and answer, as they come; fewer where it is interrupted."""
         ...
 
@@ -104,7 +104,7 @@ def points(
     *,
     of: str | None = None,
     properties: Sequence[str] = (),
-) -> list[Point]:
+) -> list[SweepPoint]:
     """Each check at each point of the grid, the last axis fastest; one made up where there is none.
 
     What checks expect is minded where nothing is varied, and forgotten else.
@@ -124,7 +124,7 @@ def points(
             else:
                 moved, question = put(models, model, asked, of, settings)
             question = only(moved, question, properties)
-            made.append(Point(values, moved, replace(question, expect=()) if axes else question))
+            made.append(SweepPoint(values, moved, replace(question, expect=()) if axes else question))
     return made
 
 
@@ -142,8 +142,8 @@ def _settings(model: Model, axes: Sequence[Axis], values: Sequence[str], given: 
 
 
 def answer(
-    point: Point, orders: Orders, *, engine: Engine | None = None, family: Family | None = None
-) -> Answer:
+    point: SweepPoint, orders: Orders, *, engine: Engine | None = None, family: Family | None = None
+) -> SweepAnswer:
     """The answer of one search with one thread; by some engine, or whichever is the fastest that can."""
     try:
         outcome = check(
@@ -158,32 +158,32 @@ def answer(
         )
     except Unmet as unmet:
         names = ", ".join(each.name for each in unmet.assumes)
-        return Answer(None, f"against the assumption {names}", Exit.EXPECTED)
+        return SweepAnswer(None, f"against the assumption {names}", Exit.EXPECTED)
     except Unsupported as unsupported:
         if engine is not None:
             return answer(point, orders)
-        return Answer(None, str(unsupported), Exit.UNKNOWN)
+        return SweepAnswer(None, str(unsupported), Exit.UNKNOWN)
     except ModelError as error:
-        return Answer(None, f"the model cannot start: {error.message}", Exit.WRONG)
-    return Answer(outcome, exit=standing(outcome).exit)
+        return SweepAnswer(None, f"the model cannot start: {error.message}", Exit.WRONG)
+    return SweepAnswer(outcome, exit=assess(outcome).exit)
 
 
 class Answering:
     """Answers the points of a sweep by their numbers, those of a family with one kernel."""
 
-    def __init__(self, points: Sequence[Point], orders: Orders) -> None:
+    def __init__(self, points: Sequence[SweepPoint], orders: Orders) -> None:
         self._points, self._orders = tuple(points), orders
         self._families = families([(point.model, point.check) for point in points])
         self._engine: Engine | None = None  # of this process
 
-    def __call__(self, number: int) -> Answer:
+    def __call__(self, number: int) -> SweepAnswer:
         """The answer of the point of a number."""
         self._engine = self._engine or engine("explicit", series=True)
         return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
 
 
 def shared_out(limits: Limits, searches: int) -> Limits:
-    """The limits of each of so many searches, as many at a time as there are cores, in the free memory."""
+    """The limits of each of several searches, as many at a time as there are cores, in the free memory."""
     free = available()
     if limits.memory is not None or free is None:
         return limits
@@ -193,7 +193,7 @@ def shared_out(limits: Limits, searches: int) -> Limits:
 class Processes:
     """A process for each core of this machine."""
 
-    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         """As they come; the memory that is free is shared out."""
         orders = replace(orders, limits=shared_out(orders.limits, len(points)))
         models = list({id(point.model): point.model for point in points}.values())

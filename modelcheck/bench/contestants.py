@@ -44,8 +44,8 @@ class Size:
 
 
 @frozen
-class Found:
-    """What a run says of itself: its states, and how long it searched, if it tells that apart."""
+class ContestantResult:
+    """What a run says of itself: its states, and how long it searched, if it says that separately."""
 
     states: int
     seconds: float | None = None
@@ -60,7 +60,7 @@ class Contestant:
     threads: int
     build: tuple[Command, ...]
     command: Command
-    read: Callable[[Ran], Found | None]
+    read: Callable[[Ran], ContestantResult | None]
 
     @property
     def name(self) -> str:
@@ -179,23 +179,23 @@ def _tlc(module: str, jar: str) -> Contestant:
     )
 
 
-def _reader(states: str, wrong: str) -> Callable[[Ran], Found | None]:
+def _reader(states: str, wrong: str) -> Callable[[Ran], ContestantResult | None]:
     """What a rival found by what it printed: nothing, when it stopped early."""
 
-    def read(ran: Ran) -> Found | None:
+    def read(ran: Ran) -> ContestantResult | None:
         counts = re.findall(states, ran.said, re.MULTILINE)
         if not counts or re.search(wrong, ran.said, re.MULTILINE):
             return None
-        return Found(int(counts[-1]))
+        return ContestantResult(int(counts[-1]))
 
     return read
 
 
-def _read_ours(ran: Ran) -> Found | None:
+def _read_ours(ran: Ran) -> ContestantResult | None:
     try:
         (outcome,) = json.loads(ran.said[ran.said.index("[") :])
     except ValueError:
         return None
     if outcome["partial"] or outcome["error"] is not None:
         return None
-    return Found(outcome["stats"]["states"], outcome["stats"]["seconds"])
+    return ContestantResult(outcome["stats"]["states"], outcome["stats"]["seconds"])

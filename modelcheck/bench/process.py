@@ -40,7 +40,7 @@ def run(command: Sequence[str], folder: Path) -> Ran:
             child.wait()
             raise
         seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)  # it is gone: nobody is to wait for it again
+        child.returncode = os.waitstatus_to_exitcode(status)  # it has ended: it must not be waited for again
         out.seek(0)
         said = out.read().decode(errors="replace")
     return Ran(child.returncode, said, seconds, usage.ru_maxrss * 1024)

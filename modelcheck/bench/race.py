@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from modelcheck.bench.contestants import Contestant, Found
+from modelcheck.bench.contestants import Contestant, ContestantResult
 from modelcheck.bench.process import Ran, run
 
 Tell = Callable[[str], None]
@@ -26,13 +26,13 @@ class Lane:
     small_folder: Path
     ready: float = 0.0
     base: int | None = None
-    found: list[Found] = field(default_factory=list)
+    found: list[ContestantResult] = field(default_factory=list)
     ran: list[Ran] = field(default_factory=list)
     failed: str | None = None
 
     @property
     def seconds(self) -> float:
-        """The median of the search times; of the whole process where the tool does not tell them apart."""
+        """The median of the search times; of the whole process where the tool does not separate them."""
         return median(
             ran.seconds if found.seconds is None else found.seconds
             for ran, found in zip(self.ran, self.found, strict=True)

@@ -21,7 +21,7 @@ def threads(text: str) -> int:
 
 
 def ways(text: str) -> int:
-    """How many ways are told at most."""
+    """How many ways are shown at most."""
     if not text.isdecimal() or not 0 < int(text) <= MOST_WAYS:
         hint = f"`{text}` is not a number from 1 to {MOST_WAYS:,}; a file stands before --all"
         raise argparse.ArgumentTypeError(hint)
@@ -52,7 +52,7 @@ def _scaled(text: str, units: dict[str, float], what: str) -> float:
 
 
 def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> None:
-    """`--max-states`, `--max-time` and `--max-memory` of each search; so many `states` where nobody says."""
+    """`--max-states`, `--max-time` and `--max-memory` of each search; `states` is the default."""
     add = parser.add_argument
     most = "" if states is None else f" ({states:,})"
     add(
@@ -60,7 +60,7 @@ def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> No
         type=count,
         default=states,
         metavar="N",
-        help=f"give up each search beyond so many states{most}",
+        help=f"give up each search after N states{most}",
     )
     add("--max-time", type=seconds, metavar="T", help="give up each search after so long")
     add("--max-memory", type=bytes_, metavar="M", help="give up each search beyond so much memory")

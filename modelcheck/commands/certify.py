@@ -17,7 +17,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds
 from modelcheck.storage.files import read_text
 from modelcheck.storage.output import Output
-from modelcheck.symbolic.process import Answer, NoSolver, programs
+from modelcheck.symbolic.process import NoSolver, ProcessAnswer, programs
 from modelcheck.symbolic.unbounded.certificate import (
     Certificate,
     Unreadable,
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Check each part of a certificate and say which of them stand."""
     certificate = _read(args.certificate)
-    model, check = _meant(certificate, args.file or _named(certificate, Path(args.certificate).parent))
+    model, check = _meant(certificate, args.file or _model_path(certificate, Path(args.certificate).parent))
     task = Task(model, check.scope, check.budget, ())
     wrong = list(differences(certificate, model, asked_of(task)))
     _tell(
@@ -82,8 +82,8 @@ def _read(name: str) -> Certificate:
         ) from None
 
 
-def _named(certificate: Certificate, folder: Path) -> str:
-    """The model that a certificate names: a file beside it, else a protocol that comes with the package."""
+def _model_path(certificate: Certificate, folder: Path) -> str:
+    """The path of the model that a certificate names: in its folder, else a protocol of the package."""
     beside = str(folder / certificate.file)
     return certificate.file if is_meant(certificate.file) and not lexists(beside) else beside
 
@@ -108,8 +108,8 @@ def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
     proved, denied = set[str](), set[str]()
     for program in solvers:
         said = [*answers(program, certificate.obligations, seconds)]
-        own = {str(each.question) for each, answer in said if answer is Answer.UNSAT}
-        denied |= {str(each.question) for each, answer in said if answer is Answer.SAT}
+        own = {str(each.question) for each, answer in said if answer is ProcessAnswer.UNSAT}
+        denied |= {str(each.question) for each, answer in said if answer is ProcessAnswer.SAT}
         proved |= own
         every = len(own) == len(said)
         _tell(

@@ -9,7 +9,7 @@ from dataclasses import replace
 import modelcheck.commands.check_arguments as arguments
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.pipelines.outcomes import Unasked, of_outcomes
-from modelcheck.answers.pipelines.report import Came, Report, joined, of_mistakes
+from modelcheck.answers.pipelines.report import CaseStatus, Report, joined, of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.api import Unmet, Unsupported
@@ -22,12 +22,12 @@ from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.pipeline_options import write_report
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
@@ -51,17 +51,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     outcomes: list[Outcome] = []
     unasked: list[Unasked] = []
 
-    def told() -> Report:
+    def report() -> Report:
         return of_outcomes(outcomes, unasked, strict=args.strict)
 
     try:
         exits = _run(args, output, engine, files, outcomes, unasked)
     except SpecError as error:
         mistakes = of_mistakes(error)
-        write_report(args, files, output, lambda: joined([told(), mistakes]), "check")
+        write_report(args, files, output, lambda: joined([report(), mistakes]), "check")
         raise
-    write_report(args, files, output, told, "check")
-    return files.exit(*exits, *(standing(outcome, strict=args.strict).exit for outcome in outcomes))
+    write_report(args, files, output, report, "check")
+    return files.exit(*exits, *(assess(outcome, strict=args.strict).exit for outcome in outcomes))
 
 
 def _run(
@@ -72,7 +72,7 @@ def _run(
     outcomes: list[Outcome],
     unasked: list[Unasked],
 ) -> set[Exit]:
-    """Run the checks, and tell and write what comes of them; the exits besides those of outcomes.
+    """Run the checks, and show and write their results; the exits besides those of outcomes.
 
     What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
     """
@@ -93,12 +93,12 @@ def _run(
                 progress.clear()
         except Unsupported as unsupported:
             output.tell(f"{model.name} · {check.name}: not answered: {unsupported}")
-            unasked.append(Unasked(model, check, Came.SKIPPED, str(unsupported)))
+            unasked.append(Unasked(model, check, CaseStatus.SKIPPED, str(unsupported)))
             exits.add(Exit.UNKNOWN)
             continue
         except Disagreement as disagreement:
             _tell_disagreement(output, model, check, disagreement)
-            unasked.append(Unasked(model, check, Came.ERROR, "two engines contradict each other"))
+            unasked.append(Unasked(model, check, CaseStatus.ERROR, "two engines contradict each other"))
             exits.add(Exit.BUG)
             continue
         outcome, shrunk = _smaller(args, progress, found)
@@ -118,8 +118,8 @@ def _run(
         output.tell(timings.words())
     if args.json:
         with watched(args.max_time, None, output.give_up):
-            told = [as_json(each, strict=args.strict, explained=args.explain) for each in outcomes]
-        output.json(told)
+            answers = [as_json(each, strict=args.strict, explained=args.explain) for each in outcomes]
+        output.json(answers)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
     write_files(args, files, outcomes, output)
@@ -129,19 +129,19 @@ def _run(
 def _tell_runs(
     args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: list[Shrunk], timings: Timings
 ) -> bool:
-    """Tell the runs of an outcome; whether all is told."""
+    """Show the runs of an outcome; whether all are shown."""
     try:
         with timings.phase("tell"):
             tell_runs(args, output, outcome, shrunk)
     except Stopped as stopped:
-        output.tell(f"modelcheck: not everything is told: {stopped}")
+        output.tell(f"modelcheck: not everything is shown: {stopped}")
         return False
     return True
 
 
 def _rest(asked: list[Question]) -> list[Unasked]:
     """The questions that are not put any more."""
-    return [Unasked(*each, Came.SKIPPED, "not asked: interrupted before") for each in asked]
+    return [Unasked(*each, CaseStatus.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
 def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> Exit:
@@ -204,7 +204,7 @@ def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagr
         output.tell(f"  {clash}")
     path = save_reproducer(model, check, found)
     output.tell(
-        f"modelcheck: this is a bug of ours, and neither answer is to be trusted; {path} has all it takes"
+        f"modelcheck: this is a bug in modelcheck: trust neither answer; {path} has all it takes"
         f" to see it again (the model too): please report it with that file. Meanwhile, --engine {first}"
         f" and --engine {second} each give the answer of one."
     )

@@ -13,13 +13,13 @@ from modelcheck.answers.card import brief, card
 from modelcheck.answers.matrix import matrix, obstacles
 from modelcheck.commands.engine_options import engine_again
 from modelcheck.commands.given import words_of
+from modelcheck.contract.assessment import assess, surprises
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Violated
-from modelcheck.contract.standing import standing, surprises
 from modelcheck.contract.wording import way_words
 from modelcheck.diagnosis.explain import why
 from modelcheck.diagnosis.shrink import Shrunk
-from modelcheck.diagnosis.shrunk_text import told
+from modelcheck.diagnosis.shrunk_text import shrunk_lines
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 
@@ -55,24 +55,24 @@ def tell_runs(
         output.lines(_which(outcome, trace))
         for each in shrunk:
             if each.trace is trace:
-                output.lines(told(each, output.width))
+                output.lines(shrunk_lines(each, output.width))
                 output.write("\n")
-        with watched(args.max_time, None, output.give_up):  # not while somebody reads what is written
-            told_of_it = [*story(trace, width=output.width, bounds_told=not shrunk)]
-        output.lines(told_of_it)
+        with watched(args.max_time, None, output.give_up):  # not while the output is read
+            shown = [*story(trace, width=output.width, bounds_shown=not shrunk)]
+        output.lines(shown)
         with watched(args.max_time, None, output.give_up):
             reasons = [*why(trace, output.width, in_full=args.explain)]
         output.lines(reasons)
 
 
 def _tell_ways(output: Output, outcome: Outcome) -> None:
-    """The distinct ways to violate each property, and which properties only one run is told of."""
-    from modelcheck.diagnosis.distinct.told import told, untold  # noqa: PLC0415 - a third search: only for `--all`
+    """The distinct ways to violate each property, and which properties have only one run."""
+    from modelcheck.diagnosis.distinct.text import single_runs, ways_lines  # noqa: PLC0415 - a third search: only for `--all`
 
     for ways in outcome.distinct:
         output.write("\n")
-        output.lines(told(ways, output.width))
-    output.lines(untold(outcome, output.width))
+        output.lines(ways_lines(ways, output.width))
+    output.lines(single_runs(outcome, output.width))
 
 
 def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
@@ -119,7 +119,7 @@ def _is_changed(outcome: Outcome) -> bool:
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to tell: of what is wrong, or of all that has one; distinct ways are told by themselves.
+    """The traces to show: of what is wrong, or of all that has one; distinct ways are shown by themselves.
 
     With everything, the last of random runs where none shows anything.
     """
@@ -144,7 +144,7 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:
     """How many checks came to what."""
-    codes = [standing(outcome, strict=strict).exit for outcome in outcomes]
+    codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
-    parts = [f"{codes.count(code)} {told}" for code, told in words.items() if code in codes]
+    parts = [f"{codes.count(code)} {kind}" for code, kind in words.items() if code in codes]
     return f"\n{count(len(outcomes), 'check')}: {', '.join(parts)}\n"

@@ -39,14 +39,14 @@ def _add_questions(group: argparse._ArgumentGroup) -> None:
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add_engine_options(group)
-    add("--threads", type=amounts.threads, metavar="N", help="on so many cores (all)")
+    add("--threads", type=amounts.threads, metavar="N", help="use N cores (all)")
     add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
     add(
         "--no-ways",
         action="store_true",
         help="remember no way to each state (8 bytes less); if there is a run to show, search again",
     )
-    add("--max-states", type=amounts.count, metavar="N", help="give up beyond so many states (2000, 5M)")
+    add("--max-states", type=amounts.count, metavar="N", help="give up after N states (2000, 5M)")
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
     add("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
@@ -68,7 +68,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         nargs="?",
         const=MOST_WAYS,
         metavar="N",
-        help=f"tell the distinct ways to violate each property, N at most ({MOST_WAYS})",
+        help=f"show the distinct ways to violate each property, N at most ({MOST_WAYS})",
     )
     add("--timings", action="store_true", help="say at the end what the time went into")
     add("-q", "--quiet", action="store_true", help="one line for each check")

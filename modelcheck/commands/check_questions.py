@@ -17,7 +17,7 @@ Question = tuple[Model, Check]
 
 
 def questions(args: argparse.Namespace) -> list[Question]:
-    """All that is to be checked; every file is read, and every mistake told, before the first search."""
+    """All that is to be checked; every file is read, and every mistake reported, before the first search."""
     found = [each for name in args.files for each in _of_file(args, name)]
     if keep(args) is not None:
         _refuse_several(found, "a checkpoint")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
-from modelcheck.asking.textbook.claims import Claim, Judgement, claims
-from modelcheck.asking.textbook.search import Decided, decided
-from modelcheck.asking.textbook.told import as_json, stories, summary, told
+from modelcheck.asking.textbook.claims import Claim, ClaimJudgement, claims
+from modelcheck.asking.textbook.search import DecidedClaim, decided
+from modelcheck.asking.textbook.text import as_json, judgement_lines, stories, summary
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.contract.engine import Limits
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="only these, and the runs that show it: C2; all without")
-    add("-v", "--trace", action="store_true", help="tell the runs of all of them")
+    add("-v", "--trace", action="store_true", help="show the runs of all of them")
     add("--html", type=Path, metavar="FILE", help="write a page for a course: questions, and folded answers")
     add("--json", action="store_true", help="everything as JSON")
     add_limits(parser)
@@ -66,16 +66,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return files.exit(*map(_exit, found))
 
 
-def _tell(args: argparse.Namespace, output: Output, found: Decided) -> None:
-    output.lines(told(found, output.width))
+def _tell(args: argparse.Namespace, output: Output, found: DecidedClaim) -> None:
+    output.lines(judgement_lines(found, output.width))
     if args.trace or args.names:
         output.lines(stories(found, output.width))
 
 
-def _exit(found: Decided) -> Exit:
-    if found.surprises or not found.is_foretold:
+def _exit(found: DecidedClaim) -> Exit:
+    if found.surprises or not found.is_as_expected:
         return Exit.VIOLATED
-    return Exit.UNKNOWN if found.judgement is Judgement.OPEN else Exit.EXPECTED
+    return Exit.UNKNOWN if found.judgement is ClaimJudgement.OPEN else Exit.EXPECTED
 
 
 def _picked(known: Sequence[Claim], names: Sequence[str]) -> list[Claim]:

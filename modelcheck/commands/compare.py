@@ -9,9 +9,9 @@ from pathlib import Path
 from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import Orders
-from modelcheck.asking.textbook.beside import pairs
 from modelcheck.asking.textbook.compared import Compared, compared
 from modelcheck.asking.textbook.comparison import Comparison, comparison
+from modelcheck.asking.textbook.pairs import pairs
 from modelcheck.asking.textbook.table import as_csv, as_json, evidence, markdown, table
 from modelcheck.commands.amounts import add_limits
 from modelcheck.contract.engine import Limits
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"only questions about runs of at most N faults, 0 to {known.most_faults} (the default)",
     )
-    add("-v", "--trace", action="store_true", help="tell what each answer rests on")
+    add("-v", "--trace", action="store_true", help="show what each answer rests on")
     add("--html", type=Path, metavar="FILE", help="write a page: the table, and runs side by side")
     add("--csv", type=Path, metavar="FILE", help="write a line for each answer")
     form = parser.add_mutually_exclusive_group()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.trace import Trace
-from modelcheck.answers.formats import FORMATS, Asked, as_file, remarks
+from modelcheck.answers.formats import FORMATS, RunView, as_file, remarks
 from modelcheck.contract.report import Stopped
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
@@ -34,7 +34,7 @@ def draw(
     is_explained: bool,
     seconds: float | None = None,
 ) -> None:
-    """Write the files, named by model, check, property and format; each is drawn within so many seconds."""
+    """Write the files, named by model, check, property and format; each is drawn within some seconds."""
     found = tuple(traces)
     if not found:
         output.tell("modelcheck: there is no run to draw")
@@ -43,18 +43,20 @@ def draw(
         folder.mkdir(parents=True, exist_ok=True)
     for trace in found:
         for form in forms:
-            _draw(Asked(trace, is_explained=is_explained), form, folder, files, output, seconds)
+            _draw(RunView(trace, is_explained=is_explained), form, folder, files, output, seconds)
 
 
 def _name(trace: Trace) -> str:
-    """Of what it is, without a suffix; steps that are no run are told apart by their last action."""
+    """Of what it is, without a suffix; steps that are no run are distinguished by their last action."""
     shows = trace.property or "error"
     if trace.is_run:
         return f"{trace.model.name}.{trace.check or 'run'}.{shows}"
     return f"{trace.model.name}.no_run.{shows}.after_{trace.steps[-1].action}"
 
 
-def _draw(asked: Asked, form: str, folder: Path, files: Files, output: Output, seconds: float | None) -> None:
+def _draw(
+    asked: RunView, form: str, folder: Path, files: Files, output: Output, seconds: float | None
+) -> None:
     """Write one file; a picture that cannot be drawn is no reason to lose the others."""
     target = folder / f"{_name(asked.trace)}{FORMATS[form].suffixes[0]}"
     try:

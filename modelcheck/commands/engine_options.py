@@ -20,7 +20,7 @@ SPARK = "spark"
 
 
 @frozen
-class Option:
+class EngineOption:
     """An option, the ways to search that take it, and what argparse is to know of it.
 
     Where `is_keyword`, an engine is made with it as a keyword of the same name.
@@ -49,7 +49,7 @@ class _Conf(argparse.Action):
 
 
 OPTIONS = {
-    "--seconds": Option(
+    "--seconds": EngineOption(
         ("bmc", "ic3", "induction", "prove"),
         {
             "type": amounts.seconds,
@@ -57,7 +57,7 @@ OPTIONS = {
             "help": "for each question to a solver: no limit, but with --engine prove 10s",
         },
     ),
-    "--depth": Option(
+    "--depth": EngineOption(
         ("bmc", "induction", SIMULATE),
         {
             "type": amounts.count,
@@ -66,26 +66,30 @@ OPTIONS = {
             " with --engine induction how many steps a claim may need (4)",
         },
     ),
-    "--fewest-faults": Option(
+    "--fewest-faults": EngineOption(
         ("bmc",),
         {
             "action": "store_true",
             "help": "with --engine bmc: first the fewest faults, then the fewest steps",
         },
     ),
-    "--optimise": Option(
+    "--optimise": EngineOption(
         ("explicit",),
         {
             "action": "store_true",
             "help": "with --engine explicit: compile well before the search begins, not beside it",
         },
     ),
-    "--seed": Option(
+    "--seed": EngineOption(
         (SIMULATE,),
-        {"type": int, "metavar": "S", "help": "the same random runs again (drawn, and told)"},
+        {
+            "type": int,
+            "metavar": "S",
+            "help": "repeat the random runs of a seed (else one is drawn, and shown)",
+        },
         is_keyword=False,
     ),
-    "--shrink": Option(
+    "--shrink": EngineOption(
         (SIMULATE,),
         {
             "action": "store_true",
@@ -93,29 +97,29 @@ OPTIONS = {
         },
         is_keyword=False,
     ),
-    "--master": Option(
+    "--master": EngineOption(
         (SPARK,),
         {
             "metavar": "URL",
             "help": "with --engine spark: local[2], spark://HOST:PORT, yarn or k8s://… (local[*])",
         },
     ),
-    "--shards": Option(
+    "--shards": EngineOption(
         (SPARK,),
         {
             "type": amounts.count,
             "metavar": "N",
-            "help": "with --engine spark: cut the states into so many parts (two for each core)",
+            "help": "with --engine spark: split the states into N shards (two for each core)",
         },
     ),
-    "--run-dir": Option(
+    "--run-dir": EngineOption(
         (SPARK,),
         {
             "metavar": "PLACE",
             "help": "with --engine spark: keep the levels in this folder, or at this URI (thrown away)",
         },
     ),
-    "--conf": Option(
+    "--conf": EngineOption(
         (SPARK,),
         {
             "action": _Conf,
@@ -123,7 +127,7 @@ OPTIONS = {
             "help": "with --engine spark: a setting of Spark; may be repeated",
         },
     ),
-    "--certificate": Option(
+    "--certificate": EngineOption(
         ("prove",),
         {
             "type": Path,
@@ -140,7 +144,7 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
     either = group.add_mutually_exclusive_group()
     either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
     either.add_argument(
-        "--simulate", type=amounts.count, metavar="N", help="take so many random runs instead of searching"
+        "--simulate", type=amounts.count, metavar="N", help="take N random runs instead of searching"
     )
     either.add_argument(
         "--estimate",
@@ -168,7 +172,7 @@ def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
     given = _given(args)
     for flag in given:
         if way not in OPTIONS[flag].ways:
-            args.refuse(f"{flag} is for {_told(OPTIONS[flag].ways)}")
+            args.refuse(f"{flag} is for {_alternatives(OPTIONS[flag].ways)}")
     return {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
 
 
@@ -215,7 +219,7 @@ def _name(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def _told(ways: tuple[str, ...]) -> str:
+def _alternatives(ways: tuple[str, ...]) -> str:
     """`--engine bmc or prove, or --simulate N`."""
     *others, last = [way for way in ways if way != SIMULATE] or [""]
     engines = f"--engine {', '.join(others)} or {last}" if others else f"--engine {last}" if last else ""

@@ -1,4 +1,4 @@
-"""`modelcheck export FILE --to TARGET`: one check of a model, for somebody else's checker."""
+"""`modelcheck export FILE --to TARGET`: one check of a model, for another checker."""
 
 from __future__ import annotations
 

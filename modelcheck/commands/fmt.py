@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Format each file; one with mistakes is told and left alone, the others are still done."""
+    """Format each file; one with mistakes is reported and not changed, the others are still done."""
     worst: int = Exit.EXPECTED
     wrong: list[SpecError] = []
     for name in args.files:

@@ -11,7 +11,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.course.exercises import exercise, names
 from modelcheck.asking.course.grading import Grade
 from modelcheck.asking.course.guarded import MEMORY, SECONDS, graded
-from modelcheck.asking.course.told import as_json, listed, told
+from modelcheck.asking.course.text import as_json, exercise_lines, grade_lines
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.json:
         output.json(as_json(grade))
     else:
-        output.lines(told(grade, output.width))
+        output.lines(grade_lines(grade, output.width))
     return grade.exit
 
 
@@ -96,4 +96,4 @@ def _list(args: argparse.Namespace, output: Output) -> None:
             ]
         )
     else:
-        output.lines(listed(found, output.width))
+        output.lines(exercise_lines(found, output.width))

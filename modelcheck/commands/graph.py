@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from counterexamples.drawn_graph import FORMATS, Drawn
+from counterexamples.drawn_graph import FORMATS, DrawnGraph
 from counterexamples.itf.read import document
 from counterexamples.lines import count
 from counterexamples.state_graph import StateGraph, drawn, merged
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--distance",
         type=_number,
         metavar="N",
-        help="only what is up to so many steps away from the run (with --around: 1)",
+        help="only what is up to N steps away from the run (with --around: 1)",
     )
     what.add_argument(
         "--max-states", type=_number, default=MOST, metavar="N", help=f"refuse to draw more ({MOST:,})"
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "several with commas",
     )
     how.add_argument(
-        "--fields", action="append", default=[], metavar="PART", help="tell these parts of each state"
+        "--fields", action="append", default=[], metavar="PART", help="show these parts of each state"
     )
     how.add_argument(
         "--as", dest="format", choices=FORMATS, help="in which format (as the name of --out says, or dot)"
@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Explore, merge, write; what was drawn is told beside the output."""
+    """Explore, merge, write; what was drawn is said on standard error."""
     if args.distance is not None and args.property is None and args.around is None:
         args.refuse("--distance is from a run: give one with --around, or a property with --property")
     if args.merge and args.fields:
@@ -182,7 +182,7 @@ def _explored(args: argparse.Namespace, task: Task, trace: Trace | None) -> Stat
     return around(task, trace, 1 if args.distance is None else args.distance, args.max_states)
 
 
-def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: Drawn) -> None:
+def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: DrawnGraph) -> None:
     """How much was drawn, and what to do where it is more than one can look at."""
     size = f"{count(len(graph.states), 'state')}, {count(len(graph.edges), 'step')}"
     if args.merge:

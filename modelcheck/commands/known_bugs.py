@@ -40,7 +40,7 @@ def bugs() -> Iterator[Bug]:
 
 
 def address(source: str) -> str:
-    """Where an issue or a KIP is told, or the address that is given."""
+    """Where an issue or a KIP is described, or the address that is given."""
     if source.startswith("KIP-"):
         return f"https://cwiki.apache.org/confluence/display/KAFKA/{source}"
     if re.fullmatch("[A-Z]+-[0-9]+", source):

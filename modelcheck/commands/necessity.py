@@ -10,9 +10,9 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
 from counterexamples.trace import Erred
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.asking.necessity.parts import Kind, Part
-from modelcheck.asking.necessity.search import LIMITS, Asked, Asking, Row
-from modelcheck.asking.necessity.told import as_json
+from modelcheck.asking.necessity.parts import PartKind, ProtocolPart
+from modelcheck.asking.necessity.search import LIMITS, CheckStanding, NecessityRow, NecessitySearch
+from modelcheck.asking.necessity.text import as_json
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.commands.given import MODEL
@@ -26,7 +26,7 @@ from spec.wording import listed
 
 WIDEST = 40  # columns of a name
 MOST_NAMED = 3
-KINDS = {kind.name.lower(): kind for kind in Kind}
+KINDS = {kind.name.lower(): kind for kind in PartKind}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only parts of this kind; may be repeated",
     )
     add_limits(parser, LIMITS.states)
-    add("-v", "--trace", action="store_true", help="tell the run that each part prevents")
+    add("-v", "--trace", action="store_true", help="show the run that each part prevents")
     add("--json", action="store_true", help="everything as JSON")
     add_draw_options(parser, "write the run that each part prevents in these formats (svg, mermaid, …)")
 
@@ -53,11 +53,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     refuse_out_alone(args)
     files = Files(output, [args.file], force=args.force)
     models = load(args.file)
-    asking = Asking(models, args.check, [KINDS[name] for name in args.kind] or tuple(Kind))
+    asking = NecessitySearch(models, args.check, [KINDS[name] for name in args.kind] or tuple(PartKind))
     limits = Limits(args.max_states, args.max_time, args.max_memory)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     asked = _asked(asking, limits, progress)
-    rows: dict[int, Row] = {}
+    rows: dict[int, NecessityRow] = {}
     if len(asked) == asking.count:
         rows = _rows(args, output, asking, asked, limits, progress)
     unanswered = len(asking.parts) - len(rows)
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return files.exit(worst([unknown, *(each.stands.exit for each in asked)]))
 
 
-def _asked(asking: Asking, limits: Limits, progress: ProgressLine) -> list[Asked]:
+def _asked(asking: NecessitySearch, limits: Limits, progress: ProgressLine) -> list[CheckStanding]:
     """The checks as they stand; not all of them where it is interrupted."""
     progress.begin("the checks as they stand")
     try:
@@ -86,35 +86,35 @@ def _asked(asking: Asking, limits: Limits, progress: ProgressLine) -> list[Asked
 def _rows(
     args: argparse.Namespace,
     output: Output,
-    asking: Asking,
-    asked: Sequence[Asked],
+    asking: NecessitySearch,
+    asked: Sequence[CheckStanding],
     limits: Limits,
     progress: ProgressLine,
-) -> dict[int, Row]:
-    """What is found of each part, told in the order of the text as far as it is there."""
-    rows: dict[int, Row] = {}
+) -> dict[int, NecessityRow]:
+    """What is found of each part, shown in the order of the text as far as it is there."""
+    rows: dict[int, NecessityRow] = {}
     table = _Table(asking.parts, asking.source)
     answers = asking.rows(asked, limits, progress)  # refuses what cannot be asked
-    told = 0
+    shown = 0
     try:
         for number, row in answers:
             if not rows and not args.json:
                 progress.clear()
                 output.lines([table.head()])
             rows[number] = row
-            while not args.json and told in rows:
+            while not args.json and shown in rows:
                 progress.clear()
-                _tell(args, output, table, rows[told])
-                told += 1
+                _tell(args, output, table, rows[shown])
+                shown += 1
     finally:
         progress.clear()
-    for number in range(told, len(asking.parts)):
+    for number in range(shown, len(asking.parts)):
         if not args.json and number in rows:
             _tell(args, output, table, rows[number])
     return rows
 
 
-def _tell(args: argparse.Namespace, output: Output, table: _Table, row: Row) -> None:
+def _tell(args: argparse.Namespace, output: Output, table: _Table, row: NecessityRow) -> None:
     output.lines(table.row(row, output.width))
     if args.trace and row.run is not None:
         output.write("\n")
@@ -125,7 +125,7 @@ def _tell(args: argparse.Namespace, output: Output, table: _Table, row: Row) -> 
 class _Table:
     """A row for each part: where it stands, what becomes of it, what is found."""
 
-    def __init__(self, parts: Sequence[Part], source: Source) -> None:
+    def __init__(self, parts: Sequence[ProtocolPart], source: Source) -> None:
         self._part = min(WIDEST, max(4, *(len(part.name) for part in parts)))
         self._line = max(4, *(len(str(source.place(part.span.start)[1])) for part in parts))
         self._mutant = max(6, *(len(part.kind.value) for part in parts))
@@ -134,7 +134,7 @@ class _Table:
         """The names of the columns."""
         return line(Piece(self._cells("line", "part", "mutant") + "found", Role.DIM))
 
-    def row(self, row: Row, width: int) -> Iterator[Line]:
+    def row(self, row: NecessityRow, width: int) -> Iterator[Line]:
         """What is found of a part."""
         mark, role = {True: ("✓", Role.GOOD), False: ("–", Role.DIM), None: ("?", Role.UNSURE)}[row.needed]
         cells = self._cells(str(row.line), _short(row.part.name), row.part.kind.value)
@@ -148,7 +148,7 @@ def _short(name: str) -> str:
     return name if len(name) <= WIDEST else f"{name[: WIDEST - 1]}…"
 
 
-def _found(row: Row) -> str:
+def _found(row: NecessityRow) -> str:
     """What the checks say of a part."""
     run = row.run
     if run is not None and row.needed_by is not None:
@@ -170,7 +170,7 @@ def _found(row: Row) -> str:
 
 
 def _summary(
-    asked: Sequence[Asked], rows: Sequence[Row], unanswered: int, checks: int, width: int
+    asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int, checks: int, width: int
 ) -> Iterator[Line]:
     """How many parts came to what, and which checks were not asked."""
     needed = [row.needed for row in rows]

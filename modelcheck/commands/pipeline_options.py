@@ -37,7 +37,7 @@ def write_report(
 ) -> None:
     """Write the files that are asked for, each as a whole or not at all, within the limit of time.
 
-    Only where some are asked for is `found` called, which tells every run as a story.
+    Only where some are asked for is `found` called, which writes every run as a story.
     """
     if not (paths := pipeline_paths(args)):
         return

@@ -19,7 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.textbook.asked import Asked, Bearing
+from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
 from modelcheck.asking.textbook.claims import claims
 from modelcheck.commands.known_bugs import Bug, address, bugs
 from modelcheck.contract.families import families
@@ -36,7 +36,7 @@ ABOUT = """\
 # The protocols
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
-`modelcheck protocols NAME` tells what a check says of itself.
+`modelcheck protocols NAME` shows what a check says of itself.
 To read a protocol itself [one table of the manual](../README.md#enough-to-read-one) is enough.
 `python -m modelcheck.commands.protocol_table` writes this page; \
 tests hold it against the files and the engine.
@@ -54,7 +54,7 @@ KNOWN = """\
 Each is a check that is violated; the runs are those with the fewest faults.
 *Since* and *fixed* are releases of Kafka, empty where the source does not say.
 In its *control*, with the fix and at the same scope or a larger one, nothing is violated.
-[known_bugs.toml](known_bugs.toml) holds what is told of each; the numbers are those of its check below.
+[known_bugs.toml](known_bugs.toml) describes each; the numbers are those of its check below.
 """
 OTHERS = """\
 ### And others
@@ -69,12 +69,12 @@ SAID = """\
 
 Each sentence is in our words; its name leads to where it is said.
 It is judged by the checks below: those in which it is true, and those in which it is not.
-`modelcheck claims C2` tells of each case what it is and how far it was searched, with the runs; \
+`modelcheck claims C2` says of each case what it is and how far it was searched, with the runs; \
 [claims.toml](claims.toml) holds the sentences and their cases.
 """
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A line of a table.  What is of a whole check stands in the first of its rows alone."""
 
     check: str
@@ -92,22 +92,22 @@ class Row(NamedTuple):
         return self[:-1]
 
 
-HEADS = Row("check", "of", "property", "verdict", "faults", "steps", "states", "seconds")
-LINE = Row("---", "---", "---", "---", "---:", "---:", "---:", "---:")
-Tables = Mapping[str, Sequence[Row]]
+HEADS = TableRow("check", "of", "property", "verdict", "faults", "steps", "states", "seconds")
+LINE = TableRow("---", "---", "---", "---", "---:", "---:", "---:", "---:")
+Tables = Mapping[str, Sequence[TableRow]]
 """The rows of each protocol, by its name."""
 
 Cells = tuple[str, str, str, str]  # property, verdict, faults, steps
 
 
-def rows(outcome: Outcome) -> tuple[Row, ...]:
+def rows(outcome: Outcome) -> tuple[TableRow, ...]:
     """The rows of a check: each property that a run decides, then the others by how far they hold."""
     first, *others = [*_shown(outcome), *_held(outcome)] or [("", "the model makes no error", "", "")]
     stats = outcome.findings.stats
     seconds = next((f"< {most:,}" for most in CLASSES if stats.seconds < most), "more")
     name, model = f"`{outcome.check.name}`", f"`{outcome.model.name}`"
-    whole = Row(name, model, *first, f"{stats.states:,}", seconds)
-    return (whole, *(Row("", "", *cells, "", "") for cells in others))
+    whole = TableRow(name, model, *first, f"{stats.states:,}", seconds)
+    return (whole, *(TableRow("", "", *cells, "", "") for cells in others))
 
 
 def _shown(outcome: Outcome) -> Iterator[Cells]:
@@ -150,15 +150,15 @@ def _held(outcome: Outcome) -> Iterator[Cells]:
 def page(tables: Tables) -> str:
     """The page with the tables of all protocols, and one of the protocols above."""
     heads = ["| protocol | what it is | checks | that find a violation |", "| --- | --- | ---: | ---: |"]
-    told = [library.shipped(name) for name in tables]
-    for each in told:
+    protocols = [library.shipped(name) for name in tables]
+    for each in protocols:
         wrong = sum(bool(question.violations) for question in each.questions)
         heads.append(f"| [{each.name}](#{each.name}) | {each.title} | {len(each.questions)} | {wrong} |")
     kafka = [bug for bug in bugs() if bug.system == "Kafka"]
     others = [bug for bug in bugs() if bug.system != "Kafka"]
     parts = [ABOUT, _lines(heads), KNOWN, _lines(_of_kafka(kafka, tables))]
     parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
-    for each in told:
+    for each in protocols:
         of = library.goes_on_from(each.name)
         more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
@@ -167,7 +167,7 @@ def page(tables: Tables) -> str:
 
 
 def _of_kafka(known: Iterable[Bug], tables: Tables) -> Iterator[str]:
-    """The lines of the table of Kafka's bugs: what is told of each, and what its check comes to."""
+    """The lines of the table of Kafka's bugs: the description of each, and the result of its check."""
     yield "| bug | what happens | since | fixed | check | faults | steps | states | seconds | control |"
     yield "| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |"
     for bug in known:
@@ -211,7 +211,7 @@ def _said(tables: Tables) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def bearing(tables: Tables, asked: Asked) -> Bearing:
+def bearing(tables: Tables, asked: PropertyQuestion) -> Bearing:
     """What the rows of a check say of a claim; a property without a row is among those that hold."""
     found = of_check(tables.get(asked.model, ()), asked.check)
     own = next((row for row in found if row.claim == f"`{asked.property}`"), None)
@@ -222,7 +222,7 @@ def bearing(tables: Tables, asked: Asked) -> Bearing:
     return asked.borne_out(holds=False) if words in {"violated", "never reached"} else Bearing.OPEN
 
 
-def _line(row: Row) -> str:
+def _line(row: TableRow) -> str:
     return f"| {' | '.join(row)} |"
 
 
@@ -235,13 +235,13 @@ def read(text: str) -> Tables:
     found = {}
     for part in text.split("\n## ")[1:]:
         lines = [line for line in part.splitlines() if line.startswith("|")]
-        found[part.split("\n")[0]] = [Row(*line[2:-2].split(" | ")) for line in lines[2:]]
+        found[part.split("\n")[0]] = [TableRow(*line[2:-2].split(" | ")) for line in lines[2:]]
     return found
 
 
-def of_check(table: Iterable[Row], name: str) -> list[Row]:
+def of_check(table: Iterable[TableRow], name: str) -> list[TableRow]:
     """The rows of one check; none where it is not there."""
-    found: list[Row] = []
+    found: list[TableRow] = []
     for row in table:
         if row.check == f"`{name}`" or (found and not row.check):
             found.append(row)
@@ -253,10 +253,10 @@ def of_check(table: Iterable[Row], name: str) -> list[Row]:
 # ----------------------------------------------------------------- writing it anew
 
 
-def answered(name: str, reporter: Reporter) -> list[Row]:
+def answered(name: str, reporter: Reporter) -> list[TableRow]:
     """The rows of a protocol, from the engine."""
     asked = pick_checks(loads(library.text(name), name), [])
-    found: list[Row] = []
+    found: list[TableRow] = []
     for (model, question), family in zip(asked, families(asked), strict=True):
         found += rows(check(model, question, family=family, reporter=reporter))
     return found

@@ -11,7 +11,7 @@ from modelcheck.contract.expected import plural, wish
 from modelcheck.storage.output import Output
 from spec.diagnostics import mistyped
 from spec.ir import Expect, ExpectCount, ExpectTaken, ExpectVerdict
-from spec.library import Question, Shipped, names, near, shipped, text
+from spec.library import RecordedCheck, Shipped, names, near, shipped, text
 
 LABEL = 13  # columns before what a label is of
 GOOD, BAD = Piece("✓ ", Role.GOOD), Piece("✗ ", Role.BAD)
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="NAME",
-        help="tell what each check of this protocol expects; `show NAME` prints its file; "
+        help="show what each check of this protocol expects; `show NAME` prints its file; "
         "without a name, all are listed",
     )
     parser.add_argument("--json", action="store_true", help="the same as JSON")
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         case [name]:
             _tell(shipped(_known(name)), output, as_data=args.json)
         case _:
-            args.refuse(f"protocols tells of one at a time, and these are {len(words)} words")
+            args.refuse(f"protocols shows one at a time, and these are {len(words)} words")
     return Exit.EXPECTED
 
 
@@ -63,13 +63,13 @@ def _list(output: Output, *, as_data: bool) -> None:
         output.json([_json(shipped(name)) for name in names()])
         return
     checks = 0
-    for each in map(shipped, names()):  # told as they are read, which takes a second for all
+    for each in map(shipped, names()):  # shown as they are read, which takes a second for all
         output.lines(_head(each, output.width))
         output.lines(_verdicts(each, output.width))
         checks += len(each.questions)
-    told = f"{count(len(names()), 'protocol')}, {count(checks, 'check')}."
-    more = "`modelcheck protocols NAME` tells what each check expects, `modelcheck check NAME` runs them."
-    output.lines([(), *wrapped((), f"{told} {more}", output.width)])
+    counts = f"{count(len(names()), 'protocol')}, {count(checks, 'check')}."
+    more = "`modelcheck protocols NAME` shows what each check expects, `modelcheck check NAME` runs them."
+    output.lines([(), *wrapped((), f"{counts} {more}", output.width)])
 
 
 def _show(name: str, output: Output, *, as_data: bool) -> None:
@@ -107,16 +107,16 @@ def _verdicts(found: Shipped, width: int) -> Iterator[Line]:
         yield from _listed(_label(words), checks, width)
 
 
-def _least(question: Question) -> str:
+def _least(question: RecordedCheck) -> str:
     """How little it takes to violate a property, where the check says so: " (1 fault, 5 steps)"."""
-    told = [(each.faults or 0, each.steps) for each in question.violations if each.steps is not None]
-    if not told:
+    costs = [(each.faults or 0, each.steps) for each in question.violations if each.steps is not None]
+    if not costs:
         return ""
-    faults, steps = min(told)
+    faults, steps = min(costs)
     return f" ({plural(faults, 'fault') + ', ' if faults else ''}{plural(steps, 'step')})"
 
 
-def _question(question: Question, width: int) -> Iterator[Line]:
+def _question(question: RecordedCheck, width: int) -> Iterator[Line]:
     """A check: its name, what it says of itself, and what it expects."""
     yield ()
     yield line(Piece(question.name, Role.STRONG), Piece(f" of {question.of}", Role.DIM))
@@ -130,7 +130,7 @@ def _question(question: Question, width: int) -> Iterator[Line]:
     yield from _listed(line("  "), counts, width)
 
 
-def _claims(question: Question) -> Iterator[tuple[str, list[str]]]:
+def _claims(question: RecordedCheck) -> Iterator[tuple[str, list[str]]]:
     """What is expected not to go wrong, in words, and the properties of which it is said."""
     hold = [each for each in question.expect if isinstance(each, ExpectVerdict) and each.holds]
     yield "hold for any number of faults", [each.property for each in hold if each.any_faults]

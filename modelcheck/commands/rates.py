@@ -10,13 +10,14 @@ from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_property
 from modelcheck.asking.overrides import one_check
-from modelcheck.asking.rates.chain import Wanted, chain_of, lumped
-from modelcheck.asking.rates.told import Answer, as_json, lines
+from modelcheck.asking.rates.chain import LossQuestion, chain_of, lumped
+from modelcheck.asking.rates.text import RatesAnswer, as_json, lines
 from modelcheck.asking.rates.typed import OPTION, UNITS, YEAR, rates_of
 from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
+from modelcheck.engines.extras import needing
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model, Property, PropertyKind
@@ -80,13 +81,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if not rates:
         _refuse(model, "no fault and no repair has a rate, so nothing happens", f"give one with {OPTION}")
     wanted = _wanted(args, model, check)
-    try:
+    with needing("rates", "modelcheck rates"):
         from modelcheck.asking.rates.solved import TooMany, solved  # noqa: PLC0415 - what may not be installed
-    except ModuleNotFoundError as missing:
-        if missing.name != "numpy":
-            raise
-        output.tell("modelcheck rates needs numpy: `pip install 'modelcheck[rates]'` installs it")
-        return Exit.WRONG
     title = f"{model.name} · {check.name}"
     progress = ProgressLine(output.err, title, columns=output.width)
     try:
@@ -105,7 +101,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise SpecError([Diagnostic("R0922", model.source, None, message, help=help_)]) from None
     finally:
         progress.clear()
-    answer = Answer(model, check, rates, wanted, chain, small, args.within, found)
+    answer = RatesAnswer(model, check, rates, wanted, chain, small, args.within, found)
     if args.json:
         output.json(as_json(answer))
     else:
@@ -113,7 +109,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return Exit.EXPECTED
 
 
-def _wanted(args: argparse.Namespace, model: Model, check: Check) -> Wanted:
+def _wanted(args: argparse.Namespace, model: Model, check: Check) -> LossQuestion:
     """What a loss is and what the service is: as asked for, else what the check has."""
     own = looked_at(model, check)
     losses = [pick_property(model, name) for name in args.loss] or [p for p in own if p.kind in _LOSSES]
@@ -133,7 +129,7 @@ def _wanted(args: argparse.Namespace, model: Model, check: Check) -> Wanted:
             f"the scope has no limit `{unknown[0]}`",
             f"there are {', '.join(sorted(limits)) or 'none'}",
         )
-    return Wanted(tuple(losses), tuple(services), tuple(args.bound))
+    return LossQuestion(tuple(losses), tuple(services), tuple(args.bound))
 
 
 def _insist_on_states(model: Model, found: Iterable[Property]) -> None:

@@ -11,7 +11,7 @@ import modelcheck.commands.trace_file as trace_file
 from counterexamples.lines import count
 from counterexamples.pictures.png import NoRenderer
 from counterexamples.text import WIDTH
-from modelcheck.answers.formats import FORMATS, Asked, as_file, format_of, remarks
+from modelcheck.answers.formats import FORMATS, RunView, as_file, format_of, remarks
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.steps is not None and args.steps.stop - 1 > len(trace.steps):
         args.refuse(f"--steps: the trace has no more than {count(len(trace.steps), 'step')}")
     to_output = args.out is None
-    asked = Asked(
+    asked = RunView(
         trace,
         args.steps,
         args.explain,

@@ -19,7 +19,7 @@ from modelcheck.commands.amounts import seconds
 from modelcheck.contract.exits import Exit
 from modelcheck.diagnosis.claim import claim
 from modelcheck.diagnosis.shrink import Shrunk, shrink
-from modelcheck.diagnosis.shrunk_text import told
+from modelcheck.diagnosis.shrunk_text import shrunk_lines
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
@@ -52,14 +52,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
     shrunk = _shrunk(trace, args, output)
     if args.out is not None:
         files.put(args.out, "itf", write(shrunk.trace))
-    output.lines(told(shrunk, output.width))
+    output.lines(shrunk_lines(shrunk, output.width))
     output.write("\n")
     output.lines(story(shrunk.trace, width=output.width))
     return files.exit(Exit.EXPECTED if shrunk.is_minimal else Exit.UNKNOWN)
 
 
 def _shrunk(trace: Trace, args: argparse.Namespace, output: Output) -> Shrunk:
-    """The small trace, with a line of progress where somebody watches."""
+    """The small trace, with a line of progress on a terminal."""
     columns = shutil.get_terminal_size().columns
     progress = ProgressLine(output.err, f"{trace.model.name} · shrinking", columns=columns)
     try:

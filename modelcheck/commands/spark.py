@@ -42,8 +42,8 @@ def _status(args: argparse.Namespace) -> Iterable[str]:
         found = module.status(args.place)
     except (CannotResume, OSError, module.Damaged) as reason:
         raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, str(reason))]) from None
-    told: Iterable[str] = module.lines(found)
-    return told
+    texts: Iterable[str] = module.lines(found)
+    return texts
 
 
 def _settings(args: argparse.Namespace) -> Iterable[str]:

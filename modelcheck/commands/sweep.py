@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.sweep import Answer, Axis, Orders, Point, axis, points
+from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
 from modelcheck.commands.amounts import add_limits
 from modelcheck.commands.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import Outcome, Violated
-from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import seconds_words
 from modelcheck.engines.registry import loaded
 from modelcheck.storage.output import Output
@@ -27,7 +27,7 @@ CREWS = {  # who answers the points
 }
 OF_SPARK = ("--master", "--conf")
 MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}
-UNANSWERED = Answer(None, "not answered")
+UNANSWERED = SweepAnswer(None, "not answered")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,21 +58,21 @@ def run(args: argparse.Namespace, output: Output) -> int:
     axes = [axis(text) for text in args.vary]
     asked = points(models, checks, axes, given_by(args), of=args.of, properties=args.property)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
-    answers: dict[int, Answer] = {}
+    answers: dict[int, SweepAnswer] = {}
     table = _Table(axes, asked)
     if not args.json:
         output.lines([table.head()])
-    told = 0
+    shown = 0
     for number, answer in at_work.answers(asked, orders):
         answers[number] = answer
-        while not args.json and told in answers:
-            output.lines(table.row(asked[told], answers[told], output.width))
-            told += 1
+        while not args.json and shown in answers:
+            output.lines(table.row(asked[shown], answers[shown], output.width))
+            shown += 1
     all_answers = [answers.get(number, UNANSWERED) for number in range(len(asked))]
     if args.json:
         output.json([_json(axes, point, answer) for point, answer in zip(asked, all_answers, strict=True)])
     else:
-        for number in range(told, len(asked)):
+        for number in range(shown, len(asked)):
             output.lines(table.row(asked[number], all_answers[number], output.width))
         output.write(_summary(all_answers))
     exits = {answer.exit for answer in all_answers}
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 class _Table:
     """A row for each point: its check, its values, how large it is, what is found."""
 
-    def __init__(self, axes: Sequence[Axis], asked: Sequence[Point]) -> None:
+    def __init__(self, axes: Sequence[Axis], asked: Sequence[SweepPoint]) -> None:
         self._axes = axes
         self._names = [_name(point) for point in asked]
         self._is_named = len(set(self._names)) > 1
@@ -97,14 +97,14 @@ class _Table:
         names = ["check"] * self._is_named + [each.name for each in self._axes]
         return line(Piece(self._cells(names, "states", "time") + "found", Role.DIM))
 
-    def row(self, point: Point, answer: Answer, width: int) -> Iterator[Line]:
+    def row(self, point: SweepPoint, answer: SweepAnswer, width: int) -> Iterator[Line]:
         """What is found at a point."""
         values = [_name(point)] * self._is_named + list(point.values)
         if answer.outcome is None:
             label = line(self._cells(values, "", ""), Piece("– ", Role.DIM))
             yield from wrapped(label, answer.problem, width, Role.UNSURE)
             return
-        stats, found = answer.outcome.findings.stats, standing(answer.outcome)
+        stats, found = answer.outcome.findings.stats, assess(answer.outcome)
         mark, role = MARKS.get(found.exit, ("?", Role.UNSURE))
         cells = self._cells(values, f"{stats.states:,}", seconds_words(stats.seconds))
         yield from wrapped(line(cells, Piece(f"{mark} ", role)), _found(answer.outcome), width)
@@ -114,19 +114,19 @@ class _Table:
         return f"{first}{states:>13}  {time:>8}  "
 
 
-def _name(point: Point) -> str:
+def _name(point: SweepPoint) -> str:
     return f"{point.model.name} · {point.check.name}"
 
 
 def _found(outcome: Outcome) -> str:
     """Which properties are violated, and by how much; else what the outcome comes to."""
     results = outcome.findings.results
-    violated = [_told(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
-    found = standing(outcome)
+    violated = [_costs(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
+    found = assess(outcome)
     return ", ".join(violated) if violated and found.exit is Exit.VIOLATED else found.words
 
 
-def _told(name: str, verdict: Violated) -> str:
+def _costs(name: str, verdict: Violated) -> str:
     if verdict.unshown is not None:
         return f"{name} (no run shown)"
     if verdict.trace is None:
@@ -134,7 +134,7 @@ def _told(name: str, verdict: Violated) -> str:
     return f"{name} ({count(verdict.trace.faults, 'fault')}, {count(len(verdict.trace.steps), 'step')})"
 
 
-def _json(axes: Sequence[Axis], point: Point, answer: Answer) -> dict[str, object]:
+def _json(axes: Sequence[Axis], point: SweepPoint, answer: SweepAnswer) -> dict[str, object]:
     """A point and its answer as plain values."""
     values = {each.name: value for each, value in zip(axes, point.values, strict=True)}
     where = {"model": point.model.name, "check": point.check.name, "values": values}
@@ -143,7 +143,7 @@ def _json(axes: Sequence[Axis], point: Point, answer: Answer) -> dict[str, objec
     return {**where, "outcome": as_json(answer.outcome)}
 
 
-def _summary(answers: Sequence[Answer]) -> str:
+def _summary(answers: Sequence[SweepAnswer]) -> str:
     """How many points came to what."""
     words = {Exit.EXPECTED: "hold", Exit.VIOLATED: "violated", Exit.UNKNOWN: "unknown", Exit.WRONG: "wrong"}
     codes = [answer.exit for answer in answers if answer.outcome is not None]

@@ -16,7 +16,7 @@ from spec.source import Source
 
 @frozen
 class Limits:
-    """When to give up and say so: so many states, seconds, bytes of memory in use. None: never."""
+    """When to give up and say so: a number of states, seconds, bytes of memory in use. None: never."""
 
     states: int | None = None
     seconds: float | None = None
@@ -25,7 +25,7 @@ class Limits:
 
 @frozen
 class Keep:
-    """A folder in which a search is written down every so many seconds, and when it stops.
+    """A folder in which a search is saved at intervals, and when it stops.
 
     With `resume` the search goes on from what the folder holds.
     """
@@ -61,7 +61,7 @@ class Task:
     verdicts, faults and steps are the same, counts are of orbits.  `threads` of
     None: one for each core; findings do not depend on it.  Without `ways` an engine
     need not remember how it came to each state, which saves memory: it searches
-    again where there is a run to show.  `family` tells of other questions that may
+    again where there is a run to show.  `family` names other questions that may
     follow; findings do not depend on it.
     """
 
@@ -98,11 +98,11 @@ class Refusal:
     instead: str | None = None
 
 
-class CannotResume(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class CannotResume(Exception):  # noqa: N818 - an answer to the user, not a bug
     """There is no search that could go on."""
 
 
-class CannotStart(SpecError):  # noqa: N818 - an answer to the user, no failure of ours
+class CannotStart(SpecError):  # noqa: N818 - an answer to the user, not a bug
     """What an engine runs on is not there: a sentence says what, and what to do. Nothing was searched."""
 
     def __init__(self, message: str) -> None:

@@ -13,7 +13,7 @@ class Exit(IntEnum):
     VIOLATED = 1  # a property is violated, or an expectation is not met
     WRONG = 2  # the input is wrong, or what is asked for cannot be written
     UNKNOWN = 3  # unknown, out of budget, or interrupted
-    BUG = 70  # a bug of ours
+    BUG = 70  # a bug in modelcheck
 
 
 WORST_FIRST = (Exit.BUG, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN, Exit.EXPECTED)

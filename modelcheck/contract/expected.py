@@ -40,7 +40,7 @@ def _is_fewest(verdict: Verdict) -> bool:
 
 
 def _plain(expected: ExpectVerdict) -> ExpectVerdict:
-    """The verdict alone, of which nobody can say that it has other details."""
+    """The verdict alone, without details that could differ."""
     return replace(expected, faults=None, steps=None, any_faults=False)
 
 
@@ -101,7 +101,7 @@ def _meets(verdict: Verdict, expected: ExpectVerdict) -> bool:
 
 
 def _count(findings: Findings, what: str, faults: int | None) -> int | None:
-    """A count, of the whole or with so many faults; None when the search did not get there."""
+    """A count, of the whole or up to a number of faults; None when the search did not get there."""
     stats = findings.stats
     if faults is None:
         return _whole(stats, what) if findings.end is End.COMPLETE else None

@@ -8,7 +8,7 @@ from counterexamples.trace import Trace
 from spec.frozen import frozen
 
 
-class Kept(Enum):
+class ObligationStatus(Enum):
     """What is known of one obligation."""
 
     PROVED = "proved"
@@ -17,7 +17,7 @@ class Kept(Enum):
 
 
 @frozen
-class Cell:
+class ObligationCell:
     """One obligation: that a claim is true at the start (no action), or after a step from where all are.
 
     `shown` is a step from a state where all claims are true to one where this is
@@ -28,7 +28,7 @@ class Cell:
 
     claim: str
     action: str | None
-    kept: Kept
+    kept: ObligationStatus
     seconds: float
     why: str = ""
     shown: Trace | None = None
@@ -53,8 +53,8 @@ class Proof:
     """
 
     claims: tuple[str, ...]
-    cells: tuple[Cell, ...]
-    dropped: tuple[Cell, ...]
+    cells: tuple[ObligationCell, ...]
+    dropped: tuple[ObligationCell, ...]
     solver: str
     within_scope: bool = False
     steps: int = 1

@@ -16,7 +16,7 @@ class Refused:
     span: Span
 
 
-class NotExportable(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NotExportable(Exception):  # noqa: N818 - an answer to the user, not a bug
     """Not all of a model can be said; `refused` names every such construct."""
 
     def __init__(self, refused: Iterable[Refused]) -> None:

@@ -1,4 +1,4 @@
-"""What an engine tells while it runs, and to whom."""
+"""What an engine reports while it runs, and to whom."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.frozen import frozen
 
 @frozen
 class Progress:
-    """How far a search is; told about twice a second. `memory` is in bytes, of the whole process."""
+    """How far a search is; reported about twice a second. `memory` is in bytes, of the whole process."""
 
     faults: int
     depth: int
@@ -24,7 +24,7 @@ class Progress:
 
 @frozen
 class LayerDone:
-    """Everything with so many faults has been searched."""
+    """A layer has been searched: all states with its number of faults."""
 
     layer: Layer
 
@@ -49,7 +49,7 @@ class Kept:
 
 @frozen
 class Runs:
-    """How many random runs are done, of how many; told about twice a second."""
+    """How many random runs are done, of how many; reported about twice a second."""
 
     done: int
     wanted: int
@@ -59,7 +59,7 @@ class Runs:
 
 @frozen
 class Shrinking:
-    """How large a run still is, and how many smaller ones were tried; told about twice a second."""
+    """How large a run still is, and how many smaller ones were tried; reported about twice a second."""
 
     faults: int
     steps: int
@@ -89,8 +89,8 @@ class Answers:
 
 
 @frozen
-class Companion:
-    """How far the engine beside is, by the length of the runs it looks at; or a run it has found."""
+class SecondEngineProgress:
+    """The depth up to which the second engine has searched; or a run that it has found."""
 
     engine: str
     depth: int
@@ -114,7 +114,17 @@ class Spent:
 
 
 Event = (
-    Spent | Progress | LayerDone | Found | Kept | NotKept | Runs | Shrinking | Proving | Answers | Companion
+    Spent
+    | Progress
+    | LayerDone
+    | Found
+    | Kept
+    | NotKept
+    | Runs
+    | Shrinking
+    | Proving
+    | Answers
+    | SecondEngineProgress
 )
 
 
@@ -127,10 +137,10 @@ class Stopped(Exception):  # noqa: N818 - an end like any other
 
 
 class Reporter(Protocol):
-    """Someone who is told how a search goes; must be quick, the search waits."""
+    """Receives what a search reports; must be quick, the search waits."""
 
     def tell(self, event: Event) -> None:
-        """Take note of an event. When told of progress it may raise `Stopped`, which ends the search."""
+        """Take note of an event. For `Progress` it may raise `Stopped`, which ends the search."""
         ...
 
 

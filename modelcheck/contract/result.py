@@ -81,7 +81,7 @@ Verdict = Holds | Violated | Unknown
 
 @frozen
 class Result:
-    """The verdict on one property; `by_faults` tells it for runs with at most 0, 1, 2 … faults."""
+    """The verdict on one property; `by_faults` gives it for runs with at most 0, 1, 2 … faults."""
 
     property: str
     kind: PropertyKind
@@ -158,7 +158,7 @@ class Sample:
 
 
 @frozen
-class Beside:
+class SecondEngineReport:
     """What a second engine did while the first one searched.
 
     It answered `answered`, and found runs as good as the first one's for `agreed`;
@@ -180,7 +180,7 @@ class Findings:
     With `symmetry`, states that differ by a renaming of members of those sorts
     were counted as one.  With `sample`, only random runs were looked at, and
     their states are counted as often as they were met.  With `depth`, a solver
-    looked at the runs of up to so many steps, and no states were counted.  With
+    looked at the runs of up to `depth` steps, and no states were counted.  With
     `proof`, no runs were looked at: it is what was proved of every scope.
     `beside` is what another engine did at the same time.
     """
@@ -194,7 +194,7 @@ class Findings:
     sample: Sample | None = None
     depth: int | None = None
     proof: Proof | None = None
-    beside: Beside | None = None
+    beside: SecondEngineReport | None = None
 
 
 @frozen
@@ -205,7 +205,7 @@ class Mismatch:
     found: str
 
 
-MOST_WAYS = 10  # distinct ones to violate a property that are told where no number is given
+MOST_WAYS = 10  # distinct ones to violate a property that are shown where no number is given
 
 
 @frozen
@@ -246,7 +246,7 @@ class Outcome:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether somebody ended the search, or that for distinct ways."""
+        """Whether the user ended the search, or that for distinct ways."""
         ends = [self.findings.end.value, *(each.unfinished for each in self.distinct)]
         return End.INTERRUPTED.value in ends
 

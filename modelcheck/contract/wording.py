@@ -116,7 +116,7 @@ def engine_words(findings: Findings) -> str:
     return f"{findings.engine} and {beside.engine}" if beside and beside.answered else findings.engine
 
 
-def beside_words(findings: Findings) -> Iterator[str]:
+def second_engine_words(findings: Findings) -> Iterator[str]:
     """What the engine beside the first one did, if there was one."""
     beside, first = findings.beside, findings.engine
     if beside is None:

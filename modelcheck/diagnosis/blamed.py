@@ -7,8 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 
 from counterexamples.ending import failures
-from counterexamples.explanation import Fact
-from counterexamples.explanation import Part as FalsePart
+from counterexamples.explanation import FalsePart, PartValue
 from counterexamples.lines import one_line
 from counterexamples.trace import BadState, BadStep, Lasso, Trace, Trapped
 from modelcheck.diagnosis.filled import filled, given
@@ -76,7 +75,7 @@ class _Found:
 
 
 class _Blamed:
-    """One false part, to be told."""
+    """One false part, to be shown."""
 
     def __init__(self, trace: Trace, prop: Property, failure: Failure) -> None:
         self._trace = trace
@@ -102,23 +101,23 @@ class _Blamed:
             tuple(fact for fact in matters if fact.since),
         )
 
-    def _operand(self, operand: Operand) -> Fact:
+    def _operand(self, operand: Operand) -> PartValue:
         """A value with its age; where one place stands for several expressions, if they have the same."""
         found = self._found(operand.span, operand.type)
         ages = {self._since(each) for each in found}
         value = show(operand.type, operand.value, self._trace.scope)
         text, said = self._text(operand.span), self._said(operand.span, found)
         since = ages.pop() if len(ages) == 1 else None
-        return Fact(text, value, since, said, self._made(found[0]) if found else ())
+        return PartValue(text, value, since, said, self._made(found[0]) if found else ())
 
-    def _given(self, found: _Found) -> Fact:
+    def _given(self, found: _Found) -> PartValue:
         """Something that is true, and since when."""
         text, said = self._text(found.expr.span), self._said(found.expr.span, [found])
         if found.of is not None:
             named = self._failure.names[len(found.binders)]
             text = f"{named.name} in {text}"
             said = f"{show(named.type, named.value, self._trace.scope)} in {said}"
-        return Fact(text, "true", self._since(found), said, self._made(found))
+        return PartValue(text, "true", self._since(found), said, self._made(found))
 
     # ------------------------------------------------------------------- texts
 

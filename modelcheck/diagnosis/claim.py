@@ -1,4 +1,4 @@
-"""What a run shows of a property, where nobody has said that it shows anything."""
+"""What a run shows of a property, where the run itself does not say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from modelcheck.diagnosis.rerun import Stage, Way
+from modelcheck.diagnosis.rerun import ReplayStage, RunPrefix
 from spec.ir import Property, PropertyKind
 
 
@@ -25,8 +25,8 @@ def claim(trace: Trace, prop: Property) -> Trace | None:
 
     A run that is to go round for ever does so if its last state is one where it was before.
     """
-    stage = Stage(replace(trace, ending=_ending(prop), property=prop.name))
-    return stage.replay([Way(trace.states[0])], enumerate(trace.steps)).run
+    stage = ReplayStage(replace(trace, ending=_ending(prop), property=prop.name))
+    return stage.replay([RunPrefix(trace.states[0])], enumerate(trace.steps)).run
 
 
 def _ending(prop: Property) -> Ending:

@@ -11,8 +11,8 @@ from counterexamples.lines import Line
 from counterexamples.trace import Example, Stops, Trace
 from modelcheck.contract.engine import Limits
 from modelcheck.diagnosis.blamed import blamed
-from modelcheck.diagnosis.needed import Exhausted, needed
-from modelcheck.diagnosis.outlook import outlook
+from modelcheck.diagnosis.causal_core import Exhausted, causal_core
+from modelcheck.diagnosis.no_return import point_of_no_return
 from modelcheck.diagnosis.settings import settings
 from modelcheck.diagnosis.summary import claim, summary
 from modelcheck.diagnosis.ways_out import trap_of
@@ -33,12 +33,12 @@ def explain(trace: Trace, limits: Limits = LIMITS, *, in_full: bool = True) -> E
     if isinstance(trace.ending, Stops) or not trace.is_run:
         return None
     parts = blamed(trace)
-    core, _ = needed(trace, _Patience(limits).look)
-    no_return = outlook(trace, _Patience(limits).may_look)
-    told = summary(trace, parts, core, no_return)
+    core, _ = causal_core(trace, _Patience(limits).look)
+    no_return = point_of_no_return(trace, _Patience(limits).may_look)
+    sentence = summary(trace, parts, core, no_return)
     needs = settings(trace, _Patience(limits).look)
     trap = trap_of(trace, _Patience(limits).may_look) if in_full else None
-    return Explanation(told, claim(trace), parts, core, no_return, needs, trap)
+    return Explanation(sentence, claim(trace), parts, core, no_return, needs, trap)
 
 
 def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:
@@ -71,6 +71,6 @@ class _Patience:
             raise Exhausted
 
     def may_look(self, states: int) -> bool:
-        """Whether more than so many states may be looked at."""
+        """Whether more states than these may be examined."""
         is_many = self.limits.states is not None and states >= self.limits.states
         return not is_many and (self._until is None or monotonic() < self._until)

@@ -21,12 +21,12 @@ from enum import Enum
 from itertools import pairwise
 
 from counterexamples.trace import BadAssert, BadStep, Erred, Lasso, Trace, Trapped
-from modelcheck.diagnosis.rerun import Stage
+from modelcheck.diagnosis.rerun import ReplayStage
 from spec.ir import PropertyKind
 from spec.semantics import CutOff, State, Step, Taken
 from spec.values import ModelError
 
-FIRST_LOOK = 2_000  # states looked at before it is asked whether they tell enough
+FIRST_LOOK = 2_000  # states looked at before it is asked whether they suffice
 
 
 class View(Enum):
@@ -45,7 +45,7 @@ class Futures:
     """
 
     def __init__(self, trace: Trace, may_look: Callable[[int], bool]) -> None:
-        self._stage = Stage(trace)
+        self._stage = ReplayStage(trace)
         self._trace = trace
         self._may_look = may_look
         self._free = frozenset(trace.model.free)
@@ -53,7 +53,7 @@ class Futures:
         self.is_lack = isinstance(trace.ending, Trapped | Lasso)
         self._numbers: dict[State, int] = {}
         self._states: list[State] = []
-        self._targets: list[tuple[int, ...] | None] = []  # None: nobody has looked
+        self._targets: list[tuple[int, ...] | None] = []  # None: not examined
         self._looked = 0
         self._bad: set[int] = set()  # is wrong itself, or has a step that is
         self._wanted: set[int] = set()
@@ -100,7 +100,7 @@ class Futures:
         return tuple(sorted({name for number in found for name in self._cut.get(number, ())}))
 
     def targets(self, number: int) -> tuple[int, ...] | None:
-        """Where the harmless steps of a state lead; None when nobody has looked."""
+        """Where the harmless steps of a state lead; None when it was not examined."""
         return self._targets[number]
 
     def _safe(self, reach: _Reach) -> set[int]:

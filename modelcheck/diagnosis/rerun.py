@@ -41,24 +41,24 @@ Wanted = Iterable[tuple[int, Step]]
 
 
 @frozen
-class Way:
-    """A state that a run came to, by which step from where; `number` is that of the step."""
+class RunPrefix:
+    """A run up to a state, as the state, its last step (with its number) and the prefix before that."""
 
     state: State
-    before: Way | None = None
+    before: RunPrefix | None = None
     number: int = -1
     step: Step | None = None
 
-    def back(self) -> Iterator[Way]:
+    def back(self) -> Iterator[RunPrefix]:
         """This and every earlier state of the run."""
-        way: Way | None = self
-        while way is not None:
-            yield way
-            way = way.before
+        prefix: RunPrefix | None = self
+        while prefix is not None:
+            yield prefix
+            prefix = prefix.before
 
 
 @frozen
-class Replay:
+class ReplayResult:
     """What came of steps that were taken again.
 
     `run` is a run that ends as it must, None where none does, and `kept` the numbers
@@ -71,7 +71,7 @@ class Replay:
     refused: tuple[int, State] | None
 
 
-class Stage:
+class ReplayStage:
     """A model in the scope of a trace, where steps are taken again, and the ending they must come to.
 
     The same ending is the same kind of ending by the same property or assert; for
@@ -89,42 +89,42 @@ class Stage:
     def course(self, run: Trace) -> Course:
         """A run that ends as it must, up to where it first does so."""
         whole = Course(self, run)
-        found = whole.again().run
+        found = whole.replay_all().run
         return whole if found is None else Course(self, found)
 
     def replay(
-        self, starts: Iterable[Way], wanted: Wanted, onto: Course | None = None, since: int = 0
-    ) -> Replay:
+        self, starts: Iterable[RunPrefix], wanted: Wanted, onto: Course | None = None, since: int = 0
+    ) -> ReplayResult:
         """What those steps come to from any of the starts, by NOTE(rerun).
 
         With `onto`, a run that ends as it must, a run that comes to a state of it by the same
         step, of number `since` or later, goes on like that one.  Costs the steps of one action
         in each state.
         """
-        ways: dict[State, Way] = {}
-        for way in starts:
-            if (ending := self.shows(None, None, way.state)) is not None:
-                return _replay(self._run(way, ending), way, None)
-            if len(ways) < MOST_RUNS:
-                ways.setdefault(way.state, way)
-        if not ways:
-            return Replay(None, (), None)
+        prefixes: dict[State, RunPrefix] = {}
+        for prefix in starts:
+            if (ending := self.shows(None, None, prefix.state)) is not None:
+                return _replay(self._run(prefix, ending), prefix, None)
+            if len(prefixes) < MOST_RUNS:
+                prefixes.setdefault(prefix.state, prefix)
+        if not prefixes:
+            return ReplayResult(None, (), None)
         refused: tuple[int, State] | None = None
         for number, step in wanted:
-            reached: dict[State, Way] = {}
-            for way in ways.values():
-                for taken in self._again(way.state, step):
-                    after = Way(taken.state, way, number, taken.step)
-                    if (ending := self.shows(way.state, taken, taken.state)) is not None:
+            reached: dict[State, RunPrefix] = {}
+            for prefix in prefixes.values():
+                for taken in self._again(prefix.state, step):
+                    after = RunPrefix(taken.state, prefix, number, taken.step)
+                    if (ending := self.shows(prefix.state, taken, taken.state)) is not None:
                         return _replay(self._run(after, ending), after, refused)
                     if len(reached) < MOST_RUNS:
                         reached.setdefault(taken.state, after)
             if not reached and refused is None:
-                refused = number, next(iter(ways))
-            ways = reached or ways
-            if onto is not None and number >= since and (joined := onto.rest(ways, number)) is not None:
+                refused = number, next(iter(prefixes))
+            prefixes = reached or prefixes
+            if onto is not None and number >= since and (joined := onto.rest(prefixes, number)) is not None:
                 return _replay(self._run(joined, onto.run.ending), joined, refused)
-        return self._whole(ways.values(), refused)
+        return self._whole(prefixes.values(), refused)
 
     def takings(self, state: State, action: str) -> tuple[Taken, ...]:
         """The steps of an action in a state that stay in the scope, up to the first that makes an error."""
@@ -167,7 +167,7 @@ class Stage:
                 case BadAssert():
                     found = taken is not None and self.trace.property in taken.broken
                 case Deadlocked():
-                    found = next(machine.steps(state), None) is None
+                    found = not machine.can_go_on(state)
                 case Erred():
                     return self._errs(ending, before, taken, state)
                 case _:
@@ -197,24 +197,27 @@ class Stage:
                 return Erred(error.code, error.message, error.span, error.step)
         return None
 
-    def _whole(self, ways: Iterable[Way], refused: tuple[int, State] | None) -> Replay:
+    def _whole(self, prefixes: Iterable[RunPrefix], refused: tuple[int, State] | None) -> ReplayResult:
         """What only a whole run shows: that it goes round for ever, or that no way leads back."""
-        for way in ways:
-            if self.traps is not None and self.traps.has(way.state):
-                return _replay(self._run(way, Trapped()), way, refused)
-            if isinstance(self.trace.ending, Lasso) and (run := _lasso(self._run(way, Lasso(0)))) is not None:
-                return _replay(run, way, refused)
-        return Replay(None, (), refused)
+        for prefix in prefixes:
+            if self.traps is not None and self.traps.has(prefix.state):
+                return _replay(self._run(prefix, Trapped()), prefix, refused)
+            if (
+                isinstance(self.trace.ending, Lasso)
+                and (run := _lasso(self._run(prefix, Lasso(0)))) is not None
+            ):
+                return _replay(run, prefix, refused)
+        return ReplayResult(None, (), refused)
 
-    def _run(self, way: Way, ending: Ending) -> Trace:
+    def _run(self, prefix: RunPrefix, ending: Ending) -> Trace:
         """The run to a state, as a trace."""
-        ways = tuple(way.back())[::-1]
-        steps = tuple(each.step for each in ways if each.step is not None)
-        return replace(self.trace, states=tuple(each.state for each in ways), steps=steps, ending=ending)
+        prefixes = tuple(prefix.back())[::-1]
+        steps = tuple(each.step for each in prefixes if each.step is not None)
+        return replace(self.trace, states=tuple(each.state for each in prefixes), steps=steps, ending=ending)
 
 
-def _replay(run: Trace, way: Way, refused: tuple[int, State] | None) -> Replay:
-    return Replay(run, tuple(each.number for each in way.back() if each.before)[::-1], refused)
+def _replay(run: Trace, prefix: RunPrefix, refused: tuple[int, State] | None) -> ReplayResult:
+    return ReplayResult(run, tuple(each.number for each in prefix.back() if each.before)[::-1], refused)
 
 
 def _lasso(run: Trace) -> Trace | None:
@@ -235,42 +238,42 @@ def from_the_end(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
 
 
 class Course:
-    """A run that ends as it must, and not before, laid out so that any part of it can be taken again."""
+    """A run whose steps can be replayed, with some left out or replaced; it ends where it goes wrong."""
 
-    def __init__(self, stage: Stage, run: Trace) -> None:
+    def __init__(self, stage: ReplayStage, run: Trace) -> None:
         self.run = run
         self.stage = stage
-        self._ways = [Way(run.states[0])]
+        self._prefixes = [RunPrefix(run.states[0])]
         for number, (step, state) in enumerate(zip(run.steps, run.states[1:], strict=True)):
-            self._ways.append(Way(state, self._ways[-1], number, step))
+            self._prefixes.append(RunPrefix(state, self._prefixes[-1], number, step))
         if stage.traps is not None:
             stage.traps.trust(run.states[-1])
 
-    def again(self) -> Replay:
-        """All of it again, up to where it first shows its ending."""
-        return self.stage.replay(self._ways[:1], enumerate(self.run.steps))
+    def replay_all(self) -> ReplayResult:
+        """Replay all steps, up to where the run first shows its ending."""
+        return self.stage.replay(self._prefixes[:1], enumerate(self.run.steps))
 
-    def without(self, out: Collection[int]) -> Replay:
-        """What it comes to without those steps, at least one, by their numbers counted from 0."""
+    def without(self, out: Collection[int]) -> ReplayResult:
+        """Replay it without some steps, at least one, by their numbers from 0."""
         first, last = min(out), max(out)
         wanted = ((n, s) for n, s in enumerate(self.run.steps[first:], first) if n not in out)
-        return self.stage.replay([self._ways[first]], wanted, self, last + 1)
+        return self.stage.replay([self._prefixes[first]], wanted, self, last + 1)
 
-    def instead(self, number: int, step: Step) -> Replay:
-        """What it comes to when another step is taken in the place of one."""
+    def instead(self, number: int, step: Step) -> ReplayResult:
+        """Replay it with another step in the place of one."""
         wanted = enumerate((step, *self.run.steps[number + 1 :]), number)
-        return self.stage.replay([self._ways[number]], wanted, self, number)
+        return self.stage.replay([self._prefixes[number]], wanted, self, number)
 
-    def rest(self, ways: Mapping[State, Way], number: int) -> Way | None:
+    def rest(self, prefixes: Mapping[State, RunPrefix], number: int) -> RunPrefix | None:
         """The end of this run, behind the one of those that is at its state after a step.
 
         None where none is, and where the run goes round for ever: then all of it matters.
         None at its last state too, since another step to it need not be what is wrong.
         """
         is_whole = isinstance(self.run.ending, Lasso) or number + 1 == len(self.run.steps)
-        if is_whole or self._ways[number + 1].state not in ways:
+        if is_whole or self._prefixes[number + 1].state not in prefixes:
             return None
-        way = ways[self._ways[number + 1].state]
-        for later in self._ways[number + 2 :]:
-            way = replace(later, before=way)
-        return way
+        prefix = prefixes[self._prefixes[number + 1].state]
+        for later in self._prefixes[number + 2 :]:
+            prefix = replace(later, before=prefix)
+        return prefix

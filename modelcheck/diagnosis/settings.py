@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from counterexamples.explanation import Setting
+from counterexamples.explanation import NeededSetting
 from counterexamples.trace import Example, Trace
-from modelcheck.diagnosis.needed import Exhausted, refusal
-from modelcheck.diagnosis.rerun import Stage, Way
+from modelcheck.diagnosis.causal_core import Exhausted, refusal
+from modelcheck.diagnosis.rerun import ReplayStage, RunPrefix
 from spec.ir import ConfigEntry, Scope, Value
 from spec.semantics import Machine
 from spec.types import Nat, Range
 from spec.values import ModelError, members, show
 
 
-def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Setting, ...]:
+def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[NeededSetting, ...]:
     """The settings that the violation of a certified trace needs, each with another value that prevents it.
 
     The steps are taken again with another value of one setting, by NOTE(rerun), and
@@ -28,7 +28,7 @@ def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Set
     return tuple(_found(trace, look))
 
 
-def _found(trace: Trace, look: Callable[[], None]) -> Iterator[Setting]:
+def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
     for entry in trace.model.configs:
         for other in _others(trace, entry):
             scope = replace(trace.scope, config={**trace.scope.config, entry.name: other})
@@ -57,7 +57,7 @@ def _others(trace: Trace, entry: ConfigEntry) -> tuple[Value, ...]:
 
 def _without(
     trace: Trace, entry: ConfigEntry, other: Value, scope: Scope, look: Callable[[], None]
-) -> Setting | None:
+) -> NeededSetting | None:
     """What becomes of the run with that value; None where it goes wrong all the same."""
     machine = Machine(trace.model, scope)
     if machine.assumption_failures():
@@ -65,14 +65,16 @@ def _without(
     starts = [state for state in machine.initial() if state == trace.states[0]]
     if not starts:
         return None
-    replay = Stage(replace(trace, scope=scope), look).replay([Way(starts[0])], enumerate(trace.steps))
+    replay = ReplayStage(replace(trace, scope=scope), look).replay(
+        [RunPrefix(starts[0])], enumerate(trace.steps)
+    )
     if replay.run is not None:
         return None
     value, text = (show(entry.type, each, scope) for each in (trace.scope.config[entry.name], other))
     if replay.refused is None:
         is_example = isinstance(trace.ending, Example)
         what = f"`{trace.property}` is not reached" if is_example else "nothing is wrong at the end"
-        return Setting(entry.name, value, text, what)
+        return NeededSetting(entry.name, value, text, what)
     later, state = replay.refused
     reason = refusal(machine, trace.steps[later], state)
-    return Setting(entry.name, value, text, f"step {later + 1} is not possible: {reason}", later + 1)
+    return NeededSetting(entry.name, value, text, f"step {later + 1} is not possible: {reason}", later + 1)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from counterexamples.certify import certify
 from counterexamples.trace import Lasso, Stops, Trace
 from modelcheck.contract.report import Reporter, Shrinking, Silent
-from modelcheck.diagnosis.rerun import Course, Replay, Stage, Way, from_the_end
+from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage, RunPrefix, from_the_end
 from modelcheck.diagnosis.scopes import bounds, fits_settings, starts, with_bound, without_member
 from spec.frozen import frozen
 from spec.ir import Scope
@@ -36,7 +36,7 @@ class ShowsNothing(Exception):  # noqa: N818 - an answer to the user
     """The trace claims nothing, so there is nothing that a smaller one should show."""
 
 
-class Stopped(Enum):
+class ShrinkEnd(Enum):
     """Why the shrinking ended."""
 
     MINIMAL = "nothing more can go"
@@ -51,14 +51,14 @@ class Shrunk:
     trace: Trace
     before: Trace
     same_scope: bool
-    stopped: Stopped
+    stopped: ShrinkEnd
     tried: int
     seconds: float
 
     @property
     def is_minimal(self) -> bool:
         """Whether it is minimal by NOTE(minimal)."""
-        return self.stopped is Stopped.MINIMAL
+        return self.stopped is ShrinkEnd.MINIMAL
 
     @property
     def faults_gone(self) -> int:
@@ -148,18 +148,18 @@ class _Shrinking:
         self._seconds = seconds
         self._reporter = reporter
         self._faults = set(trace.model.faults)
-        self.course = self.best = Course(Stage(trace, self._look), trace)
+        self.course = self.best = Course(ReplayStage(trace, self._look), trace)
 
-    def run(self) -> Stopped:
+    def run(self) -> ShrinkEnd:
         """Take out whatever can go, until nothing can."""
         try:
             self._run()
         except _OutOfTime:
-            stopped = Stopped.SECONDS
+            stopped = ShrinkEnd.SECONDS
         except KeyboardInterrupt:
-            stopped = Stopped.INTERRUPTED
+            stopped = ShrinkEnd.INTERRUPTED
         else:
-            return Stopped.MINIMAL
+            return ShrinkEnd.MINIMAL
         self._note()
         return stopped
 
@@ -205,7 +205,7 @@ class _Shrinking:
             run = min(self.course.run, self.best.run, key=_size)
             self._reporter.tell(Shrinking(run.faults, len(run.steps), self.tried, now - self.started))
 
-    def _keep(self, found: Replay) -> bool:
+    def _keep(self, found: ReplayResult) -> bool:
         """Go on with a run that was found, if one was."""
         self.tried += 1
         if found.run is None:
@@ -286,8 +286,8 @@ class _Shrinking:
         there = replace(self.course.run, scope=scope)
         if not fits_settings(there):
             return False
-        stage = Stage(there, self._look)
-        first = [Way(state) for state in starts(stage.machine)]
+        stage = ReplayStage(there, self._look)
+        first = [RunPrefix(state) for state in starts(stage.machine)]
         wanted = [(number, step) for number, step in enumerate(steps) if step is not None]
         found = stage.replay(first, wanted)
         self.tried += 1
@@ -302,7 +302,7 @@ class _Shrinking:
         """Take a start that comes earlier in the order of the language."""
         states = self.course.stage.machine.initial()
         for start in states[: min(FEW, states.index(self.course.run.states[0]))]:
-            if self._keep(self.course.stage.replay([Way(start)], enumerate(self.course.run.steps))):
+            if self._keep(self.course.stage.replay([RunPrefix(start)], enumerate(self.course.run.steps))):
                 return
 
     def _choose_simply(self) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from counterexamples.trace import Trace
-from modelcheck.diagnosis.shrink import Shrunk, Stopped
+from modelcheck.diagnosis.shrink import ShrinkEnd, Shrunk
 
 LABEL = 11  # columns, as on a verdict card
 
 
-def told(shrunk: Shrunk, width: int) -> Iterator[Line]:
+def shrunk_lines(shrunk: Shrunk, width: int) -> Iterator[Line]:
     """What went, and whether more could go."""
     before, after = shrunk.before, shrunk.trace
     what = _size(after) if after == before else f"from {_size(before)} to {_size(after)}"
@@ -20,7 +20,7 @@ def told(shrunk: Shrunk, width: int) -> Iterator[Line]:
         yield from packed(_label("scope"), items, width, BETWEEN)
     tried = f"{count(shrunk.tried, 'smaller run')} replayed"
     match shrunk.stopped:
-        case Stopped.MINIMAL:
+        case ShrinkEnd.MINIMAL:
             what = "step" if shrunk.same_scope else "step, fault, member or bound"
             yield from wrapped(_label("minimal"), f"no single {what} can go; {tried}", width, Role.GOOD)
         case _:

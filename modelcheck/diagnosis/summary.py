@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from counterexamples.ending import property_says
-from counterexamples.explanation import Core, Fact, NoReturn, Part
+from counterexamples.explanation import Core, FalsePart, NoReturn, PartValue
 from counterexamples.trace import (
     BadAssert,
     BadState,
@@ -21,16 +21,18 @@ from counterexamples.trace import (
 )
 from spec.semantics import Machine
 
-MOST_EVENTS = 6  # steps that the first sentence tells
-MOST_PARTS = 2  # false parts that the second one tells
+MOST_EVENTS = 6  # steps that the first sentence names
+MOST_PARTS = 2  # false parts that the second one names
 MOST_FACTS = 3  # values in them
-LONG = 60  # characters of a value, and of a part, that are told
+LONG = 60  # characters of a value, and of a part, that are shown
 
 
-def summary(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn | None) -> tuple[str, ...]:
+def summary(
+    trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoReturn | None
+) -> tuple[str, ...]:
     """The two sentences, made of those that the model has for its actions and properties.
 
-    The first tells, of the needed steps, the last one, the point of no return, those
+    The first names, of the needed steps, the last one, the point of no return, those
     that made the values in the false parts what they are, and the faults: six at most.
     """
     first = _happened(trace, _events(trace, parts, core, no_return))
@@ -48,8 +50,8 @@ def claim(trace: Trace) -> str:
 # ------------------------------------------------------------------- what happened
 
 
-def _events(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn | None) -> list[int]:
-    """The numbers of the steps to tell, in their order."""
+def _events(trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoReturn | None) -> list[int]:
+    """The numbers of the steps to name, in their order."""
     faults = set(trace.model.faults)
     wanted = [len(trace.steps)]
     if no_return is not None and no_return.state is not None:
@@ -65,9 +67,9 @@ def _events(trace: Trace, parts: Sequence[Part], core: Core, no_return: NoReturn
 
 def _happened(trace: Trace, events: Sequence[int]) -> str:
     machine = Machine(trace.model, trace.scope)
-    told = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
-    sentence = "; and ".join(["; ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
-    return f"{sentence[0].upper()}{sentence[1:]}." if told else ""
+    events_ = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
+    sentence = "; and ".join(["; ".join(events_[:-1]), events_[-1]] if len(events_) > 1 else events_)
+    return f"{sentence[0].upper()}{sentence[1:]}." if events_ else ""
 
 
 def _did(machine: Machine, trace: Trace, number: int) -> str:
@@ -80,7 +82,7 @@ def _did(machine: Machine, trace: Trace, number: int) -> str:
 # ------------------------------------------------------------------- what is wrong
 
 
-def what_is_wrong(trace: Trace, parts: Sequence[Part]) -> str:
+def what_is_wrong(trace: Trace, parts: Sequence[FalsePart]) -> str:
     """What is wrong at the end of a trace, given its false parts: the second of the two sentences."""
     says, why = claim(trace), _because(parts)
     promise = f"the promise that {says}" if says else f"`{trace.property}`"
@@ -108,14 +110,14 @@ def _for_ever(trace: Trace, loop: int) -> str:
     return f"come back to {f'where it was after step {loop}' if loop else 'the start'} again and again"
 
 
-def _because(parts: Sequence[Part]) -> str:
+def _because(parts: Sequence[FalsePart]) -> str:
     """The false parts that fail for the same members, with their values: ": ids(B.log) is {} …"."""
     alike = list(takewhile(lambda part: part.names == parts[0].names, parts))[:MOST_PARTS]
-    told = [each for part in alike for each in _told(part)]
-    return f": {' and '.join(told)}" if told else ""
+    phrases = [each for part in alike for each in _part_words(part)]
+    return f": {' and '.join(phrases)}" if phrases else ""
 
 
-def _told(part: Part) -> list[str]:
+def _part_words(part: FalsePart) -> list[str]:
     """A false part: its text, if it is short, and the values that are not read in it."""
     is_short = len(part.said) <= LONG
     facts = [f"{fact.said} is {_short(fact)}" for fact in part.facts if not is_short or _is_news(fact, part)]
@@ -126,10 +128,10 @@ def _told(part: Part) -> list[str]:
     return [f"{part.said} is {'false' if part.wanted else 'true'}{values}"]
 
 
-def _is_news(fact: Fact, part: Part) -> bool:
-    """Whether a value is more than the part itself tells."""
+def _is_news(fact: PartValue, part: FalsePart) -> bool:
+    """Whether a value says more than the part itself."""
     return fact.said != part.said and (part.wanted or f"== {fact.value}" not in part.said)
 
 
-def _short(fact: Fact) -> str:
+def _short(fact: PartValue) -> str:
     return fact.value if len(fact.value) <= LONG else f"{fact.value[: LONG - 1]}…"

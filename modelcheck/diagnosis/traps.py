@@ -27,7 +27,7 @@ class Traps:
         self._others: set[State] = set()
 
     def trust(self, state: State) -> None:
-        """Take somebody's word that a state is trapped."""
+        """Assume that a state is trapped."""
         self._trapped.add(state)
 
     def has(self, state: State) -> bool:

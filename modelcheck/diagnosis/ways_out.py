@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import spec.ir as ir
 from counterexamples.diff import places
-from counterexamples.explanation import Trap
+from counterexamples.explanation import RunTrap
 from counterexamples.lines import one_line
 from counterexamples.trace import Trace, Trapped
 from spec.diagnostics import SpecError
@@ -27,10 +27,10 @@ from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError, show
 
 MOST_STATES = 2_000  # of the trap, and in each search for a way out
-MOST_SHARED = 8  # values that are told
+MOST_SHARED = 8  # values that are shown
 
 
-def trap_of(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> Trap | None:
+def trap_of(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> RunTrap | None:
     """The trap at the end of a certified run; None where it ends in none.
 
     Costs a search from the end for each guard, for each fault of the run and for each action of other
@@ -48,12 +48,12 @@ class _Trap:
         self._looked = 0
         self._is_whole = True
 
-    def found(self) -> Trap:
+    def found(self) -> RunTrap:
         """What is in it, and what leads out."""
         states = tuple(self._states(self._machine, self._trace.states[-1]))
         is_whole = self._is_whole
         ways = tuple(self._ways_out())
-        return Trap(len(states), is_whole, tuple(self._shared(states))[:MOST_SHARED], ways, self._is_whole)
+        return RunTrap(len(states), is_whole, tuple(self._shared(states))[:MOST_SHARED], ways, self._is_whole)
 
     # ------------------------------------------------------------- what they share
 

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Engine, Limits, Refusal, Task
-from modelcheck.contract.report import Companion as Told
-from modelcheck.contract.report import Event, Found, Progress, Reporter, Stopped
+from modelcheck.contract.report import Event, Found, Progress, Reporter, SecondEngineProgress, Stopped
 from modelcheck.contract.result import (
-    Beside,
     End,
     Extent,
     Findings,
     Holds,
     Result,
+    SecondEngineReport,
     Unknown,
     Verdict,
     Violated,
@@ -35,22 +34,22 @@ from modelcheck.processes.cores import cores
 from spec.ir import PropertyKind
 
 if TYPE_CHECKING:
-    from modelcheck.engines.companion import Companion
+    from modelcheck.engines.second_engine import SecondEngine
 
 PATIENCE = 5.0  # seconds that the first engine has for itself; most checks end before
 SECOND = "bmc"
 DEEP = 1000  # steps: further than the second ever comes
 MEMORY = 2_000_000_000  # bytes that the second may have, and no more than a share of the limit
 SHARE = 0.1
-LOOK = 0.2  # seconds between two looks at what the second has found, where nobody else searches
+LOOK = 0.2  # seconds between two looks at what the second has found, where no other search runs
 GAVE_UP = {End.STATES, End.MEMORY}
 
 Cost = tuple[int, int]  # of a run: faults, then steps
 
 
 @dataclass
-class Disagreement(Exception):  # noqa: N818 - told in words of its own
-    """The two engines contradict each other, so one of them is wrong: a bug of ours."""
+class Disagreement(Exception):  # noqa: N818 - shown in words of its own
+    """The two engines contradict each other, so one of them is wrong: a bug in modelcheck."""
 
     engines: tuple[str, str]
     clashes: tuple[str, ...]
@@ -100,7 +99,7 @@ class _Both:
         self._began = monotonic()
         self._found: dict[str, Cost] = {}  # by the first engine; perhaps not the best yet
         self._at: Cost = (0, 0)  # all that costs less has been seen by the first
-        self._second: Companion | None = None
+        self._second: SecondEngine | None = None
         self._is_alone = False
         self._told = set[str]()
 
@@ -126,7 +125,7 @@ class _Both:
         limit, second = self._task.limits.seconds, self._second
         if limit is None or second is None:
             return findings
-        self._take_layers(findings)
+        self._note_last_layer(findings)
         try:
             while second.is_running and not self._is_settled and monotonic() < self._began + limit:
                 self._listen(LOOK)
@@ -140,7 +139,7 @@ class _Both:
             self._second.close()
 
     def _start(self) -> None:
-        from modelcheck.engines.companion import Companion, Order  # noqa: PLC0415 - loaded when a search takes long
+        from modelcheck.engines.second_engine import Order, SecondEngine  # noqa: PLC0415 - loaded when a search takes long
 
         self._is_alone = True  # whatever becomes of it, there is no other
         wanted = tuple(p for p in self._task.properties if not self._by_first(p.name))
@@ -148,17 +147,17 @@ class _Both:
         memory = MEMORY if most is None else min(MEMORY, int(SHARE * most))
         task = replace(self._task, properties=wanted, limits=Limits(memory=memory))
         if wanted and _may_start(self._task):
-            self._second = Companion(Order(SECOND, {"depth": DEEP}, task))
+            self._second = SecondEngine(Order(SECOND, {"depth": DEEP}, task))
 
     def _listen(self, seconds: float = 0.0) -> None:
         second = self._second
         if second is None or not second.listen(seconds) or second.refused:
             return
-        self._reporter.tell(Told(SECOND, second.depth + 1))
+        self._reporter.tell(SecondEngineProgress(SECOND, second.depth + 1))
         for name, run in second.runs.items():
             if name not in self._told and not self._by_first(name) and not self._by_second(name):
                 self._told.add(name)
-                self._reporter.tell(Told(SECOND, second.depth + 1, Found(name, *_cost(run))))
+                self._reporter.tell(SecondEngineProgress(SECOND, second.depth + 1, Found(name, *_cost(run))))
 
     # --------------------------------------------------------------- who knows what
 
@@ -179,8 +178,8 @@ class _Both:
         run = None if self._second is None else self._second.runs.get(name)
         return run is not None and run.faults <= self._at[0]
 
-    def _take_layers(self, findings: Findings) -> None:
-        """Reports of progress come now and then; what was searched when it ended may be more."""
+    def _note_last_layer(self, findings: Findings) -> None:
+        """Note the last layer that was searched; reports of progress are periodic, and may be behind."""
         self._at = max(self._at, (len(findings.stats.layers), 0))
 
     # -------------------------------------------------------------------- together
@@ -190,7 +189,7 @@ class _Both:
         second = self._second
         if second is None or second.refused:
             return findings
-        self._take_layers(findings)
+        self._note_last_layer(findings)
         clashes = tuple(self._clashes(findings, second))
         if clashes:
             names = findings.engine, SECOND
@@ -203,11 +202,11 @@ class _Both:
             for old, new in pairs
             if new is old and (run := second.runs.get(new.property)) and _cost_of(new.verdict) == _cost(run)
         )
-        beside = Beside(SECOND, answered, agreed, second.depth, second.problem)
+        beside = SecondEngineReport(SECOND, answered, agreed, second.depth, second.problem)
         end = End.DECIDED if findings.end.partial and self._is_settled else findings.end
         return replace(findings, results=results, end=end, beside=beside)
 
-    def _result(self, result: Result, findings: Findings, second: Companion) -> Result:
+    def _result(self, result: Result, findings: Findings, second: SecondEngine) -> Result:
         """The first engine's answer, unless it has none or the run of the second is better."""
         name, run = result.property, second.runs.get(result.property)
         if run is None or not findings.end.partial or self._by_first(name):
@@ -223,7 +222,7 @@ class _Both:
         by_faults = tuple((faults >= run.faults) == good for faults in range(known))
         return replace(result, verdict=verdict, by_faults=by_faults or result.by_faults)
 
-    def _clashes(self, findings: Findings, second: Companion) -> Iterator[str]:
+    def _clashes(self, findings: Findings, second: SecondEngine) -> Iterator[str]:
         """What cannot both be true."""
         asked = {prop.name for prop in second.order.task.properties}
         is_whole = findings.end in {End.COMPLETE, End.DECIDED}
@@ -233,12 +232,12 @@ class _Both:
                 continue
             if own is not None and not is_whole and own > self._at:
                 continue  # there may be better ones
-            told = "no run decides it" if own is None else f"the best run has {_words(own)}"
+            text = "no run decides it" if own is None else f"the best run has {_words(own)}"
             if run is not None and not _fit(own, _cost(run)):
-                yield f"{name}: {findings.engine}: {told}; {SECOND}: one has {_words(_cost(run))}"
+                yield f"{name}: {findings.engine}: {text}; {SECOND}: one has {_words(_cost(run))}"
             elif run is None and own is not None and own[1] <= second.depth:
                 deep = count(second.depth, "step")
-                yield f"{name}: {findings.engine}: {told}; {SECOND}: none of up to {deep} does"
+                yield f"{name}: {findings.engine}: {text}; {SECOND}: none of up to {deep} does"
 
 
 def _may_start(task: Task) -> bool:
@@ -261,7 +260,7 @@ def _cost_of(verdict: Verdict) -> Cost | None:
 
 
 def _is_unshown(verdict: Verdict) -> bool:
-    """Whether a run decides it that nobody can show."""
+    """Whether a run decides it that cannot be shown."""
     return isinstance(verdict, Violated | Holds) and verdict.unshown is not None
 
 

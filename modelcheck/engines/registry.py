@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
-from modelcheck.contract.engine import CannotStart, Engine
+from modelcheck.contract.engine import Engine
+from modelcheck.engines.extras import needing
 
 ENGINES = {
     "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
@@ -31,10 +33,5 @@ def engine(name: str, **options: object) -> Engine:
 def loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is
     """What stands in a module, `where` being MODULE:NAME. Raises CannotStart as `engine` does."""
     module, _, attribute = where.partition(":")
-    try:
+    with needing(name, f"the engine {name}") if name in EXTRAS else nullcontext():
         return getattr(import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        if name not in EXTRAS:
-            raise
-        advice = f"`pip install 'modelcheck[{name}]'` installs it"
-        raise CannotStart(f"the engine {name} needs {error.name}, which is not here: {advice}") from None

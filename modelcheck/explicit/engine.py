@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from time import perf_counter
 from typing import ClassVar
 
 from modelcheck.contract.engine import Refusal, Task
@@ -11,14 +12,15 @@ from modelcheck.contract.report import Reporter, Spent
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.native.tiers import Optimiser
 from modelcheck.explicit.search.checkpoint import Checkpoints, only_runs
 from modelcheck.explicit.search.findings import FullAccount
-from modelcheck.explicit.search.layers import Search
 from modelcheck.explicit.search.restoring import restore
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Space
 from modelcheck.processes.cores import cores
 from spec.ir import PropertyKind
@@ -43,14 +45,23 @@ class ExplicitEngine:
         self._ready: tuple[Task, Kernel] | None = None
         self._codes: Codes | None = None
         self._optimisers: dict[str, Optimiser] = {}
+        self._ahead: list[Ahead] = []
+
+    def foresee(self, tasks: Iterable[Task]) -> None:
+        """Have another core make what these will need, if there is one: they come after what is asked now."""
+        if cores() > 1:
+            self._codes = self._codes or Codes()
+            self._ahead.append(Ahead(tasks, self._codes))
 
     def close(self) -> None:
         """End what is still being compiled."""
+        for ahead in self._ahead:
+            ahead.close()
         for optimiser in self._optimisers.values():
             optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """With symmetry what is about steps and fair runs, which tell members apart; values too wide."""
+        """With symmetry what is about steps and fair runs, which distinguish members; values too wide."""
         kinds = TELLS_MEMBERS_APART if task.symmetry else set()
         refused = [
             Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
@@ -73,7 +84,7 @@ class ExplicitEngine:
         machine, threads = Machine(task.model, task.scope), task.threads or cores()
         with (
             closing(Space(kernel, ways=task.ways)) as space,
-            closing(Search(task, space, machine, reporter, threads)) as search,
+            closing(PackedSearch(task, space, machine, reporter, threads)) as search,
             self._optimiser(task, kernel) as search.optimiser,
         ):
             if task.keep is not None:
@@ -88,7 +99,13 @@ class ExplicitEngine:
 
     def _kernel(self, task: Task) -> Kernel:
         self._codes = self._codes or Codes()
-        return Kernel(task, self._codes, tier=self._tier)
+        began = perf_counter()
+        for ahead in self._ahead:
+            ahead.wait(task)
+        waited = perf_counter() - began
+        kernel = Kernel(task, self._codes, tier=self._tier)
+        kernel.spent["compile"] = kernel.spent.get("compile", 0.0) + waited
+        return kernel
 
     @contextmanager
     def _optimiser(self, task: Task, kernel: Kernel) -> Iterator[Optimiser]:

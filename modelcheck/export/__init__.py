@@ -1,1 +1,1 @@
-"""A model as a text for somebody else's checker: one target, one module (and its parts)."""
+"""A model as a text for another checker: one target, one module (and its parts)."""

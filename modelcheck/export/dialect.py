@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from modelcheck.grounding.layout import Flat
+from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.terms import Sign, Term
 from spec.frozen import frozen
 
@@ -25,7 +25,7 @@ class Dialect:
 
 
 @frozen
-class Set:
+class Assignment:
     """An assignment, to a variable or to a name of the moment."""
 
     name: str
@@ -40,10 +40,10 @@ class Moment:
     term: Term
 
 
-class Writer:
+class TermWriter:
     """Writes terms over the variables of a machine."""
 
-    def __init__(self, dialect: Dialect, flats: Sequence[Flat]) -> None:
+    def __init__(self, dialect: Dialect, flats: Sequence[FlatVariable]) -> None:
         self._d = dialect
         self._flats = flats
 
@@ -94,7 +94,7 @@ class Writer:
 
     def updates(
         self, changes: Sequence[tuple[Term, Term]], named: Mapping[Term, str], old: str
-    ) -> Iterator[Set]:
+    ) -> Iterator[Assignment]:
         """Assignments one after another that come to all of them at once.
 
         Where two variables need each other, the value of one is kept first, in `old` and a number.
@@ -108,10 +108,10 @@ class Writer:
             if free is None:
                 stuck = next(iter(left))
                 kept[stuck] = f"{old}{len(kept)}"
-                yield Set(kept[stuck], self.name(stuck))
+                yield Assignment(kept[stuck], self.name(stuck))
                 needs = {to: need - {stuck} for to, need in needs.items()}
                 continue
-            yield Set(self.name(free), self.text(left.pop(free), kept))
+            yield Assignment(self.name(free), self.text(left.pop(free), kept))
 
 
 def _is_wrapped(text: str) -> bool:

@@ -38,14 +38,14 @@ ANY = Reach()
 
 
 @frozen
-class Known:
+class KnownRange:
     """Of one value: a type whose bounds it keeps for sure, None where nothing is sure; its reach."""
 
     type: t.Type | None = None
     reach: Reach = ANY
 
 
-Locals = Mapping[int, Known]
+Locals = Mapping[int, KnownRange]
 
 
 class Knowledge:
@@ -55,25 +55,25 @@ class Knowledge:
         self.model = model
         self._scope = scope
 
-    def of(self, expr: ir.Expr, known: Locals) -> Known:
+    def of(self, expr: ir.Expr, known: Locals) -> KnownRange:
         """What is known of a value; `known` says it of the bound names."""
         if t.is_number(expr.type):
-            return Known(self.sure(expr, known), self.reach(expr, known))
-        return Known(self.sure(expr, known))
+            return KnownRange(self.sure(expr, known), self.reach(expr, known))
+        return KnownRange(self.sure(expr, known))
 
-    def member(self, domain: ir.Expr, case: int | None, known: Locals) -> Known:
+    def member(self, domain: ir.Expr, case: int | None, known: Locals) -> KnownRange:
         """What is known of every member of a domain (of those of that case)."""
         match domain:
             case ir.Members(of=of):
                 found: t.Type | None = of
             case ir.Apply(op=ir.Op.RANGE, args=(lo, hi)):
-                return Known(None, Reach(self.reach(lo, known).least, self.reach(hi, known).most))
+                return KnownRange(None, Reach(self.reach(lo, known).least, self.reach(hi, known).most))
             case _:
                 whole = self.sure(domain, known)
                 found = None if whole is None else element(whole)
         if isinstance(found, t.Union) and case is not None:
             found = found.cases[case]
-        return Known(found, self._of_type(found))
+        return KnownRange(found, self._of_type(found))
 
     # ------------------------------------------------------------ how far numbers go
 
@@ -175,7 +175,7 @@ class Knowledge:
             case _:
                 return None
 
-    def _sure_of_bind(self, expr: ir.Bind, member: Known, known: Locals) -> t.Type | None:
+    def _sure_of_bind(self, expr: ir.Bind, member: KnownRange, known: Locals) -> t.Type | None:
         match expr.quantifier:
             case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
                 return member.type

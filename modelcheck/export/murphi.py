@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import spec.ir as ir
 from modelcheck.contract.wording import config_words, scope_words
-from modelcheck.export.dialect import Dialect, Writer
+from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
 from modelcheck.grounding.machine import Machine, machine
 from modelcheck.grounding.steps import Rule
@@ -64,7 +64,7 @@ class _Text:
 
     def __init__(self, made: Machine) -> None:
         self._made = made
-        self._w = Writer(DIALECT, made.flats)
+        self._w = TermWriter(DIALECT, made.flats)
 
     def lines(self, about: list[str]) -> Iterator[str]:
         """The whole file."""

@@ -1,8 +1,8 @@
 """A check of a model in Promela, for SPIN: one process, and each step of the model one `d_step` of it.
 
 The state has as many values as the model's, so SPIN finds as many states as
-the engines do, when it is told not to leave any out (`-DNOREDUCE`), and not to
-leave out variables that nobody reads (`-o2`).
+the engines do, with the option not to leave any out (`-DNOREDUCE`), and not to
+leave out variables that are never read (`-o2`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import spec.ir as ir
 from modelcheck.contract.refused import NotExportable, Refused
 from modelcheck.contract.wording import config_words, scope_words
-from modelcheck.export.dialect import Dialect, Writer
+from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
-from modelcheck.grounding.layout import Flat
+from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.machine import Machine, machine
 from modelcheck.grounding.steps import Rule
 from modelcheck.grounding.terms import Sign, Term
@@ -77,7 +77,7 @@ class _Text:
 
     def __init__(self, made: Machine) -> None:
         self._made = made
-        self._w = Writer(DIALECT, made.flats)
+        self._w = TermWriter(DIALECT, made.flats)
         self._most = {flat.name: 1 if flat.most is None else flat.most for flat in made.flats}
         self._moments: dict[str, int] = {}  # a name of the moment, and its greatest value
 
@@ -94,7 +94,7 @@ class _Text:
             yield ""
             yield from TEMPORARY
             for name, most in sorted(self._moments.items()):
-                yield f"TEMPORARY {_declared(Flat(name, most))} = 0;"
+                yield f"TEMPORARY {_declared(FlatVariable(name, most))} = 0;"
         yield ""
         for name, holds in made.invariants:
             yield f"#define HOLDS_{name} ({self._w.text(holds)})"
@@ -136,7 +136,7 @@ class _Text:
         self._moments[name] = max(most, self._moments.get(name, 0))
 
 
-def _declared(flat: Flat) -> str:
+def _declared(flat: FlatVariable) -> str:
     if flat.most is None:
         return f"bit {flat.name}"
     bits = max(flat.most, 1).bit_length()

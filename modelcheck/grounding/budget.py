@@ -9,7 +9,7 @@ from spec.ir import Action, Budget, Model
 
 
 @frozen
-class Counted:
+class CountedBudget:
     """The actions that a budget leaves, and the most of each kind of fault, and of all, that has a number."""
 
     actions: tuple[Action, ...]
@@ -21,12 +21,12 @@ class Counted:
         return any(each.name == action for each in self.actions)
 
 
-def counted(model: Model, budget: Budget) -> Counted:
+def counted(model: Model, budget: Budget) -> CountedBudget:
     """The actions and counters of a model under a budget; a fault that is never allowed is left out."""
     kinds, faults = budget.kinds, budget.allowed(model)
     actions = tuple(a for a in model.actions if not a.is_fault or a.name in faults)
     limits = {} if kinds is None else {name: kinds[name] for name in kinds if name in faults}
-    return Counted(
+    return CountedBudget(
         actions,
         {name: most for name, most in limits.items() if most is not None},
         budget.total if faults else None,

@@ -17,11 +17,11 @@ def decoded(of: t.Type, shape: Shape, values: Values) -> Value:
     """The value of a stored shape, where the plain variables have these values."""
     match of, shape:
         case t.Bool(), Term():
-            return bool(worth(shape, values))
+            return bool(stored_value(shape, values))
         case _, Term():
-            return worth(shape, values)
+            return stored_value(shape, values)
         case t.Option(inner), Maybe(has, held):
-            return decoded(inner, held, values) if held is not None and worth(has, values) else None
+            return decoded(inner, held, values) if held is not None and stored_value(has, values) else None
         case t.Record(_, fields), Parts(parts):
             return tuple(decoded(f.type, part, values) for f, part in zip(fields, parts, strict=True))
         case t.Tuple(items), Parts(parts):
@@ -29,26 +29,26 @@ def decoded(of: t.Type, shape: Shape, values: Values) -> Value:
         case t.Map(_, inner), Parts(parts):
             return tuple(decoded(inner, part, values) for part in parts)
         case t.Union(_, cases), Tagged(tag, held_cases):
-            case = worth(tag, values)
+            case = stored_value(tag, values)
             pairs = zip(cases[case].fields, held_cases[case], strict=True)
             return (case, *(decoded(f.type, part, values) for f, part in pairs))
         case t.Seq(inner), Row(length, slots):
-            return tuple(decoded(inner, slot, values) for slot in slots[: worth(length, values)])
+            return tuple(decoded(inner, slot, values) for slot in slots[: stored_value(length, values)])
         case t.Bag(), Heap(held_members):
-            counts = {member: worth(term, values) for member, term in held_members.items()}
+            counts = {member: stored_value(term, values) for member, term in held_members.items()}
             return frozenset((member, count) for member, count in counts.items() if count)
         case ((t.Set(inner) | t.Bag(inner)), Listed(places)):
-            there = [decoded(inner, item, values) for has, item in places if worth(has, values)]
+            there = [decoded(inner, item, values) for has, item in places if stored_value(has, values)]
             return frozenset(Counter(there).items() if isinstance(of, t.Bag) else there)
         case t.Set(), Heap(held_members):
-            return frozenset(member for member, term in held_members.items() if worth(term, values))
+            return frozenset(member for member, term in held_members.items() if stored_value(term, values))
         case _:
             raise AssertionError(f"a {of} in another shape")
 
 
-def worth(term: Term, values: Values) -> int:
+def stored_value(term: Term, values: Values) -> int:
     """The value of a term; of a truth value, 1 or 0."""
-    args = [worth(arg, values) for arg in term.args]
+    args = [stored_value(arg, values) for arg in term.args]
     match term.sign, args:
         case Sign.CONST, _:
             return term.lo

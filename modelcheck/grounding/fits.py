@@ -35,7 +35,7 @@ def _look(  # noqa: C901 - by type
     def look(of: t.Type, value: Shape, has: Term | None = None) -> None:
         _look(shapes, of, value, there if has is None else terms.both(there, has), found)
 
-    def gather(into: list[Term], misfit: Term) -> None:
+    def add(into: list[Term], misfit: Term) -> None:
         into.append(terms.both(there, misfit))
 
     def size(limit: t.Limit | None, count: Term) -> None:
@@ -43,7 +43,7 @@ def _look(  # noqa: C901 - by type
             beyond(limit, terms.lt(terms.number(shapes.limit(limit)), count))
 
     def beyond(limit: t.Limit, misfit: Term) -> None:
-        gather(found.errors if isinstance(limit.of, int) else found.cuts, misfit)
+        add(found.errors if isinstance(limit.of, int) else found.cuts, misfit)
 
     match of, value:
         case t.Option(inner), Maybe(has, held):
@@ -55,10 +55,10 @@ def _look(  # noqa: C901 - by type
             look(of, held)
         case t.Range(lo, hi), Term():
             outside = (terms.lt(value, terms.number(lo)), terms.lt(terms.number(hi), value))
-            gather(found.errors, terms.any(outside))
+            add(found.errors, terms.any(outside))
         case t.Nat(name), Term():
-            gather(found.errors, terms.lt(value, terms.number(0)))
-            gather(found.cuts, terms.lt(terms.number(shapes.scope.limit(name)), value))
+            add(found.errors, terms.lt(value, terms.number(0)))
+            add(found.cuts, terms.lt(terms.number(shapes.scope.limit(name)), value))
         case t.Record(_, fields), Parts(parts):
             for f, part in zip(fields, parts, strict=True):
                 look(f.type, part)

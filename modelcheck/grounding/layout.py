@@ -17,20 +17,20 @@ FEW_MEMBERS = 64  # that may be in a set, and are faster asked for one by one
 
 
 @frozen
-class Flat:
+class FlatVariable:
     """A variable of the target: its name, and the greatest value, None for a truth value."""
 
     name: str
     most: int | None
 
 
-class Layout:
+class FlatLayout:
     """Where the state stands: the flat variables, in order, and the shapes made of them."""
 
     def __init__(
         self, shapes: Shapes, named: Callable[[str], str], *, signed: bool = False, listed: bool = False
     ) -> None:
-        self.flats: list[Flat] = []
+        self.flats: list[FlatVariable] = []
         self._shapes = shapes
         self._named = named
         self._signed = signed  # whether numbers below 0 are stored too, by their distance from the least
@@ -41,7 +41,7 @@ class Layout:
         """A new variable; what can only be 0 needs none."""
         if most == 0:
             return self._shapes.terms.number(0)
-        self.flats.append(Flat(self._named(name), most))
+        self.flats.append(FlatVariable(self._named(name), most))
         return self._shapes.terms.var(len(self.flats) - 1, most)
 
     def shape(self, of: t.Type, name: str) -> Shape:

@@ -14,12 +14,12 @@ from itertools import count
 
 import spec.ir as ir
 from modelcheck.contract.refused import NotExportable, Refused
-from modelcheck.grounding.budget import Counted, counted
+from modelcheck.grounding.budget import CountedBudget, counted
 from modelcheck.grounding.environment import Ends, Env, Stop
 from modelcheck.grounding.expressions import Expressions
-from modelcheck.grounding.layout import Flat, Layout
+from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes, Unsayable
-from modelcheck.grounding.steps import MOST_RULES, Frame, Rule, Steps, finished
+from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import Term, Terms
 from spec.frozen import frozen
 
@@ -44,7 +44,7 @@ class Machine:
     """
 
     name: str
-    flats: tuple[Flat, ...]
+    flats: tuple[FlatVariable, ...]
     starts: tuple[tuple[int, ...], ...]
     rules: tuple[Rule, ...]
     invariants: tuple[tuple[str, Term], ...]
@@ -90,8 +90,8 @@ class _Lowering:
         self._terms = Terms()
         self._shapes = Shapes(self._terms, check.scope)
         self._e = Expressions(self._shapes, in_places=in_places)
-        self._steps = Steps(self._e, model)
-        self._layout = Layout(self._shapes, _namer(keywords), signed=for_solver, listed=in_places)
+        self._steps = RuleMaker(self._e, model)
+        self._layout = FlatLayout(self._shapes, _namer(keywords), signed=for_solver, listed=in_places)
         self._most_size = None if for_solver else MOST_SIZE
         self._counted = counted(model, check.budget)
         self._refused: list[Refused] = []
@@ -122,6 +122,7 @@ class _Lowering:
         ]
         steps = [p for p in looked_at if p.kind in STEPS]
         rules = [*self._rules(stored, counters, steps)]
+        goals = [*self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)]
         if self._refused:
             raise NotExportable(self._refused)
         flats = tuple(self._layout.flats)
@@ -132,7 +133,7 @@ class _Lowering:
             tuple(rules),
             tuple(invariants),
             tuple(dict.fromkeys(broken)),
-            tuple(self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)),
+            tuple(goals),
             tuple(stored),
             self._terms,
             tuple(notes),
@@ -153,7 +154,7 @@ class _Lowering:
                 self._refused.append(Refused(str(reason), variable.span))
         return stored
 
-    def _counters(self, budget: Counted) -> dict[str, Term]:
+    def _counters(self, budget: CountedBudget) -> dict[str, Term]:
         """A variable for each kind of fault that is counted, and one for all, under no name."""
         made = {name: self._layout.variable(f"faults_{name}", most) for name, most in budget.kinds.items()}
         if budget.total is not None:
@@ -189,21 +190,21 @@ class _Lowering:
         terms = self._terms
         return Env(tuple(state), {}, terms.true, Ends(terms.false, terms.false))
 
-    def _first(self) -> list[Frame]:
+    def _first(self) -> list[StepBranch]:
         """What a run may start with."""
         state: list[Shape] = []
         env = self._fresh(())
         try:
             for variable in self._model.variables:
                 state.append(self._e.of(variable.init, replace(env, state=tuple(state))))
-            frames = self._steps.run(self._model.init, Frame(state, {}, self._terms.true, env.ends))
+            frames = self._steps.run(self._model.init, StepBranch(state, {}, self._terms.true, env.ends))
         except Stop as reason:
             self._refuse(reason)
             return []
         return [frame for frame in frames if frame.guard.constant != 0]
 
-    def _starts(self, frames: list[Frame], stored: list[Shape]) -> tuple[tuple[int, ...], ...]:
-        """The initial values, one for each variable; a start that is not one is the engines' to tell."""
+    def _starts(self, frames: list[StepBranch], stored: list[Shape]) -> tuple[tuple[int, ...], ...]:
+        """The initial values, one for each variable; the engines report a start that is not one."""
         found = []
         for frame in frames:
             values = dict.fromkeys(range(len(self._layout.flats)), 0)
@@ -225,7 +226,7 @@ class _Lowering:
         for action in self._counted.actions:
             try:
                 for step, frame in self._steps.frames(action, stored):
-                    rule = finished(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
+                    rule = rule_of(self._layout, self._e, step, frame, stored, stored, self._claims(steps))
                     self._sized(rule.guard, action)
                     rule = replace(rule, claims=tuple(each for each in rule.claims if each[0] in asked))
                     if action.is_fault:

@@ -216,7 +216,7 @@ class Shapes:
     # ----------------------------------------------------------------- relations
 
     def possible(self, shape: Shape, of: t.Type) -> list[ir.Value]:
-        """The values that a shape may have, as far as the bounds of its terms tell; some are beyond its type.
+        """The values that a shape may have, as far as the bounds of its terms say; some are beyond its type.
 
         Raises Unsayable, and soon, where they are more than MOST_VALUES.
         """
@@ -489,7 +489,7 @@ class Shapes:
         """
         if index.sign is Sign.ADD and index.args[1].constant is not None:
             return self.pick(index.args[0], options, first - index.args[1].lo)
-        named, rest = self.terms.named(index)
+        named, rest = self.terms.cases(index)
         found = self._picked(rest, options, first)
         for test, n in reversed(named):
             if first <= n < first + len(options):

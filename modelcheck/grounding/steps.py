@@ -10,7 +10,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.grounding.environment import Ends, Env, Step, Stop
 from modelcheck.grounding.expressions import Expressions
-from modelcheck.grounding.layout import Layout
+from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Parts, Shape, Unsayable, is_fixed
 from modelcheck.grounding.terms import Term
 from spec.frozen import frozen
@@ -35,7 +35,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Frame:
+class StepBranch:
     """A branch of a step on its way."""
 
     state: list[Shape]
@@ -46,13 +46,15 @@ class Frame:
     chosen: tuple[str, ...] = ()
     args: tuple[Arg, ...] = ()
 
-    def copy(self) -> Frame:
+    def copy(self) -> StepBranch:
         """The same branch, to go another way."""
         ends = Ends(self.ends.cut, self.ends.error)
-        return Frame([*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen, self.args)
+        return StepBranch(
+            [*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen, self.args
+        )
 
 
-class Steps:
+class RuleMaker:
     """Makes the rules of actions, and runs what a model does at its start."""
 
     def __init__(self, expressions: Expressions, model: ir.Model) -> None:
@@ -61,10 +63,10 @@ class Steps:
         self._shapes = expressions.shapes
         self._types = [variable.type for variable in model.variables]
 
-    def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[Step, Frame]]:
+    def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[Step, StepBranch]]:
         """Every way to take an action: with its arguments, after its guards and its body."""
         terms = self._terms
-        start = Frame([*state], {}, terms.true, Ends(terms.false, terms.false))
+        start = StepBranch([*state], {}, terms.true, Ends(terms.false, terms.false))
         for args, frame in self._bound(action.params, 0, start, ()):
             if len(args) < len(action.params):
                 yield Step(action.name, args), frame
@@ -80,8 +82,8 @@ class Steps:
                 yield Step(action.name, args), end
 
     def _bound(
-        self, params: Sequence[ir.Param], index: int, frame: Frame, args: tuple[Shape, ...]
-    ) -> Iterator[tuple[tuple[Shape, ...], Frame]]:
+        self, params: Sequence[ir.Param], index: int, frame: StepBranch, args: tuple[Shape, ...]
+    ) -> Iterator[tuple[tuple[Shape, ...], StepBranch]]:
         """Every choice of parameters; those before one that it is an error to ask for."""
         if index == len(params):
             yield args, frame
@@ -102,13 +104,13 @@ class Steps:
             yield args, frame
 
     def _constants(
-        self, domain: ir.Expr, case: int | None, of: t.Type, frame: Frame
+        self, domain: ir.Expr, case: int | None, of: t.Type, frame: StepBranch
     ) -> Sequence[tuple[Term, Shape]]:
         """The members of a domain, each a known value where it is a small one."""
         items = self._e.items(domain, case, self._env(frame), any_order=True)
         return self._shapes.by_value(items, of) or items
 
-    def _note(self, frame: Frame, domain: t.Type, value: Shape, number: int) -> None:
+    def _note(self, frame: StepBranch, domain: t.Type, value: Shape, number: int) -> None:
         """Write down what was chosen, also for people; the number it has where it is not known."""
         of = getattr(domain, "of", t.UNKNOWN)
         word, arg = "_", (t.UNKNOWN, number)
@@ -120,14 +122,14 @@ class Steps:
                 pass
         frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
 
-    def _env(self, frame: Frame) -> Env:
+    def _env(self, frame: StepBranch) -> Env:
         terms = self._terms
         goes_on = terms.no(terms.any((frame.ends.cut, frame.ends.error)))
         return Env(tuple(frame.state), frame.slots, terms.both(frame.guard, goes_on), frame.ends)
 
     # -------------------------------------------------------------- statements
 
-    def run(self, statements: Sequence[ir.Stmt], frame: Frame) -> list[Frame]:
+    def run(self, statements: Sequence[ir.Stmt], frame: StepBranch) -> list[StepBranch]:
         """All that a branch becomes; one that is never taken stays as it is, for the error that ended it."""
         frames = [frame]
         for statement in statements:
@@ -137,7 +139,7 @@ class Steps:
                 raise Stop(f"a step with more than {MOST_RULES} ends", statement.span)
         return frames
 
-    def _one(self, statement: ir.Stmt, frame: Frame) -> list[Frame]:
+    def _one(self, statement: ir.Stmt, frame: StepBranch) -> list[StepBranch]:
         env = self._env(frame)
         match statement:
             case ir.Assign():
@@ -197,8 +199,8 @@ class Steps:
                 return Parts(tuple(parts))
 
     def _fork(
-        self, test: Term, frame: Frame, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
-    ) -> list[Frame]:
+        self, test: Term, frame: StepBranch, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
+    ) -> list[StepBranch]:
         """One way or the other; one branch again where neither chooses."""
         terms = self._terms
         if test.constant is not None:
@@ -211,7 +213,7 @@ class Steps:
             return [*a, *b]
         return [self._merged(test, a[0], b[0], guard)]
 
-    def _merged(self, test: Term, a: Frame, b: Frame, guard: Term) -> Frame:
+    def _merged(self, test: Term, a: StepBranch, b: StepBranch, guard: Term) -> StepBranch:
         terms, shapes = self._terms, self._shapes
         state = [shapes.ite(test, x, y) for x, y in zip(a.state, b.state, strict=True)]
         ends = Ends(terms.any((a.ends.cut, b.ends.cut)), terms.any((a.ends.error, b.ends.error)))
@@ -219,19 +221,19 @@ class Steps:
             name: terms.any((a.broken.get(name, terms.false), b.broken.get(name, terms.false)))
             for name in dict.fromkeys((*a.broken, *b.broken))
         }
-        return Frame(state, b.slots, guard, ends, broken, b.chosen, b.args)
+        return StepBranch(state, b.slots, guard, ends, broken, b.chosen, b.args)
 
-    def _each(self, statement: ir.Each, frame: Frame) -> list[Frame]:
+    def _each(self, statement: ir.Each, frame: StepBranch) -> list[StepBranch]:
         frames = [frame]
         for has, value in self._e.items(statement.domain, statement.case, self._env(frame)):
-            after: list[Frame] = []
+            after: list[StepBranch] = []
             for each in frames:
                 each.slots[statement.slot] = value
                 after += self._fork(has, each, statement.body, ())
             frames = after
         return frames
 
-    def _choose(self, statement: ir.Choose, frame: Frame) -> list[Frame]:
+    def _choose(self, statement: ir.Choose, frame: StepBranch) -> list[StepBranch]:
         terms = self._terms
         of = getattr(statement.domain.type, "of", t.UNKNOWN)
         found = []
@@ -262,11 +264,11 @@ def _place(path: Sequence[ir.Key | ir.At]) -> Span:
     return Span(0, 0)
 
 
-def finished(
-    layout: Layout,
+def rule_of(
+    layout: FlatLayout,
     expressions: Expressions,
     step: Step,
-    frame: Frame,
+    frame: StepBranch,
     before: Sequence[Shape],
     stored: Sequence[Shape],
     claims: Callable[[Env], tuple[tuple[str, Term], ...]],
@@ -281,7 +283,7 @@ def finished(
         if flat is not value
     ]
     env = Env(tuple(frame.state), {}, goes, frame.ends, tuple(before), step)
-    told = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
-    asserted = [(name, holds) for name, holds in (*told, *claims(env)) if holds.constant != 1]
+    asserts = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
+    asserted = [(name, holds) for name, holds in (*asserts, *claims(env)) if holds.constant != 1]
     name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
     return Rule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes), frame.args)

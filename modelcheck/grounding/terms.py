@@ -169,10 +169,10 @@ class Terms:
                 return self.any((self.no(test), a)) if b.constant else self.both(test, a)
         return self._make(Sign.ITE, (test, a, b), 0, truth=a.truth, lo=min(a.lo, b.lo), hi=max(a.hi, b.hi))
 
-    def named(self, choice: Term) -> tuple[list[tuple[Term, int]], Term]:
-        """The numbers that a choice names, each with the test that decides for it where none before does.
+    def cases(self, choice: Term) -> tuple[list[tuple[Term, int]], Term]:
+        """The constants of a nested if-then-else in order, with their tests, and the term of the last else.
 
-        With what it is where none does, which is no such choice any more.  Costs a look at each.
+        Costs a look at each case.
         """
         found = []
         while _names_a_value(choice):
@@ -215,7 +215,7 @@ class Terms:
 
     def _is(self, choice: Term, value: Term) -> Term:
         """Whether a choice among values, by one test after another, has come to this value."""
-        named, rest = self.named(choice)
+        named, rest = self.cases(choice)
         found = self.eq(rest, value)
         for is_it, group in groupby(reversed(named), lambda each: each[1] == value.lo):
             some = [test for test, _ in group][::-1]

@@ -6,15 +6,20 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing import current_process, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from types import ModuleType
+from typing import TypeVar
 
 from modelcheck.processes.signals import blocked
+from modelcheck.processes.watch import LOOKS
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
@@ -24,7 +29,7 @@ class Child:
     A process that is killed while it holds a lock of a shared queue would keep all others waiting for ever.
     """
 
-    process: SpawnProcess
+    process: BaseProcess
     pipe: Connection
 
     def end(self) -> None:
@@ -50,6 +55,29 @@ def started(serve: Callable[[Connection], None]) -> Child:
     return Child(process, ours)
 
 
+def forked(serve: Callable[[Connection, T], None], given: T) -> Child | None:
+    """A copy of this process that runs `serve` with what it is given, at once; None where it may have none.
+
+    It knows all that is known here.  A copy has one thread, and locks that others held are never
+    given back in it: so there may be none, but for a watch.  Workers make no processes.
+    """
+    others = {thread.name for thread in threading.enumerate()} - {threading.main_thread().name, LOOKS}
+    if sys.platform != "linux" or others or current_process().daemon:
+        return None
+    context = get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_in_copy, args=(serve, ours, theirs, given), daemon=True)
+    with blocked(signal.SIGINT), warnings.catch_warnings(), suppress(OSError):
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a copy of a process that has threads
+        process.start()
+    if process.pid is None:  # there was no room for another process
+        ours.close()
+        theirs.close()
+        return None
+    theirs.close()
+    return Child(process, ours)
+
+
 @contextmanager
 def _without_main() -> Iterator[None]:
     """A process that starts does not run the main program again, which may be a script without a guard."""
@@ -59,6 +87,12 @@ def _without_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+def _in_copy(serve: Callable[[Connection, T], None], theirs: Connection, ours: Connection, given: T) -> None:
+    theirs.close()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _in_child(lambda pipe: serve(pipe, given), ours)
 
 
 def _in_child(serve: Callable[[Connection], None], pipe: Connection) -> None:

@@ -14,7 +14,7 @@ GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")
 
 
 def resident() -> int:
-    """The bytes of memory this process has in use; the most it ever had where the system does not tell."""
+    """The bytes of memory this process has in use; the most it ever had where the system does not say."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
@@ -23,8 +23,8 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def careful(most: int | None) -> int | None:
-    """The bytes that this process may have in use: as many as given, or what leaves the machine some room."""
+def memory_limit(most: int | None) -> int | None:
+    """The bytes that this process may use: as given, or by default most of what is free now."""
     free = available() if most is None else None
     return most if free is None else resident() + int(SHARE * free)
 

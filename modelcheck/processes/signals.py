@@ -13,10 +13,10 @@ from modelcheck.contract.result import End
 
 
 class Interruptible:
-    """Work in which the first Ctrl-C only sets `ended`, so that what was found by then can be told.
+    """Work in which the first Ctrl-C only sets `ended`, so that what was found by then can be shown.
 
     That is within it as a context; the second one is a KeyboardInterrupt as usual.  Only the main
-    thread can be told of signals.
+    thread can receive signals.
     """
 
     def __init__(self, ended: str = "") -> None:

@@ -1,6 +1,6 @@
 """Limits that hold whatever is running, also in the midst of one evaluation, of writing code or of a replay.
 
-NOTE(watch): who works step by step minds the limits between two steps, and ends in order with all
+NOTE(watch): a search checks the limits between two steps, and ends in order with all
 that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
 Python runs in the main thread.  When it is passed by twice as much and that was not heard, since
 what runs is native code, it calls for the last word, which ends the program.  Nothing may be
@@ -25,6 +25,7 @@ from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
 AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
+LOOKS = "watch"  # the name of its thread, which takes no lock that anybody else needs
 LastWord = Callable[[End], None]
 CAN_RAISE = hasattr(signal, "pthread_kill")
 
@@ -71,7 +72,7 @@ def watched(seconds: float | None, memory: int | None, last_word: LastWord | Non
         yield
         return
     watch = _Watch(seconds, memory, last_word)
-    with watch.heard():
+    with watch.handling():
         watch.start()
         try:
             yield
@@ -81,7 +82,7 @@ def watched(seconds: float | None, memory: int | None, last_word: LastWord | Non
 
 @contextmanager
 def held() -> Iterator[None]:
-    """No Stopped of a watch is raised in here, for who minds the limits and must leave things in order."""
+    """No Stopped of a watch is raised in here, for code that checks the limits itself and must clean up."""
     if not CAN_RAISE:
         yield
         return
@@ -89,29 +90,29 @@ def held() -> Iterator[None]:
         yield
 
 
-def _is_letting_go(frame: FrameType | None) -> bool:
-    """Whether a value is let go in a frame or around it, which is not to end in its midst."""
+def _is_in_finaliser(frame: FrameType | None) -> bool:
+    """Whether a frame or one around it runs a finaliser, which must not be interrupted."""
     while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
 
 
 class _Watch:
-    """One watch: a thread that looks, and a handler of its signal in the main thread."""
+    """One watch: a thread that checks the limits, and a signal handler in the main thread."""
 
     def __init__(self, seconds: float | None, memory: int | None, last_word: LastWord | None) -> None:
         self._soft, self._hard = _soft(seconds, memory), _hard(seconds, memory)
         self._last_word = last_word
         self._passed: End | None = None
-        self._last_heard: float | None = None  # in the main thread
+        self._last_raised: float | None = None  # in the main thread
         self._over = threading.Event()
-        self._is_heard = False
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._is_handled = False
+        self._thread = threading.Thread(target=self._look, daemon=True, name=LOOKS)
         self._started = monotonic()
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """The main thread hears it, where this is the main thread."""
+    def handling(self) -> Iterator[None]:
+        """Install the signal handler while this runs, if this is the main thread."""
         if not CAN_RAISE or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -119,45 +120,49 @@ class _Watch:
 
         def stop(number: int, frame: FrameType | None) -> None:
             passed = self._passed
-            if passed is not None and not _is_letting_go(frame):
-                self._passed, self._last_heard = None, monotonic()
+            if passed is not None and not _is_in_finaliser(frame):
+                self._passed, self._last_raised = None, monotonic()
                 raise Stopped(passed)
             if passed is None and callable(before):  # the signal was for the watch around this one
                 before(number, frame)
 
         def lost(args: sys.UnraisableHookArgs) -> None:
             if isinstance(args.exc_value, Stopped):  # in a callback of the garbage collector
-                self._last_heard = None
+                self._last_raised = None
             else:
                 hook(args)
 
         signal.signal(signal.SIGALRM, stop)
         sys.unraisablehook = lost
-        self._is_heard = True
+        self._is_handled = True
         try:
             yield
         finally:
-            if sys.unraisablehook is lost:  # and not somebody's around it
+            if sys.unraisablehook is lost:  # and no other hook around it
                 sys.unraisablehook = hook
             signal.signal(signal.SIGALRM, before)
 
     def start(self) -> None:
-        """From now on."""
+        """Begin to check the limits."""
         self._thread.start()
 
     def end(self) -> None:
-        """No more."""
+        """Stop checking."""
         self._over.set()
         self._thread.join()
         self._passed = None
 
     def _is_due(self) -> bool:
-        """Whether to call for the first time, or again: some code keeps to itself what is raised in it."""
-        return self._passed is None and (self._last_heard is None or monotonic() - self._last_heard > AGAIN)
+        """Whether to signal, for the first time or again: some code swallows what is raised in it."""
+        return self._passed is None and (self._last_raised is None or monotonic() - self._last_raised > AGAIN)
 
     def _look(self) -> None:
         while not self._over.wait(LOOK):
-            if self._is_heard and self._is_due() and (passed := self._soft.passed(self._started)) is not None:
+            if (
+                self._is_handled
+                and self._is_due()
+                and (passed := self._soft.passed(self._started)) is not None
+            ):
                 self._passed = passed
             if self._passed is not None:  # until it is heard
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)

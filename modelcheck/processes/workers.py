@@ -26,7 +26,7 @@ SLICE = 0.1  # seconds between looks at Ctrl-C
 KILLED = "a worker process was killed, perhaps for want of memory"
 
 
-class Gone(Exception):  # noqa: N818 - it is told, in other words
+class WorkerGone(Exception):  # noqa: N818 - it is reported in other words
     """A process is there no more."""
 
 
@@ -55,7 +55,7 @@ class Workers(Interruptible, Generic[T]):
                 for pipe in wait(list(self._busy), SLICE):
                     assert isinstance(pipe, Connection)
                     yield self._result(pipe)
-        except Gone:
+        except WorkerGone:
             self.ended = self.ended or KILLED
         finally:
             if self._busy or self.ended:
@@ -100,7 +100,7 @@ class _Mail:
         self._shared = tuple(shared)
         self._numbers = {id(each): number for number, each in enumerate(self._shared)}
 
-    def written(self, value: object) -> bytes:
+    def encoded(self, value: object) -> bytes:
         """The bytes of a value."""
         text = io.BytesIO()
         pickler = pickle.Pickler(text)
@@ -109,7 +109,7 @@ class _Mail:
         return text.getvalue()
 
     def read(self, text: bytes) -> Any:  # noqa: ANN401 - whatever was written
-        """The value of bytes that a process of ours has written."""
+        """The value of bytes that our own process has written."""
         unpickler = pickle.Unpickler(io.BytesIO(text))  # noqa: S301 - from a child, by its own pipe
         unpickler.persistent_load = lambda number: self._shared[number]  # type: ignore[method-assign]
         return unpickler.load()
@@ -117,11 +117,11 @@ class _Mail:
 
 @contextmanager
 def _gone() -> Iterator[None]:
-    """What a pipe says when there is nobody at its other end."""
+    """What a pipe raises when its other end is closed."""
     try:
         yield
     except (EOFError, OSError) as error:
-        raise Gone from error
+        raise WorkerGone from error
 
 
 def _serve(pipe: Connection) -> None:
@@ -134,8 +134,8 @@ def _serve(pipe: Connection) -> None:
             answer: tuple[Any, Exception | None]
             try:
                 answer = work(number), None
-            except Exception as error:  # noqa: BLE001 - whatever it is, the parent shall have it
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is passed to the parent
                 answer = None, error
-            pipe.send_bytes(mail.written(answer))
+            pipe.send_bytes(mail.encoded(answer))
     except EOFError:
         return

@@ -112,12 +112,20 @@ def told_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
     return trace.faults, harm(faults), len(trace.steps), surprise(faults)
 
 
-def ask_all(asking: Asking, partition: Partition, faults: int) -> tuple[Answer, ...]:
-    """One answer for each guarantee and row: each kind of fault, and any mixture.
+def ask_mixed(asking: Asking, partition: Partition, faults: int) -> tuple[tuple[Answer, ...], ...]:
+    """For each group of guarantees an answer to each of them, under any mixture of so many faults."""
+    together = [under_any(partition, group, faults) for group in groups()]
+    asking.foresee(posed_of_group(partition, question) for question in together[1:])
+    return tuple(ask(asking, partition, question) for question in together)
+
+
+def ask_all(
+    asking: Asking, partition: Partition, faults: int, mixed: Sequence[tuple[Answer, ...]]
+) -> tuple[Answer, ...]:
+    """One answer for each guarantee and row: each kind of fault, and any mixture, of which `mixed` is known.
 
     What there was no time for is answered as far as it was searched, or as unknown.
     """
-    mixed = [ask(asking, partition, under_any(partition, group, faults)) for group in groups()]
     found: list[Answer] = []
     for group, any_ in zip(groups(), mixed, strict=True):
         moved = [under_moves(partition, group)] if partition.moves else []
@@ -145,15 +153,19 @@ def _rows(asking: Asking, partition: Partition, mixed: Sequence[Answer], faults:
 
 def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
+    return decided(asking, posed_of_group(partition, question))
+
+
+def posed_of_group(partition: Partition, question: Question) -> Posed:
+    """A question as a search that shares a kernel with all others about its group of guarantees."""
     group = group_of(question.guarantees[0])
-    family = family_of(partition, group, question.budget)
-    return decided(asking, posed(partition, question, family))
+    return posed(partition, question, family_of(partition, group, question.budget))
 
 
 def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
     """The answers of one search, for each of its guarantees."""
     question = asked.question
-    found = asking.found(str(question), asked.model, asked.check, asked.family)
+    found = asking.found(asked)
     if found is None:
         why = asking.why_not
         return tuple(

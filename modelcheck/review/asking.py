@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol
 
 from modelcheck.answers.timings import Timings
-from modelcheck.api import Unsupported, check
-from modelcheck.contract.engine import Engine, Family, Limits
+from modelcheck.api import Unsupported, check, task_of
+from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.processes.signals import Interruptible
-from modelcheck.review.kept import Answers, Found, found
+from modelcheck.review.kept import Answers, Found, found, question
+from modelcheck.review.questions import Posed
 from modelcheck.search.reference import ReferenceEngine
 from spec.frozen import frozen
-from spec.ir import Check, Model
 
 SHARE = 3  # one search may have a third of what is left, so that a large one leaves something for others
 
@@ -67,60 +68,54 @@ class Asking(Interruptible):
         """Stop what compiles beside it."""
         self._engine.close()
 
-    def found(
-        self, what: str, model: Model, asked: Check, family: Family | None, *, small: bool = False
-    ) -> Found | None:
+    def foresee(self, coming: Iterable[Posed]) -> None:
+        """Have another core make what these questions need; costs nothing where they are answered."""
+        if self._effort.threads != 1 and not self.ended:
+            new = (each for each in coming if not self._answers.has(question(each.model, each.check)))
+            self._engine.foresee(task_of(each.model, each.check, each.family, symmetry=True) for each in new)
+
+    def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:
         """What comes out, perhaps cut short; None when nothing is left to spend.
 
+        `what` is what somebody who watches is told of it, the question where nothing is said.
         A `small` search has so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """
-        question = repr((model.name, asked.scope, asked.budget, asked.only))
-        is_again = question in self._asked
-        self._asked.add(question)
-        if (known := self._answers.get(model, asked)) is not None:
+        key = question(asked.model, asked.check)
+        is_again = key in self._asked
+        self._asked.add(key)
+        if (known := self._answers.get(key, asked.model, asked.check)) is not None:
             if not is_again:
                 self.states, self.known = self.states + known.states, self.known + known.states
             return known
-        limits = self._limits(self._answers.short(model, asked))
+        limits = self._limits(self._answers.short(key))
         if limits is None:
             return None
         self._searches += 1
-        self._watch.begin(f"search {self._searches}: {what}")
-        outcome = self._checked(model, asked, family, limits, small=small)
-        self._answers.keep(model, asked, outcome)
+        self._watch.begin(f"search {self._searches}: {what or asked.question}")
+        outcome = self._checked(asked, limits, small=small)
+        self._answers.keep(key, outcome)
         self.states += outcome.findings.stats.states
         return found(outcome)
 
-    def _checked(
-        self, model: Model, asked: Check, family: Family | None, limits: Limits, *, small: bool
-    ) -> Outcome:
+    def _checked(self, asked: Posed, limits: Limits, *, small: bool) -> Outcome:
         """By the fast engine if it can, and up to symmetry if that can be."""
         fast: Engine = ReferenceEngine() if small else self._engine
         for engine, symmetry in ((fast, True), (fast, False), (None, True)):
             with suppress(Unsupported):
-                return self._searched(model, asked, family, limits, engine, symmetry=symmetry)
-        return self._searched(model, asked, family, limits, None, symmetry=False)
+                return self._searched(asked, limits, engine, symmetry=symmetry)
+        return self._searched(asked, limits, None, symmetry=False)
 
-    def _searched(
-        self,
-        model: Model,
-        asked: Check,
-        family: Family | None,
-        limits: Limits,
-        engine: Engine | None,
-        *,
-        symmetry: bool,
-    ) -> Outcome:
+    def _searched(self, asked: Posed, limits: Limits, engine: Engine | None, *, symmetry: bool) -> Outcome:
         return check(
-            model,
-            asked,
+            asked.model,
+            asked.check,
             engine=engine,
             limits=limits,
             reporter=self,
             symmetry=symmetry,
             threads=self._effort.threads,
-            family=family,
+            family=asked.family,
         )
 
     def tell(self, event: Event) -> None:

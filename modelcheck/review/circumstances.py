@@ -72,7 +72,7 @@ def _shown_version(readings: Sequence[Reading], findings: Findings) -> Stated[Ve
         fact, found = said[0]
         other = next((other for other, release in said if release.line != found.line), None)
         if other is not None:
-            _contradiction(fact, f"Kafka {found}", other, findings)
+            contradiction(fact, f"Kafka {found}", other, findings)
         return Stated(found, f"{fact.words} at {fact.place}")
     for name in ("metadata.version", "inter.broker.protocol.version"):
         for given in (g for reading in readings for g in reading.given if g.key == name):
@@ -103,7 +103,7 @@ def _has_roles(readings: Sequence[Reading]) -> bool:
     return any(g.key == "process.roles" for reading in readings for g in reading.given)
 
 
-def _contradiction(fact: Fact, reviewed: str, other: Fact, findings: Findings) -> None:
+def contradiction(fact: Fact, reviewed: str, other: Fact, findings: Findings) -> None:
     """Two places that say different things of the same matter; the first is taken."""
     message = f"the files do not agree on the {fact.about}; it is reviewed as {reviewed}"
     note = Note(other.source, other.span, f"here it is {other.value} ({other.words})")
@@ -216,7 +216,7 @@ def _brokers_of_facts(readings: Sequence[Reading], findings: Findings) -> Stated
     total, facts = known[0]
     for other, theirs in known[1:]:
         if other != total:
-            _contradiction(facts[0], str(total), theirs[0], findings)
+            contradiction(facts[0], str(total), theirs[0], findings)
             break
     shown = facts if len(facts) <= _COUNTED else facts[:_COUNTED]
     more = f" and {len(facts) - _COUNTED} more" if len(facts) > _COUNTED else ""

@@ -16,18 +16,19 @@ from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.contract.exits import Exit
-from modelcheck.review.answers import ask_all
+from modelcheck.review.answers import ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import stated_version, topics_in
 from modelcheck.review.data import as_json
 from modelcheck.review.internal import internal_topics
-from modelcheck.review.outages.asked import outage
+from modelcheck.review.outages.asked import coming, outage
+from modelcheck.review.outages.controllers import quorum
 from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
 from modelcheck.review.partition import Partition, partition
 from modelcheck.review.pipeline import of_reviews
 from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.review.read import read_files
-from modelcheck.review.remedies import Circumstances, remedies
+from modelcheck.review.remedies import Circumstances, coming_trials, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
@@ -202,15 +203,20 @@ def _review(
     began = time.monotonic()
     found = None
     with asking:
-        answers = ask_all(asking, subject, faults)
+        mixed = ask_mixed(asking, subject, faults)
+        likely = first_loss(answer for each in mixed for answer in each)
+        trials = () if likely is None else coming_trials(subject, likely)
+        asking.foresee([*trials, *(coming(subject) if faults else ())])
+        answers = ask_all(asking, subject, faults, mixed)
         loss = first_loss(answers)
         if loss is not None:
             about = Circumstances(settings.version.value, settings.brokers.value)
             found = remedies(asking, subject, about, loss)
         down = outage(asking, subject, answers) if faults else None
+        controllers = quorum(asking, subject, settings.voters) if faults else None
     took = time.monotonic() - began
     spent = (asking.ended, asking.states, asking.known, took)
-    return Review(settings, subject, faults, answers, found, required, *spent, down)
+    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers)
 
 
 _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic

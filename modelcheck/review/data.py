@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import modelcheck.review.outages.controllers_told as controllers
 import modelcheck.review.outages.told as outages
 from modelcheck.review.answers import Answer
 from modelcheck.review.changes import in_words
@@ -34,6 +35,7 @@ def as_json(review: Review) -> dict[str, object]:
             for guarantee in GUARANTEES
         },
         "availability": None if review.outage is None else outages.as_json(review.outage),
+        "controllers": None if review.quorum is None else controllers.as_json(review.quorum, review.outage),
         "first_loss": _loss(review.loss),
         "remedies": _search(review.remedies, review),
         "required": [{"requirement": str(each), "met": review.met(each)} for each in review.required],

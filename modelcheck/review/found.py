@@ -144,6 +144,8 @@ class About(StrEnum):
     VERSION = "Kafka version"
     BROKERS = "number of brokers"
     CONTROLLER = "controller"
+    VOTERS = "number of controllers"
+    COMBINED = "whether controllers are brokers"
     STORAGE = "storage"
 
 

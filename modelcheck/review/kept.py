@@ -41,8 +41,14 @@ def found(outcome: Outcome) -> Found:
     return Found(verdicts, findings.stats.states, frozenset(findings.stats.cut))
 
 
+def question(model: Model, asked: Check) -> str:
+    """The name under which an answer is kept: the same for equal models and checks, by the same code."""
+    parts = (model.name, model.source.text, asked.scope, asked.budget, asked.only, sources(*CODE))
+    return hashlib.sha256(repr(parts).encode()).hexdigest() + "-answer"
+
+
 class Answers:
-    """What was found for a model and a check up to symmetry, as far as it is final.
+    """What was found for a `question` up to symmetry, as far as it is final.
 
     A run that was found is replayed before it is told again.  What is damaged, or is of
     another version of the code or the model, is as if nothing were kept.  Of a search that
@@ -54,21 +60,25 @@ class Answers:
         self._cache = cache or Cache(kept=ANSWERS)
         self._cache.insist()
 
-    def get(self, model: Model, asked: Check) -> Found | None:
+    def get(self, key: str, model: Model, asked: Check) -> Found | None:
         """What was found, if the search came to its end."""
-        kept = self._read(model, asked)
+        kept = self._read(key)
         try:
             verdicts = {name: _verdict(model, asked, each) for name, each in kept["verdicts"].items()}
             return Found(verdicts, int(kept["states"]), frozenset(kept["cut"]))
         except (KeyError, TypeError, ValueError, AttributeError, SpecError):
             return None
 
-    def short(self, model: Model, asked: Check) -> int:
+    def has(self, key: str) -> bool:
+        """Whether an answer is kept; it is not read."""
+        return "verdicts" in self._read(key)
+
+    def short(self, key: str) -> int:
         """How many states were not enough; 0 where nothing is known."""
-        short = self._read(model, asked).get("short")
+        short = self._read(key).get("short")
         return short if isinstance(short, int) else 0
 
-    def keep(self, model: Model, asked: Check, outcome: Outcome) -> None:
+    def keep(self, key: str, outcome: Outcome) -> None:
         """Keep what is final, or how many states were not enough."""
         about = found(outcome)
         verdicts = {name: _kept(verdict) for name, verdict in about.verdicts.items()}
@@ -76,20 +86,15 @@ class Answers:
             kept: dict[str, object] = {"short": about.states}
         else:
             kept = {"verdicts": verdicts, "states": about.states, "cut": sorted(about.cut)}
-        self._cache.put(_key(model, asked), json.dumps(kept).encode())
+        self._cache.put(key, json.dumps(kept).encode())
 
-    def _read(self, model: Model, asked: Check) -> dict[str, Any]:
-        data = self._cache.get(_key(model, asked))
+    def _read(self, key: str) -> dict[str, Any]:
+        data = self._cache.get(key)
         try:
             kept = json.loads(data or b"{}")
         except (ValueError, RecursionError):
             return {}
         return kept if isinstance(kept, dict) else {}
-
-
-def _key(model: Model, asked: Check) -> str:
-    parts = (model.name, model.source.text, asked.scope, asked.budget, asked.only, sources(*CODE))
-    return hashlib.sha256(repr(parts).encode()).hexdigest() + "-answer"
 
 
 def _kept(verdict: Verdict) -> dict[str, object] | None:

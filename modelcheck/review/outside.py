@@ -129,7 +129,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.TEXT,
         _BROKER,
         "the controllers that vote",
-        "the model's controller does not fail; a quorum of these must live for any election",
+        "how many of them may be down is said apart; the other answers are for a majority that is up",
         first=of(2, 8),
     ),
     _outside(
@@ -137,7 +137,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.TEXT,
         _BROKER,
         "where to find the controllers",
-        "the model's controller does not fail; a quorum of controllers must live for any election",
+        "how many of these may be down is said apart; the other answers are for a majority that is up",
         first=of(3, 8),
     ),
     _outside(

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 
+import modelcheck.review.outages.controllers_told as controllers
 import modelcheck.review.outages.told as outages
-from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
-from counterexamples.lines import Line, Role, count
+from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
+from counterexamples.lines import Line, Role, count, wrapped
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
@@ -41,10 +42,10 @@ def overview_page(rows: Sequence[Row], command: str) -> str:
     items = [_item(rows[0].review, group[0], command) for group in shown]
     names = [guarantee.name for guarantee in GUARANTEES]
     lines_ = tuple(
-        (row.topic, (*map(Cell, row.facts, repeat(Role.PLAIN)), *_cells(row, names))) for row in rows
+        (row.topic, (*map(TableCell, row.facts, repeat(Role.PLAIN)), *_cells(row, names))) for row in rows
     )
     heads = (*FACTS, *names)
-    listed = Table("Faults that are survived, of any mixture", heads, lines_, "")
+    listed = PageTable("Faults that are survived, of any mixture", heads, lines_, "")
     words, role = _first_words(rows[0].review)
     card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
     first = _card(rows[0].review, places, _about(lost), command)
@@ -52,10 +53,10 @@ def overview_page(rows: Sequence[Row], command: str) -> str:
     return page(items, title=title(rows), cards=cards, folded=True)
 
 
-def _cells(row: Row, names: Sequence[str]) -> Iterator[Cell]:
+def _cells(row: Row, names: Sequence[str]) -> Iterator[TableCell]:
     for name in names:
         text, role = cell(row.review.answer(name))
-        yield Cell(text, role)
+        yield TableCell(text, role)
 
 
 def _about(lost: list[list[Answer]]) -> str:
@@ -78,7 +79,7 @@ def _lost(review: Review) -> list[list[Answer]]:
     return list(runs.values())
 
 
-def _item(review: Review, answer: Answer, command: str) -> Item:
+def _item(review: Review, answer: Answer, command: str) -> PageItem:
     guarantee, trace = answer.guarantee, _loss(answer)
     under = "" if answer.kind == ANY else f", by {answer.kind} alone"
     title = f"{guarantee.name}: {guarantee.fails}{under}"
@@ -108,6 +109,7 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
             for heading, lines in (
                 ("What would have prevented it", list(remedies(review, WIDTH))),
                 ("How it stops while brokers are down", _stops(review)),
+                (controllers.TITLE, _controllers(review)),
                 ("What the answer rests on", rest),
             )
             if lines
@@ -129,7 +131,7 @@ def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
             yield Verdict(guarantee.name, sentence(answer), mark(answer)[1], places.get(id(answer.loss)))
 
 
-def _table(review: Review, places: Mapping[int, int], runs: str) -> Table:
+def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
     names = [guarantee.name for guarantee in GUARANTEES]
     rows = []
     used: set[str] = set()
@@ -138,13 +140,13 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> Table:
         told = [cell(answer) for answer in answers]
         used |= {text for text, _ in told}
         cells = tuple(
-            Cell(text, role, None if answer is None else places.get(id(answer.loss)))
+            TableCell(text, role, None if answer is None else places.get(id(answer.loss)))
             for answer, (text, role) in zip(answers, told, strict=True)
         )
         rows.append((f"{kind}: {words}", cells))
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
     note = "; ".join(filter(None, (*signs, runs)))
-    return Table("How many faults of each kind are survived", tuple(names), tuple(rows), note)
+    return PageTable("How many faults of each kind are survived", tuple(names), tuple(rows), note)
 
 
 def _stops(review: Review) -> list[Line]:
@@ -152,14 +154,22 @@ def _stops(review: Review) -> list[Line]:
     return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH))
 
 
-def _outages(review: Review) -> Iterator[Table]:
+def _controllers(review: Review) -> list[Line]:
+    """How many controllers may be down, where files name them."""
+    found = review.quorum
+    return [] if found is None else list(wrapped((), controllers.says(found, review.outage), WIDTH))
+
+
+def _outages(review: Review) -> Iterator[PageTable]:
     """What works while brokers are down, under the sentence that says it."""
     found = review.outage
     if found is not None:
-        rows = tuple((label, tuple(Cell(*cell_) for cell_ in cells)) for label, cells in outages.rows(found))
+        rows = tuple(
+            (label, tuple(TableCell(*cell_) for cell_ in cells)) for label, cells in outages.rows(found)
+        )
         names = tuple(each.name for each in found.services)
         about = outages.note(found).replace("`", "")
-        yield Table(outages.TITLE, names, rows, f"{outages.says(found)} Of {about}.")
+        yield PageTable(outages.TITLE, names, rows, f"{outages.says(found)} Of {about}.")
 
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:

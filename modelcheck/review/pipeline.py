@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import plain
 from counterexamples.text import WIDTH
 from modelcheck.answers.pipelines.report import (
-    Came,
-    Case,
+    CaseReport,
+    CaseStatus,
+    FilePlace,
     Finding,
-    Level,
-    Place,
+    FindingRule,
     Report,
-    Rule,
-    Stage,
+    RunStage,
+    Severity,
     joined,
     of_diagnostic,
 )
@@ -32,11 +32,11 @@ from modelcheck.review.told import sentence
 from spec.ir import Kind
 from spec.source import Source
 
-OUTSIDE = Rule("review/outside", "A setting that matters and is outside the model")
-UNKNOWN = Rule("review/unknown-setting", "A setting that Kafka does not have")
+OUTSIDE = FindingRule("review/outside", "A setting that matters and is outside the model")
+UNKNOWN = FindingRule("review/unknown-setting", "A setting that Kafka does not have")
 FACTOR = "default.replication.factor"
 TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACTOR)  # where no remedy says
-CAME = {True: Came.PASSED, False: Came.FAILED, None: Came.ERROR}
+CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERROR}
 
 
 def of_reviews(rows: Sequence[Row], files: Sequence[str]) -> Report:
@@ -51,7 +51,7 @@ def of_reviews(rows: Sequence[Row], files: Sequence[str]) -> Report:
 def _report(row: Row, files: Sequence[str]) -> Report:
     settings = row.review.settings
     remarks = [
-        *(of_diagnostic(each, Level.WARNING) for each in settings.warnings),
+        *(of_diagnostic(each, Severity.WARNING) for each in settings.warnings),
         *(
             _remark(rule, each)
             for rule, found in ((OUTSIDE, settings.outside), (UNKNOWN, settings.unknown))
@@ -62,17 +62,17 @@ def _report(row: Row, files: Sequence[str]) -> Report:
     return Report(tuple(_cases(row)), (*_findings(row, files), *remarks), rules)
 
 
-def _remark(rule: Rule, remark: Remark) -> Finding:
+def _remark(rule: FindingRule, remark: Remark) -> Finding:
     given = remark.given
-    return Finding(rule, Level.NOTE, f"{given.key}: {remark.why}", Place(given.source, given.span))
+    return Finding(rule, Severity.NOTE, f"{given.key}: {remark.why}", FilePlace(given.source, given.span))
 
 
-def _rule(guarantee: Guarantee) -> Rule:
+def _rule(guarantee: Guarantee) -> FindingRule:
     what = guarantee.holds.removesuffix(" under")
-    return Rule(f"review/{guarantee.name}", f"{what}, whatever goes wrong")
+    return FindingRule(f"review/{guarantee.name}", f"{what}, whatever goes wrong")
 
 
-def _cases(row: Row) -> Iterator[Case]:
+def _cases(row: Row) -> Iterator[CaseReport]:
     review = row.review
     suite = f"review {row.topic}".rstrip()
     scope = plain([*limits(review, WIDTH, measured=False)])
@@ -81,20 +81,22 @@ def _cases(row: Row) -> Iterator[Case]:
         answer = review.answer(guarantee.name)
         if answer is None:
             continue
-        came = Came.PASSED if answer.complete or answer.lost_with is not None else Came.ERROR
-        message = "" if came is Came.PASSED else sentence(answer)
+        came = CaseStatus.PASSED if answer.complete or answer.lost_with is not None else CaseStatus.ERROR
+        message = "" if came is CaseStatus.PASSED else sentence(answer)
         told = f"{subject(review)}\n{sentence(answer)}\n{scope}"
-        yield Case(suite, guarantee.name, came, seconds, message, _story(answer), told)
+        yield CaseReport(suite, guarantee.name, came, seconds, message, _story(answer), told)
         seconds = 0.0
     for required in review.required:
         answer = review.answer(required.guarantee.name, required.kind)
         came = CAME[review.met(required)]
-        message = "" if came is Came.PASSED else f"required {required}: {_says(answer)}"
+        message = "" if came is CaseStatus.PASSED else f"required {required}: {_says(answer)}"
         text = "" if answer is None else _story(answer)
-        yield Case(suite, f"required {required}", came, 0.0, message, text, f"{subject(review)}\n{scope}")
+        yield CaseReport(
+            suite, f"required {required}", came, 0.0, message, text, f"{subject(review)}\n{scope}"
+        )
     if not review.complete:
         why = review.ended or "a search was cut short"
-        yield Case(suite, "searched to the end", Came.ERROR, 0.0, why, why, scope)
+        yield CaseReport(suite, "searched to the end", CaseStatus.ERROR, 0.0, why, why, scope)
 
 
 def _says(answer: Answer | None) -> str:
@@ -116,7 +118,7 @@ def _findings(row: Row, files: Sequence[str]) -> Iterator[Finding]:
         met = [review.met(each) for each in required]
         if answer is None or (answer.lost_with is None and answer.complete and all(met)):
             continue
-        level = Level.ERROR if False in met else Level.WARNING
+        level = Severity.ERROR if False in met else Severity.WARNING
         wanted = [str(each) for each, kept in zip(required, met, strict=True) if not kept]
         place, more = _place(review, answer, files), _remedies(review, answer)
         parts = [f"{subject(review)}: {sentence(answer)}", *(f"required: {each}" for each in wanted), *more]
@@ -135,7 +137,7 @@ def _remedies(review: Review, answer: Answer) -> list[str]:
     return [f"prevented by {' or '.join(told)}"]
 
 
-def _place(review: Review, answer: Answer, files: Sequence[str]) -> Place:
+def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
     """The line of the setting that the smallest remedy changes, else of one that bears on it, else a file."""
     remedies: Sequence[Remedy] = review.remedies.found if review.remedies is not None else ()
     switches = [change.switch for remedy in remedies for change in remedy.changes] if answer.loss else []
@@ -144,18 +146,18 @@ def _place(review: Review, answer: Answer, files: Sequence[str]) -> Place:
     origins = {found.key: found.origin for found in review.settings.used}
     for key in (*keys, *TELLING):
         if key == FACTOR and topic is not None and topic.replication_factor is not None:
-            return Place(topic.source, topic.span)
+            return FilePlace(topic.source, topic.span)
         origin = origins.get(key or "")
         if origin is not None:
-            return Place(origin.source, origin.span)
-    return Place(Source(files[0], ""))
+            return FilePlace(origin.source, origin.span)
+    return FilePlace(Source(files[0], ""))
 
 
-def _stages(answer: Answer, place: Place) -> tuple[Stage, ...]:
+def _stages(answer: Answer, place: FilePlace) -> tuple[RunStage, ...]:
     """The run that shows it; its steps are of the cluster, and all stand where the finding does."""
     if answer.loss is None:
         return ()
     told = [
         f"fault: {each.says}" if each.kind is Kind.FAULT else each.says for each in sentences(answer.loss)
     ]
-    return tuple(Stage(each, place) for each in (*told, outcome(answer.loss)))
+    return tuple(RunStage(each, place) for each in (*told, outcome(answer.loss)))

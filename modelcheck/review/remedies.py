@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
+from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.review.answers import Answer
 from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Change, changed, in_words, single_changes
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import Partition
-from modelcheck.review.questions import GUARANTEES, Guarantee, as_check, family_of, group_of, of_mixture
+from modelcheck.review.questions import GUARANTEES, Guarantee, Posed, family_of, group_of, of_mixture, posed
 from modelcheck.review.versions import Version
 from spec.frozen import frozen
 from spec.ir import Budget
@@ -94,6 +95,13 @@ def remedies(asking: Asking, partition: Partition, about: Circumstances, answer:
     return search
 
 
+def coming_trials(partition: Partition, answer: Answer) -> Iterator[Posed]:
+    """What is asked first about each single change, if this is the loss that is to be prevented."""
+    if (loss := answer.loss) is not None:
+        for change in single_changes(partition):
+            yield _posed(changed(partition, (change,)), answer.guarantee, loss.fault_counts(), loss)
+
+
 def _candidates(partition: Partition, number: int) -> Iterator[tuple[Change, ...]]:
     for changes in combinations(single_changes(partition), number):
         if len({change.switch for change in changes}) == number:
@@ -119,19 +127,23 @@ def _least(
 def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answer: Answer) -> Trial:
     """Whether changes prevent a loss; never those that refuse writes anyhow."""
     assert answer.loss is not None
-    other, story = changed(partition, changes), answer.loss.fault_counts()
-    moves = sum(step.action == "move" for step in answer.loss.steps)
+    loss, other, story = answer.loss, changed(partition, changes), answer.loss.fault_counts()
 
     def holds(guarantee: Guarantee, faults: Mapping[str, int]) -> bool | None:
-        question = of_mixture((guarantee,), faults, moves)
-        family = family_of(other, group_of(guarantee), Budget(None, story))  # one for all changes
-        return _holds(asking.found(str(question), *as_check(other, question), family), guarantee)
+        return _holds(asking.found(_posed(other, guarantee, faults, loss)), guarantee)
 
     for guarantee, faults in ((answer.guarantee, story), (_WRITABLE, {})):
         held = holds(guarantee, faults)
         if not held:
             return Trial(held)
     return Trial(prevents=True, goes_on=holds(_WRITABLE, story))
+
+
+def _posed(other: Partition, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
+    """Whether these faults, and the moves of a loss, break a guarantee of a changed partition."""
+    question = of_mixture((guarantee,), faults, sum(step.action == "move" for step in loss.steps))
+    family = family_of(other, group_of(guarantee), Budget(None, loss.fault_counts()))  # one for all changes
+    return posed(other, question, family)
 
 
 def _holds(found: Found | None, guarantee: Guarantee) -> bool | None:

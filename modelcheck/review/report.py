@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import modelcheck.review.outages.controllers_told as controllers
 import modelcheck.review.outages.told as outages
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
@@ -27,6 +28,8 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
     yield from _table(review, width)
     if review.outage is not None:
         yield from outages.lines(review.outage, width)
+    if review.quorum is not None:
+        yield from controllers.lines(review.quorum, review.outage, width)
     for number, told in enumerate(broken(review)):
         yield from _story(review, told, width, verbose=verbose)
         if number == 0 and review.loss is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modelcheck.review.answers import Answer, told_first
+from modelcheck.review.outages.controllers import Quorum
 from modelcheck.review.outages.found import Outage
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
@@ -20,7 +21,8 @@ class Review:
     `faults` were tried at most; `remedies` prevent the first loss, None when
     nobody looked; `ended` is why the review came to an early end, empty when it
     did not; `states` were found by all searches together, `known` of them by an earlier run;
-    `outage` is what works while brokers are down, None where no faults were to be tried.
+    `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
+    faults were to be tried, or no file names controllers.
     """
 
     settings: Settings
@@ -34,6 +36,7 @@ class Review:
     known: int
     seconds: float
     outage: Outage | None = None
+    quorum: Quorum | None = None
 
     @property
     def complete(self) -> bool:

@@ -15,6 +15,7 @@ from modelcheck.review.placement import find_misplaced
 from modelcheck.review.stated import Findings, Remark, Stated
 from modelcheck.review.switches import Known, Switches, switches
 from modelcheck.review.versions import Version
+from modelcheck.review.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
 from spec.frozen import frozen
 
@@ -25,7 +26,7 @@ class Settings:
 
     `values` are the modelled keys; `outside` matters but is not in the model; `ignored` has no influence
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
-    are diagnostics that do not stop a review.
+    are diagnostics that do not stop a review; `voters` are the controllers that files name.
     """
 
     version: Stated[Version]
@@ -40,6 +41,7 @@ class Settings:
     unknown: tuple[Remark, ...]
     warnings: tuple[Diagnostic, ...]
     notes: tuple[str, ...]
+    voters: Voters | None = None
 
     @property
     def used(self) -> tuple[Effective, ...]:
@@ -61,6 +63,7 @@ class Settings:
             "kafka": self.version.as_json(),
             "client": self.client.as_json(),
             "brokers": self.brokers.as_json(),
+            "voters": None if self.voters is None else self.voters.as_json(),
             "topic": self.topic.as_json() if self.topic else None,
             "topics": [topic.name for topic in self.topics],
             "used": [found.as_json() for found in self.used],
@@ -107,6 +110,7 @@ def resolve(
     made = switches(Known(version.value, values, readings, factor, producer))
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
+    voters = stated_voters(readings, made.controller.value, findings)
     problems = [problem for reading in readings for problem in reading.problems]
     if problems or findings.errors:
         raise SpecError([*problems, *findings.errors])
@@ -126,6 +130,7 @@ def resolve(
             *(f"{reading.source.name}: {note}" for reading in readings for note in reading.notes),
             *findings.notes,
         ),
+        voters=voters,
     )
 
 

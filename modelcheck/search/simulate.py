@@ -147,7 +147,7 @@ class _Simulation:
                     self.cut[found.limit] += 1
                 else:
                     possible.append(found)
-            if stuck and self.claims.deadlock and next(self.machine.steps(state), None) is None:
+            if stuck and self.claims.deadlock and not self.machine.can_go_on(state):
                 self.claims.see_deadlock(self._place())
         except ModelError as error:
             self.claims.erred(error, self._place())

@@ -24,7 +24,7 @@ from spec.frozen import frozen
 
 
 @frozen
-class Kept:
+class CacheKind:
     """What is kept: the mark that its files begin with, what they are called, how many there may be.
 
     Where there are more, the oldest go first.
@@ -35,8 +35,8 @@ class Kept:
     most: int
 
 
-KERNELS = Kept(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full|-web)?", 200)
-ANSWERS = Kept(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
+KERNELS = CacheKind(b"modelcheck kernel\n", r"[0-9a-f]{64}(-blocks)?(-quick|-full|-web)?", 200)
+ANSWERS = CacheKind(b"modelcheck answer\n", r"[0-9a-f]{64}-answer", 5_000)
 OURS = {0, os.geteuid()}  # whose files are trusted: the user's, and those of who may do anything anyhow
 _NEW = r"new-\w{8}"
 
@@ -51,28 +51,28 @@ class Cache:
 
     problem = ""
 
-    def __init__(self, folder: Path | None = None, kept: Kept = KERNELS) -> None:
+    def __init__(self, folder: Path | None = None, kept: CacheKind = KERNELS) -> None:
         self.folder = folder or _folder()
         self._kept = kept
 
     def insist(self) -> None:
-        """See that nobody else can have put something there. Raises CannotStart."""
+        """Check that no other user can have put something there. Raises CannotStart."""
         with contextlib.suppress(OSError):  # then nothing is kept
             about = self.folder.stat()
-            if stat.S_ISDIR(about.st_mode) and (wrong := _wrong(about)):
+            if stat.S_ISDIR(about.st_mode) and (wrong := _distrust(about)):
                 what = f"{wrong} the cache {self.folder}, and what is in it is run"
                 raise CannotStart(f"{what}: make it yours alone, or name another with MODELCHECK_CACHE")
 
     def make(self) -> None:
-        """Have the folder, for nobody else. Raises OSError."""
+        """Make the folder, for this user alone. Raises OSError."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def get(self, key: str) -> bytes | None:
-        """What is kept under a key, if it is there, undamaged and nobody else's."""
+        """What is kept under a key, if it is there, undamaged and this user's own."""
         try:
             handle = os.open(self.folder / key, os.O_RDONLY | os.O_NOFOLLOW)
             with os.fdopen(handle, "rb") as file:
-                data = b"" if _wrong(os.fstat(handle)) else file.read()
+                data = b"" if _distrust(os.fstat(handle)) else file.read()
         except OSError:
             return None
         mark = self._kept.mark
@@ -132,10 +132,10 @@ def _texts(folder: Traversable) -> Iterator[bytes]:
             yield one.read_bytes()
 
 
-def _wrong(about: os.stat_result) -> str:
-    """Why a file or folder may not be the user's own, if so."""
+def _distrust(about: os.stat_result) -> str:
+    """Why a file or folder cannot be trusted to be from this user alone; empty if it can."""
     if about.st_uid not in OURS:
-        return "somebody else owns"
+        return "another user owns"
     return "others can write to" if stat.S_IMODE(about.st_mode) & 0o022 else ""
 
 

@@ -73,7 +73,7 @@ def save_text(path: Path, text: str) -> None:
 def save(path: Path, data: bytes) -> None:
     """Put bytes into a file, as a whole or not at all. Raises SpecError when that does not work.
 
-    Over whatever is there: see `written`.  A pipe or a device is written to.
+    Replaces whatever is there: see `written`.  A pipe or a device is written to.
     """
     try:
         if is_special(path):
@@ -114,7 +114,7 @@ def mode_of(path: Path) -> int:
 
 
 def is_special(path: Path) -> bool:
-    """Whether a name is of a pipe or a device, in whose place nobody should put a file. Raises OSError."""
+    """Whether a name is of a pipe or a device, which must not be replaced by a file. Raises OSError."""
     mode = mode_of(path)
     return str(path.absolute()).startswith(STREAMS) or bool(mode and not stat.S_ISREG(mode))
 

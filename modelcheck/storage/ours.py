@@ -1,6 +1,6 @@
-"""The mark of our files: by it what modelcheck has written is known from what somebody else has.
+"""The mark of our files: by it what modelcheck has written is known from other files.
 
-It is a comment in the last line, with a digest of all that stands above; so a file that somebody
+It is a comment in the last line, with a digest of all that stands above; so a file that someone
 changed is theirs.  JSON and CSV have no comments, and say in their first lines what they are.
 """
 
@@ -58,7 +58,7 @@ def marked(kind: str, content: str | bytes) -> bytes:
 
 
 def is_ours(data: bytes) -> bool:
-    """Whether a file has our mark, and has not been changed since as far as the mark can tell."""
+    """Whether a file has our mark, and has not been changed since as far as the mark shows."""
     last = _LAST.search(data, max(0, len(data) - 100))
     if last is not None:
         return _digest(data[: last.start()]) == last[1].decode()
@@ -73,5 +73,5 @@ def _digest(data: bytes) -> str:
 
 def _png_mark() -> bytes:
     """A chunk of text, as PNG has it."""
-    told = b"tEXtSoftware\0modelcheck"
-    return (len(told) - 4).to_bytes(4) + told + zlib.crc32(told).to_bytes(4)
+    chunk = b"tEXtSoftware\0modelcheck"
+    return (len(chunk) - 4).to_bytes(4) + chunk + zlib.crc32(chunk).to_bytes(4)

@@ -38,12 +38,12 @@ class Unfailing(io.FileIO):
             else:
                 if written is not None:
                     return written
-                select.select([], [self], [])  # somebody made it one that does not wait
+                select.select([], [self], [])  # it may have been made non-blocking
         return memoryview(data).nbytes
 
 
 def own_streams() -> Unfailing:
-    """Let no writing to `sys.stdout` and `sys.stderr` fail, and nobody miss a stream; the one of the output.
+    """Let no writing to `sys.stdout` and `sys.stderr` fail, and no stream be missing; the one of the output.
 
     Of what the process was started without, the input cannot be read and the output not be written.
     """
@@ -95,7 +95,7 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody looks at the output as it comes."""
+        """Whether the output is a terminal."""
         return self.out.isatty()
 
     @property
@@ -117,9 +117,9 @@ class Output:
         self.out.writelines(plain([each], ascii_only=self.is_ascii) for each in lines)
 
     def mistakes(self, error: SpecError) -> None:
-        """Say what is wrong with the input, beside the output."""
-        told = [render(diagnostic) for diagnostic in error.diagnostics]
-        self.tell("\n".join([*told, f"{len(told)} errors"] if len(told) > 1 else told))
+        """Write what is wrong with the input to standard error."""
+        texts = [render(diagnostic) for diagnostic in error.diagnostics]
+        self.tell("\n".join([*texts, f"{len(texts)} errors"] if len(texts) > 1 else texts))
 
     def tell(self, text: str) -> None:
         """Say something to the person at the terminal, beside the output."""

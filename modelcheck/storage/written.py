@@ -1,4 +1,4 @@
-"""The files that a command writes: not over what it reads, nor over what others wrote, unless told to."""
+"""The files that a command writes: not over what it reads, nor over what others wrote, unless asked to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_force(parser: argparse._ActionsContainer) -> None:
 class Files:
     """Writes the files of one command, given what it reads; with `force` over whatever there is.
 
-    What cannot be written is told, and does not keep the others from being written.  A name that
+    What cannot be written is reported, and does not keep the others from being written.  A name that
     the same command has written already gets a number.
     """
 
@@ -40,7 +40,7 @@ class Files:
         self._failed = False
 
     def refuse(self, *paths: Path) -> None:
-        """Raise now a SpecError for what `put` would tell after long work; leaves nothing behind."""
+        """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind."""
         for path in paths:
             refuse_unwritable(path)
             if self._force or is_special(path):
@@ -50,7 +50,7 @@ class Files:
             refuse_others(path)
 
     def put(self, path: Path, kind: str, content: str | bytes) -> None:
-        """Write a file of that kind (see `ours`), as a whole or not at all, and tell so."""
+        """Write a file of that kind (see `ours`), as a whole or not at all, and say so."""
         path = self._unused(path)
         try:
             self.refuse(path)
@@ -95,7 +95,7 @@ def refuse_others(path: Path) -> None:
             data = file.read(LARGEST)
     except FileNotFoundError:
         return
-    except OSError:  # nobody can say that it is ours
+    except OSError:  # it is not known to be ours
         data = b"?"
     if data and not is_ours(data):
         _refuse(path, "modelcheck has not written it, or it was changed since")

@@ -71,7 +71,7 @@ def claims_of(task: Task) -> tuple[Property, ...]:
 # -------------------------------------------------------------------------- searching
 
 
-class Search(Protocol):
+class ReadySearch(Protocol):
     """A search that has been made ready."""
 
     def findings(self) -> Findings:
@@ -79,7 +79,7 @@ class Search(Protocol):
         ...
 
 
-def searched(name: str, task: Task, make: Callable[[], Search]) -> Findings:
+def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings:
     """What a search finds once it is made; nothing where Ctrl-C comes before it could ask anything."""
     try:
         with interruptible():
@@ -123,7 +123,7 @@ class Clock:
         return min((each for each in (left, self._each) if each is not None), default=None)
 
     def stats(self, levels: int = 0) -> Stats:
-        """What is told of a search that lists no states."""
+        """The statistics of a search that lists no states."""
         return Stats(
             states=0,
             transitions=0,

@@ -1,4 +1,4 @@
-"""Bounded model checking: a solver looks for a run of so many steps that breaks something."""
+"""Bounded model checking: a solver looks for a run of bounded length that breaks something."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.refused import NotExportable
-from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Found as RunFound
 from modelcheck.contract.report import Progress, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.machine import Machine as Flat
@@ -21,12 +21,12 @@ from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_g
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
-from modelcheck.symbolic.retold import retold, started, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Found, Unrolling
+from modelcheck.symbolic.replayed import replayed, started, state_of
+from modelcheck.symbolic.solver import ENDS, Answer, SolverRun, Unrolling
 from spec.ir import Budget, Check, Property
 from spec.source import Span
 
-DEPTH = 20  # steps where nobody says how many
+DEPTH = 20  # steps by default
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ class _Bounded:
             for name, errors in self._errors.items()
         )
 
-    def _erring_with_fewer_faults(self, run: Found, faults: int | None) -> tuple[Found, int]:
+    def _erring_with_fewer_faults(self, run: SolverRun, faults: int | None) -> tuple[SolverRun, int]:
         """A run to an error in as many steps, and with as few faults as that takes, that step included."""
         if faults is not None:
             return run, faults
@@ -202,7 +202,7 @@ class _Bounded:
             for name, tests in claims.items():
                 yield name, runs.stepped(tests)
 
-    def _with_fewer_faults(self, run: Found, formula: Formula) -> Found:
+    def _with_fewer_faults(self, run: SolverRun, formula: Formula) -> SolverRun:
         """The same in as many steps, with as few faults as that takes."""
         while fewer := self._faulty(run):
             if not self._asks(formula, self._within(fewer - 1)):
@@ -210,7 +210,7 @@ class _Bounded:
             run = self._runs.found()
         return run
 
-    def _faulty(self, run: Found) -> int:
+    def _faulty(self, run: SolverRun) -> int:
         """How many faults a run has."""
         return sum(rule.action in self._faults for rule in run.rules)
 
@@ -225,7 +225,7 @@ class _Bounded:
                 limits.append(self._runs.at_most(self._faults[name], most - (name == then)))
         return self._runs.all(limits)
 
-    def _may_follow(self, run: Found, faults: int | None) -> list[str]:
+    def _may_follow(self, run: SolverRun, faults: int | None) -> list[str]:
         """The actions of which a step may follow on a run, within the budget and so many faults."""
         budget, taken = self._task.budget, [rule.action for rule in run.rules]
         totals = [most for most in (budget.total, faults) if most is not None]
@@ -236,7 +236,7 @@ class _Bounded:
         return [a.name for a in self._task.model.actions if not a.is_fault or a.name in left]
 
     def _asks(self, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where nobody can tell, or KeyboardInterrupt."""
+        """Whether there is such a run. Raises Over where the solver cannot tell, or KeyboardInterrupt."""
         self._look_up()
         self._questions += 1
         answer = self._runs.ask(*formulas, seconds=self._clock.left())
@@ -246,7 +246,7 @@ class _Bounded:
 
     # ------------------------------------------------------------------------ what is shown
 
-    def _show(self, name: str, run: Found, faults: int | None = None) -> None:
+    def _show(self, name: str, run: SolverRun, faults: int | None = None) -> None:
         """Take a run for what it shows, once the model's own meaning agrees."""
         trace = self._trace(name, run, faults)
         if isinstance(trace.ending, Erred):
@@ -254,14 +254,14 @@ class _Bounded:
             return
         self._shown[name] = trace
         del self._open[name]
-        self._reporter.tell(Told(name, trace.faults, len(trace.steps), trace))
+        self._reporter.tell(RunFound(name, trace.faults, len(trace.steps), trace))
 
-    def _trace(self, name: str, run: Found, faults: int | None) -> Trace:
+    def _trace(self, name: str, run: SolverRun, faults: int | None) -> Trace:
         """The run as one of the model."""
         states = [state_of(self._task, self._flat.stored, values) for values in run.states]
         wanted = self._open[name] if name else None
         last = self._may_follow(run, faults)
-        return retold(self._task, states, [rule.action for rule in run.rules], wanted, last)
+        return replayed(self._task, states, [rule.action for rule in run.rules], wanted, last)
 
     def _tell(self, faults: int) -> None:
         seconds = self._clock.seconds

@@ -39,7 +39,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
     def press(number: int, frame: FrameType | None) -> None:
         try:
-            if callable(before):  # Python's own way, or somebody else's
+            if callable(before):  # Python's own handler, or another one
                 before(number, frame)
         except KeyboardInterrupt:
             pressed.append(number)

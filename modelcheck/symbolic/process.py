@@ -27,7 +27,7 @@ while (command := parser.nextCommand()) and not command.isNull():
 """  # cvc5's package has no program, so Python reads the text for it
 
 
-class Answer(Enum):
+class ProcessAnswer(Enum):
     """What a solver says; `GAVE_UP` and what follows it are reasons not to know."""
 
     SAT = "sat"
@@ -40,14 +40,14 @@ class Answer(Enum):
     @property
     def is_known(self) -> bool:
         """Whether it is an answer."""
-        return self in {Answer.SAT, Answer.UNSAT}
+        return self in {ProcessAnswer.SAT, ProcessAnswer.UNSAT}
 
 
 @frozen
 class Said:
     """A solver's answer, all that it wrote, and how long it took."""
 
-    answer: Answer
+    answer: ProcessAnswer
     text: str
     seconds: float
 
@@ -69,7 +69,7 @@ class Program:
         return next(iter(said.stdout.splitlines()), self.name)
 
 
-class NoSolver(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NoSolver(Exception):  # noqa: N818 - an answer to the user, not a bug
     """There is no solver on this machine."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ def insist(program: Program, text: str, *, seconds: float) -> Said:
     """
     for seed in SEEDS[:-1] if seconds > FIRST else ():
         said = ask(program, text, seconds=FIRST, seed=seed)
-        if said.answer not in {Answer.UNKNOWN, Answer.GAVE_UP}:
+        if said.answer not in {ProcessAnswer.UNKNOWN, ProcessAnswer.GAVE_UP}:
             return said
     return ask(program, text, seconds=seconds, seed=SEEDS[-1])
 
@@ -113,19 +113,19 @@ def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000, s
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
     except OSError as error:
-        return Said(Answer.FAILED, str(error), 0.0)
+        return Said(ProcessAnswer.FAILED, str(error), 0.0)
     with child:
         try:
             said, _ = child.communicate(text, timeout=seconds + GRACE)
         except subprocess.TimeoutExpired:
             child.kill()
-            return Said(Answer.GAVE_UP, "", monotonic() - start)
+            return Said(ProcessAnswer.GAVE_UP, "", monotonic() - start)
         except BaseException:
             child.kill()
             raise
     spent, answer = monotonic() - start, _answer(said, child.returncode)
-    if answer is Answer.UNKNOWN and spent >= seconds:  # which z3 calls the same
-        answer = Answer.GAVE_UP
+    if answer is ProcessAnswer.UNKNOWN and spent >= seconds:  # which z3 calls the same
+        answer = ProcessAnswer.GAVE_UP
     return Said(answer, said, spent)
 
 
@@ -140,19 +140,19 @@ def _limits(program: Program, seconds: float, megabytes: int, seed: int) -> tupl
             return ()
 
 
-def _answer(said: str, code: int) -> Answer:
+def _answer(said: str, code: int) -> ProcessAnswer:
     """What a solver's output means; an error before the answer makes it none."""
-    plain = {each.value: each for each in (Answer.SAT, Answer.UNSAT)} | {
-        "unknown": Answer.UNKNOWN,
-        "timeout": Answer.GAVE_UP,
+    plain = {each.value: each for each in (ProcessAnswer.SAT, ProcessAnswer.UNSAT)} | {
+        "unknown": ProcessAnswer.UNKNOWN,
+        "timeout": ProcessAnswer.GAVE_UP,
     }
     for line in map(str.strip, said.splitlines()):
         if line in plain:
             return plain[line]
         if "memory" in line:
-            return Answer.NO_MEMORY
+            return ProcessAnswer.NO_MEMORY
         if "interrupted by timeout" in line:
-            return Answer.GAVE_UP
+            return ProcessAnswer.GAVE_UP
         if line.startswith("(error") or "Error" in line:
-            return Answer.FAILED
-    return Answer.GAVE_UP if code < 0 else Answer.FAILED
+            return ProcessAnswer.FAILED
+    return ProcessAnswer.GAVE_UP if code < 0 else ProcessAnswer.FAILED

@@ -3,7 +3,7 @@
 A sort has no order and no named members (`modelcheck/search/symmetry.py`), so when two
 neighbours of a sort change names throughout a run, it is a run again, and of the
 two runs one is enough: the one whose first rule that differs has the lower number.
-So as long as no step has told two neighbours apart, the rules that the change would
+So as long as no step has distinguished two neighbours, the rules that the change would
 turn into earlier ones are not to be taken.  Of all runs that differ by names, the
 least one passes every such test.
 """
@@ -19,7 +19,7 @@ from modelcheck.grounding.steps import Arg, Rule
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, neighbours, renamed
 from modelcheck.symbolic.formulas import Formula
-from modelcheck.symbolic.retold import state_of
+from modelcheck.symbolic.replayed import state_of
 from modelcheck.symbolic.solver import Unrolling
 from spec.frozen import frozen
 
@@ -95,14 +95,14 @@ class LeastNames:
     def restart(self) -> None:
         """The runs have no step again."""
         runs = self._runs
-        self._told: list[Formula] = []  # whether the two neighbours have been told apart
+        self._apart: list[Formula] = []  # whether the two neighbours have been distinguished
         for swap in self._swaps:
             runs.refute(runs.first_state(swap.earlier_starts))
-            self._told.append(runs.first_state(swap.starts))
+            self._apart.append(runs.first_state(swap.starts))
 
     def grow(self) -> None:
         """The runs have one step more."""
         runs = self._runs
         for n, swap in enumerate(self._swaps):
-            runs.assume(runs.either([self._told[n], runs.no(runs.last_step(swap.earlier_rules))]))
-            self._told[n] = runs.named(runs.either([self._told[n], runs.last_step(swap.rules)]))
+            runs.assume(runs.either([self._apart[n], runs.no(runs.last_step(swap.earlier_rules))]))
+            self._apart[n] = runs.named(runs.either([self._apart[n], runs.last_step(swap.rules)]))

@@ -55,7 +55,7 @@ ENDS = {
 
 
 @frozen
-class Found:
+class SolverRun:
     """A run that the solver found: the values of all variables in each state, and the rules between them."""
 
     states: tuple[tuple[int, ...], ...]
@@ -162,7 +162,7 @@ class Unrolling:
         self._fired.append(fires)
 
     def at(self, term: Term, time: int) -> Formula:
-        """That something is true of the state after so many steps."""
+        """That something is true of the state after a number of steps."""
         pairs = zip(_atoms(self._now), _atoms(self._states[time]), strict=True)
         return z3.substitute(self._terms.truth(term), *pairs)
 
@@ -192,7 +192,7 @@ class Unrolling:
         return some(self._is(self._states[0], self._machine.starts[n]) for n in starts)
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
-        """That no more than so many steps were one of these rules."""
+        """That at most `most` steps were one of these rules."""
         if most < 0:
             return false()
         numbers = list(rules)
@@ -246,14 +246,14 @@ class Unrolling:
         finally:
             self._solver.pop()
 
-    def found(self) -> Found:
+    def found(self) -> SolverRun:
         """The run that the last question found."""
         states = tuple(tuple(self._value(x) for x in state) for state in self._states)
         rules = tuple(
             next(rule for rule, fires in zip(self._rules, fired, strict=True) if self._value(fires))
             for fired in self._fired
         )
-        return Found(states, rules)
+        return SolverRun(states, rules)
 
     def _value(self, x: Formula | Atoms) -> int:
         if isinstance(x, tuple):
@@ -390,7 +390,7 @@ class OneStep(Unrolling):
 
     @staticmethod
     def identity(literal: Formula) -> int:
-        """What tells a literal from all others."""
+        """The identity of a literal."""
         return int(literal.get_id())
 
     def values(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import spec.types as t
 from spec.automaton import Begun
 from spec.editing.manual import VERBS, keywords
 from spec.editing.positions import word_at
-from spec.editing.symbols import Kind, Names, Symbol
+from spec.editing.symbols import Symbol, SymbolKind, SymbolTable
 from spec.editing.understood import Understood, item_at, model_at, understand, without_item
 from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
@@ -22,30 +22,40 @@ Read = Callable[[str], str]
 Word = Literal["word", "function of the language", "type of the language"]
 
 _HOLD = "somewhere_here"  # a name that stands where something is still to be written
-_TYPES = (Kind.SORT, Kind.NAT, Kind.ENUM, Kind.TYPE, Kind.RECORD, Kind.UNION, Kind.CASE)
+_TYPES = (
+    SymbolKind.SORT,
+    SymbolKind.NAT,
+    SymbolKind.ENUM,
+    SymbolKind.TYPE,
+    SymbolKind.RECORD,
+    SymbolKind.UNION,
+    SymbolKind.CASE,
+)
 _VALUES = (
-    Kind.VARIABLE, Kind.CONFIG, Kind.FUNCTION, Kind.NETWORK, Kind.CASE, Kind.RECORD, Kind.SORT, Kind.NAT,
-    Kind.ENUM,
+    SymbolKind.VARIABLE, SymbolKind.CONFIG, SymbolKind.FUNCTION, SymbolKind.NETWORK, SymbolKind.CASE,
+    SymbolKind.RECORD, SymbolKind.SORT, SymbolKind.NAT,
+    SymbolKind.ENUM,
 )  # fmt: skip
-_BOUNDED = (Kind.SORT, Kind.NAT, Kind.NETWORK)
+_BOUNDED = (SymbolKind.SORT, SymbolKind.NAT, SymbolKind.NETWORK)
 _REPLACED = (
-    Kind.FUNCTION, Kind.ACTION, Kind.PROPERTY, Kind.ASSUMPTION, Kind.CONFIG, Kind.RECORD, Kind.UNION,
-    Kind.ENUM, Kind.TYPE, Kind.NETWORK,
+    SymbolKind.FUNCTION, SymbolKind.ACTION, SymbolKind.PROPERTY, SymbolKind.ASSUMPTION,
+    SymbolKind.CONFIG, SymbolKind.RECORD, SymbolKind.UNION,
+    SymbolKind.ENUM, SymbolKind.TYPE, SymbolKind.NETWORK,
 )  # fmt: skip
-_AFTER: Mapping[str, tuple[Kind, ...]] = {  # what a name is, by the word that it belongs to
+_AFTER: Mapping[str, tuple[SymbolKind, ...]] = {  # what a name is, by the word that it belongs to
     "scope": _BOUNDED,
-    "config": (Kind.CONFIG,),
-    "faults": (Kind.ACTION, Kind.NETWORK),
-    "taken": (Kind.ACTION, Kind.NETWORK),
-    "only": (Kind.PROPERTY,),
-    "expect": (Kind.PROPERTY,),
+    "config": (SymbolKind.CONFIG,),
+    "faults": (SymbolKind.ACTION, SymbolKind.NETWORK),
+    "taken": (SymbolKind.ACTION, SymbolKind.NETWORK),
+    "only": (SymbolKind.PROPERTY,),
+    "expect": (SymbolKind.PROPERTY,),
     "drop": _REPLACED,
-    "process": (Kind.SORT,),
-    "require": (Kind.ACTION,),
-    "durable": (Kind.SORT,),
-    "volatile": (Kind.SORT,),
-    "cached": (Kind.SORT,),
-    "ghost": (Kind.SORT,),
+    "process": (SymbolKind.SORT,),
+    "require": (SymbolKind.ACTION,),
+    "durable": (SymbolKind.SORT,),
+    "volatile": (SymbolKind.SORT,),
+    "cached": (SymbolKind.SORT,),
+    "ghost": (SymbolKind.SORT,),
 }
 
 
@@ -54,7 +64,7 @@ class Suggestion:
     """Something that could stand at a place: a name with its symbol, or a word of the language."""
 
     text: str
-    what: Kind | Word
+    what: SymbolKind | Word
     symbol: Symbol | None = None
 
 
@@ -118,7 +128,7 @@ class _Place:
         else:
             yield from self._parts(names, self.known.start + dot, is_statement=is_statement)
 
-    def _parts(self, names: Names, dot: int, *, is_statement: bool) -> Iterator[Suggestion]:
+    def _parts(self, names: SymbolTable, dot: int, *, is_statement: bool) -> Iterator[Suggestion]:
         assert self.known is not None
         ending = [span for span in self.known.types if span.end == dot]
         of = self.known.types[min(ending, key=lambda span: span.start)] if ending else t.UNKNOWN
@@ -168,7 +178,7 @@ class _Place:
             words = ("bool", "int", *COLLECTIONS)
             yield from (Suggestion(word, "type of the language") for word in words)
         else:
-            yield from _from(scope.values(), (Kind.CASE,))
+            yield from _from(scope.values(), (SymbolKind.CASE,))
 
     # -------------------------------------------------------------- the text with something there
 
@@ -196,7 +206,7 @@ class _Place:
         return None
 
 
-def _scope(before: Begun | None, known: Understood, names: Names, at: int) -> Mapping[str, Symbol]:
+def _scope(before: Begun | None, known: Understood, names: SymbolTable, at: int) -> Mapping[str, Symbol]:
     """What may be named everywhere in the model that a place is of."""
     assert known.protocol is not None
     words = before.words if before else ()
@@ -218,7 +228,9 @@ def _by_word(before: Begun, known: Understood) -> Iterator[Suggestion]:
     word = next((each for each in reversed(before.words) if each in _AFTER or each in _OTHERS), "")
     if last == "of":
         models = {*names.scopes}
-        declared = (each for each in names.symbols() if each.kind in {Kind.PROTOCOL, Kind.VARIANT})
+        declared = (
+            each for each in names.symbols() if each.kind in {SymbolKind.PROTOCOL, SymbolKind.VARIANT}
+        )
         yield from _from(each for each in declared if each.name in models)
     elif word == "network" and last == ":":
         yield from (Suggestion(mode, "word") for mode in MODES)
@@ -228,7 +240,7 @@ def _by_word(before: Begun, known: Understood) -> Iterator[Suggestion]:
     elif word == "display" and last in {"{", ",", "display"}:
         yield from (Suggestion(role, "word") for role in (*ROLES, LABEL, HIDDEN))
     elif word == "display":
-        yield from _from(scope.values(), (Kind.VARIABLE, Kind.SORT))
+        yield from _from(scope.values(), (SymbolKind.VARIABLE, SymbolKind.SORT))
         yield from _from(symbol for own in names.fields.values() for symbol in own.values())
     elif word in _AFTER and last in {word, ","}:
         yield from _from(scope.values(), _AFTER[word])
@@ -258,7 +270,7 @@ def _closers(text: str) -> str:
     return " " + " ".join(reversed(stack))
 
 
-def _from(symbols: Iterable[Symbol], kinds: Collection[Kind] | None = None) -> Iterator[Suggestion]:
+def _from(symbols: Iterable[Symbol], kinds: Collection[SymbolKind] | None = None) -> Iterator[Suggestion]:
     for symbol in symbols:
         if symbol.name != _HOLD and (kinds is None or symbol.kind in kinds):
             yield Suggestion(symbol.name, symbol.kind, symbol)

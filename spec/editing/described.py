@@ -1,4 +1,4 @@
-"""What stands at a place, for somebody who points at it: in Markdown."""
+"""What stands at a place, for a reader who points at it: in Markdown."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from spec.codes import CODES
 from spec.editing.manual import manual
 from spec.editing.positions import word_at
 from spec.editing.sizes import size_words, smallest
-from spec.editing.symbols import Kind, Names, Symbol
+from spec.editing.symbols import Symbol, SymbolKind, SymbolTable
 from spec.editing.understood import Understood, model_at
 from spec.frozen import frozen
 from spec.source import Source, Span
 from spec.wording import listed
 
 MOST_LINES = 6  # of a declaration that is shown
-_VALUES = (Kind.VARIABLE, Kind.FIELD, Kind.CONFIG, Kind.LOCAL)
-_TYPES = (Kind.SORT, Kind.NAT, Kind.ENUM, Kind.TYPE, Kind.RECORD, Kind.UNION, Kind.CASE)
+_VALUES = (SymbolKind.VARIABLE, SymbolKind.FIELD, SymbolKind.CONFIG, SymbolKind.LOCAL)
+_TYPES = (
+    SymbolKind.SORT,
+    SymbolKind.NAT,
+    SymbolKind.ENUM,
+    SymbolKind.TYPE,
+    SymbolKind.RECORD,
+    SymbolKind.UNION,
+    SymbolKind.CASE,
+)
 
 
 @frozen
@@ -30,7 +38,7 @@ class Described:
     text: str
 
 
-def described(known: Understood, names: Names, offset: int) -> Described | None:
+def described(known: Understood, names: SymbolTable, offset: int) -> Described | None:
     """What stands at an offset of the own text; None where there is nothing to say."""
     parts: list[str] = []
     at = known.start + offset
@@ -43,7 +51,7 @@ def described(known: Understood, names: Names, offset: int) -> Described | None:
     if not parts and span is not None and (of := known.types.get(span)) is not None:
         parts.append(f"`{of}`")
     for each in known.diagnostics:
-        place = known.told_at(each)
+        place = known.reported_at(each)
         if place is not None and place.start <= offset <= max(place.end, place.start + 1):
             span = span or Span(place.start + known.start, place.end + known.start)
             parts.append(explained(each.code))
@@ -72,7 +80,7 @@ def declaration(known: Understood, symbol: Symbol) -> str:
     """How a symbol is declared, the first lines of it."""
     whole = symbol.whole if symbol.whole.end else symbol.at
     lines = _dedented(known.whole, whole).splitlines()
-    if symbol.kind in {Kind.PROTOCOL, Kind.VARIANT}:
+    if symbol.kind in {SymbolKind.PROTOCOL, SymbolKind.VARIANT}:
         return f"{symbol.kind.value} {symbol.name}"
     return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "…"])
 
@@ -91,7 +99,11 @@ def _kind(symbol: Symbol) -> str:
 
 def _type(known: Understood, symbol: Symbol, span: Span | None) -> t.Type | None:
     """The type of what is named there, which may be narrower than that of its declaration."""
-    if span is not None and span in known.types and symbol.kind in {*_VALUES, Kind.FUNCTION, Kind.MEMBER}:
+    if (
+        span is not None
+        and span in known.types
+        and symbol.kind in {*_VALUES, SymbolKind.FUNCTION, SymbolKind.MEMBER}
+    ):
         return known.types[span]
     if symbol.at in known.types:
         return known.types[symbol.at]
@@ -102,11 +114,11 @@ def _type(known: Understood, symbol: Symbol, span: Span | None) -> t.Type | None
 def _types_in(model: ir.Model, symbol: Symbol) -> Iterator[t.Type]:
     """The type that a declaration gives a symbol."""
     match symbol.kind:
-        case Kind.VARIABLE | Kind.NETWORK:
+        case SymbolKind.VARIABLE | SymbolKind.NETWORK:
             yield from (each.type for each in model.variables if each.name == symbol.name)
-        case Kind.CONFIG:
+        case SymbolKind.CONFIG:
             yield from (each.type for each in model.configs if each.name == symbol.name)
-        case Kind.FIELD:
+        case SymbolKind.FIELD:
             name = f"{symbol.of}.{symbol.name}"
             for each in model.variables:
                 if each.name == name and isinstance(each.type, t.Map):
@@ -137,7 +149,7 @@ def _sizes(known: Understood, of: t.Type, span: Span) -> str:
         return ""
     try:
         number = size_words(of, check.scope)
-    except KeyError:  # the check leaves a bound open, and is told so
+    except KeyError:  # the check leaves a bound open, which is reported elsewhere
         return ""
     bounds = {name: len(members) for name, members in check.scope.sorts.items()} | dict(check.scope.nats)
     mentioned = [f"{name} = {bound}" for name, bound in bounds.items() if name in _mentioned(of)]

@@ -17,7 +17,7 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 
 @frozen
-class Entry:
+class ManualEntry:
     """What the manual says of a word: how it is written, what that means, and in which chapter."""
 
     written: str
@@ -50,17 +50,19 @@ def words() -> frozenset[str]:
 
 
 @cache
-def manual() -> dict[str, tuple[Entry, ...]]:
+def manual() -> dict[str, tuple[ManualEntry, ...]]:
     """What the manual says, by word."""
     text = (resources.files("spec") / "README.md").read_text(encoding="utf-8")
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[ManualEntry]] = {}
     chapter = ""
     for line in text.partition(_END)[0].splitlines():
         if line.startswith("#"):
             chapter = line.lstrip("# ")
         elif line.startswith("| `"):
             first, *rest = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-            entry = Entry(first.strip(), "; ".join(cell.strip() for cell in rest if cell.strip()), chapter)
+            entry = ManualEntry(
+                first.strip(), "; ".join(cell.strip() for cell in rest if cell.strip()), chapter
+            )
             for span in _SPAN.findall(first):
                 for word in _meant(span):
                     found.setdefault(word, []).append(entry)

@@ -11,7 +11,7 @@ from spec.source import Span
 
 
 @frozen
-class Remedy:
+class QuickFix:
     """A change that a diagnostic proposes, in the text that it is of."""
 
     says: str
@@ -19,7 +19,7 @@ class Remedy:
     new: str
 
 
-def remedies(diagnostic: Diagnostic) -> Iterator[Remedy]:
+def remedies(diagnostic: Diagnostic) -> Iterator[QuickFix]:
     """The change that `did you mean` stands for: of the one place where the wrong word stands."""
     span = diagnostic.span
     meant = re.search(r"did you mean `([^`]+)`\?", diagnostic.help)
@@ -30,5 +30,5 @@ def remedies(diagnostic: Diagnostic) -> Iterator[Remedy]:
         places = [found.start() for found in re.finditer(rf"(?<!\w){re.escape(wrong)}(?!\w)", text)]
         if len(places) == 1 and wrong:
             start = span.start + places[0]
-            yield Remedy(f"write `{meant[1]}`", Span(start, start + len(wrong)), meant[1])
+            yield QuickFix(f"write `{meant[1]}`", Span(start, start + len(wrong)), meant[1])
             return

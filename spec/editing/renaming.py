@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from spec.editing.manual import words
-from spec.editing.symbols import Kind, Names
+from spec.editing.symbols import SymbolKind, SymbolTable
 from spec.editing.understood import Understood, understood
 from spec.elaboration.names import BUILTINS, COLLECTIONS, WORDS
 from spec.frozen import frozen
@@ -21,7 +21,7 @@ Read = Callable[[str], str]
 
 
 @frozen
-class Refused:
+class NotRenameable:
     """Why a name is not changed."""
 
     why: str
@@ -35,17 +35,19 @@ class Renamed:
     new: str
 
 
-def renameable(known: Understood, names: Names, offset: int) -> Span | Refused:
+def renameable(known: Understood, names: SymbolTable, offset: int) -> Span | NotRenameable:
     """The name at an offset of the own text, or why it has to stay."""
     found = names.at(known.start + offset)
     if found is None:
         word = re.match(r"\w*", known.source.text[offset:])
         is_word = word is not None and word[0] in words()
-        return Refused("this is a word of the language" if is_word else "nothing here has a name")
+        return NotRenameable("this is a word of the language" if is_word else "nothing here has a name")
     own = known.own(found.span)
     assert own is not None, "an offset of the own text is in the own text"
     if known.diagnostics or not known.is_last:
-        return Refused("there are mistakes in the text: only one without them says what each name means")
+        return NotRenameable(
+            "there are mistakes in the text: only one without them says what each name means"
+        )
     return own
 
 
@@ -57,7 +59,7 @@ def rename(
     read: Read,
     *,
     is_ours: Callable[[str], bool],
-) -> Renamed | Refused:
+) -> Renamed | NotRenameable:
     """Another name for what stands at an offset of the own text, wherever it is named.
 
     `others` are files that may go on from the one that declares it; `is_ours` says whether a file may
@@ -65,7 +67,7 @@ def rename(
     """
     names = known.names()
     span = renameable(known, names, offset)
-    if isinstance(span, Refused):
+    if isinstance(span, NotRenameable):
         return span
     found = names.at(known.start + offset)
     assert found is not None
@@ -73,11 +75,13 @@ def rename(
         return wrong
     home = known.place(found.symbol.at)
     if not is_ours(home[0]):
-        return Refused(f"`{found.symbol.name}` is declared in `{home[0]}`, which is not changed from here")
+        return NotRenameable(
+            f"`{found.symbol.name}` is declared in `{home[0]}`, which is not changed from here"
+        )
     files = _files(known, home[0], others, read)
     wrongs = [name for name, each in files.items() if each.diagnostics]
     if wrongs:
-        return Refused(f"there are mistakes in `{wrongs[0]}`, which names it too")
+        return NotRenameable(f"there are mistakes in `{wrongs[0]}`, which names it too")
     before = {name: each.names() for name, each in files.items()}
     places = _places(files, before, home)
     texts = {file: _changed(_text(files, file, read), spans, new) for file, spans in places.items()}
@@ -89,13 +93,13 @@ def rename(
         after = understood(Source(name, texts.get(name, each.source.text)), read_new)
         if after.diagnostics:
             what = after.diagnostics[0]
-            return Refused(
+            return NotRenameable(
                 f"`{new}` does not do: {what.message} ({what.source.at_place(what.span.start)})"
                 if what.span
                 else f"`{new}` does not do: {what.message}"
             )
-        if _structure(after.names()) != _structure(before[name]):
-            return Refused(f"`{new}` would stand for something else in `{name}`")
+        if _symbol_numbers(after.names()) != _symbol_numbers(before[name]):
+            return NotRenameable(f"`{new}` would stand for something else in `{name}`")
     return Renamed({file: tuple(sorted(spans)) for file, spans in places.items()}, new)
 
 
@@ -114,7 +118,7 @@ def places(
 
 
 def _places(
-    files: Mapping[str, Understood], names: Mapping[str, Names], home: tuple[str, Span]
+    files: Mapping[str, Understood], names: Mapping[str, SymbolTable], home: tuple[str, Span]
 ) -> dict[str, set[Span]]:
     """The places that name what is declared at home, or what is named with it: a field of several cases."""
     named: dict[tuple[str, Span], set[tuple[str, Span]]] = {}
@@ -131,11 +135,11 @@ def _places(
     return found
 
 
-def _unusable(new: str, kind: Kind) -> Refused | None:
+def _unusable(new: str, kind: SymbolKind) -> NotRenameable | None:
     if re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", new) is None:
-        return Refused("a name is letters, digits and underscores, and begins with no digit")
-    if new in WORDS or (new in {*BUILTINS, *COLLECTIONS, "bool", "int"} and kind is not Kind.FIELD):
-        return Refused(f"`{new}` is a word of the language")
+        return NotRenameable("a name is letters, digits and underscores, and begins with no digit")
+    if new in WORDS or (new in {*BUILTINS, *COLLECTIONS, "bool", "int"} and kind is not SymbolKind.FIELD):
+        return NotRenameable(f"`{new}` is a word of the language")
     return None
 
 
@@ -160,7 +164,7 @@ def _changed(text: str, spans: Iterable[Span], new: str) -> str:
     return text
 
 
-def _structure(names: Names) -> list[int]:
-    """Which names stand for the same thing, whatever they are called and wherever they stand."""
+def _symbol_numbers(names: SymbolTable) -> list[int]:
+    """For each name a number, the same for all names of one symbol: a correct renaming keeps them."""
     numbers: dict[object, int] = {}
     return [numbers.setdefault(each.symbol, len(numbers)) for each in names.every]

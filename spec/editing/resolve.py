@@ -15,7 +15,7 @@ from typing import assert_never
 import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import SpecError
-from spec.editing.symbols import Kind, Names, Occurrence, Symbol
+from spec.editing.symbols import Occurrence, Symbol, SymbolKind, SymbolTable
 from spec.elaboration.builtins import named_action
 from spec.parser import parse_expression
 from spec.source import Source, Span
@@ -26,13 +26,13 @@ Table = dict[str, dict[str, Symbol]]
 
 def resolved(
     source: Source, protocol: s.Protocol, types: Mapping[Span, t.Type], probes: Iterable[int] = ()
-) -> Names:
+) -> SymbolTable:
     """The names of a text.  Linear; `probes` are offsets of names at which what is bound is kept."""
     walk = _Walk(source, types, frozenset(probes))
     walk.file(protocol)
     unique = {(each.span, each.symbol): each for each in walk.found}
     every = sorted(unique.values(), key=lambda each: each.span)
-    return Names(tuple(every), walk.scopes, walk.fields, walk.members, walk.guards, walk.bound)
+    return SymbolTable(tuple(every), walk.scopes, walk.fields, walk.members, walk.guards, walk.bound)
 
 
 def _inside(of: t.Type) -> t.Type:
@@ -69,12 +69,14 @@ class _Walk:
 
     # -------------------------------------------------------------- notes
 
-    def _declare(self, kind: Kind, name: s.Ident, whole: Span, of: str = "") -> Symbol:
+    def _declare(self, kind: SymbolKind, name: s.Ident, whole: Span, of: str = "") -> Symbol:
         symbol = Symbol(kind, name.text, name.span, of, whole)
         self.found.append(Occurrence(name.span, symbol, declares=True))
         return symbol
 
-    def _again(self, known: dict[str, Symbol], kind: Kind, name: s.Ident, whole: Span, of: str = "") -> None:
+    def _again(
+        self, known: dict[str, Symbol], kind: SymbolKind, name: s.Ident, whole: Span, of: str = ""
+    ) -> None:
         """Declare a name, or the same thing once more."""
         before = known.get(name.text)
         if before is not None and before.kind is kind:
@@ -96,13 +98,13 @@ class _Walk:
         own = protocol.name.text
         models: dict[str, Symbol] = {}
         if protocol.name.span.start < protocol.name.span.end:
-            models[own] = self._declare(Kind.PROTOCOL, protocol.name, protocol.name.span)
+            models[own] = self._declare(SymbolKind.PROTOCOL, protocol.name, protocol.name.span)
         plain = [each for each in protocol.items if not isinstance(each, s.VariantDecl | s.CheckDecl)]
         self._model(own, {}, plain)
         for item in protocol.items:
             if isinstance(item, s.VariantDecl):
                 self._use(item.base.span, models.get(item.base.text))
-                models.setdefault(item.name.text, self._declare(Kind.VARIANT, item.name, item.span))
+                models.setdefault(item.name.text, self._declare(SymbolKind.VARIANT, item.name, item.span))
                 self._model(item.name.text, self.scopes.get(item.base.text, {}), item.items)
         for item in protocol.items:
             if isinstance(item, s.CheckDecl):
@@ -125,44 +127,44 @@ class _Walk:
         common, whole = self._common, item.span
         match item:
             case s.SortDecl() | s.NatDecl():
-                kind = Kind.SORT if isinstance(item, s.SortDecl) else Kind.NAT
+                kind = SymbolKind.SORT if isinstance(item, s.SortDecl) else SymbolKind.NAT
                 for each in item.names:
                     self._again(common, kind, each, whole)
             case s.EnumDecl(name, members):
-                self._again(common, Kind.ENUM, name, whole)
+                self._again(common, SymbolKind.ENUM, name, whole)
                 self._enum(name.text, members)
             case s.TypeDecl(name):
-                self._again(common, Kind.TYPE, name, whole)
+                self._again(common, SymbolKind.TYPE, name, whole)
             case s.RecordDecl(name, fields):
-                self._again(common, Kind.RECORD, name, whole)
+                self._again(common, SymbolKind.RECORD, name, whole)
                 self._fields(name.text, fields)
             case s.UnionDecl(name, cases):
-                self._again(common, Kind.UNION, name, whole)
+                self._again(common, SymbolKind.UNION, name, whole)
                 for case in cases:
-                    self._again(common, Kind.CASE, case.name, case.span, name.text)
+                    self._again(common, SymbolKind.CASE, case.name, case.span, name.text)
                     self._fields(case.name.text, case.fields)
             case s.ConfigDecl(name):
-                self._again(common, Kind.CONFIG, name, whole)
+                self._again(common, SymbolKind.CONFIG, name, whole)
             case s.StateDecl(_, variables):
                 for var in variables:
-                    self._again(common, Kind.VARIABLE, var.name, var.span)
+                    self._again(common, SymbolKind.VARIABLE, var.name, var.span)
             case s.ProcessDecl(sort, variables):
                 self._fields(sort.text, variables)
             case s.NetworkDecl(name):
-                self._again(common, Kind.NETWORK, name, whole)
+                self._again(common, SymbolKind.NETWORK, name, whole)
             case s.FunDecl(name, params):
-                self._again(common, Kind.FUNCTION, name, whole)
+                self._again(common, SymbolKind.FUNCTION, name, whole)
                 self._params[name.text] = {
-                    each.name.text: self._declare(Kind.LOCAL, each.name, each.span, name.text)
+                    each.name.text: self._declare(SymbolKind.LOCAL, each.name, each.span, name.text)
                     for each in params or ()
                 }
             case s.ActionDecl(_, _, name):
-                self._again(common, Kind.ACTION, name, whole)
+                self._again(common, SymbolKind.ACTION, name, whole)
                 self._named_statements(name.text, item.body)
             case s.PropertyDecl(_, name):
-                self._again(common, Kind.PROPERTY, name, whole)
+                self._again(common, SymbolKind.PROPERTY, name, whole)
             case s.AssumeDecl(name):
-                self._again(common, Kind.ASSUMPTION, name, whole)
+                self._again(common, SymbolKind.ASSUMPTION, name, whole)
             case s.AddGuard(action, guard):
                 self._guard(action.text, guard, whole)
             case _:
@@ -170,14 +172,14 @@ class _Walk:
 
     def _fields(self, owner: str, fields: Iterable[s.FieldDecl | s.VarDecl]) -> None:
         for each in fields:
-            self._again(self.fields.setdefault(owner, {}), Kind.FIELD, each.name, each.span, owner)
+            self._again(self.fields.setdefault(owner, {}), SymbolKind.FIELD, each.name, each.span, owner)
 
     def _enum(self, name: str, members: Iterable[s.Ident]) -> None:
         for each in members:
-            self._again(self.members.setdefault(name, {}), Kind.MEMBER, each, each.span, name)
+            self._again(self.members.setdefault(name, {}), SymbolKind.MEMBER, each, each.span, name)
 
     def _guard(self, action: str, name: s.Ident, whole: Span) -> None:
-        self._again(self.guards.setdefault(action, {}), Kind.GUARD, name, whole, action)
+        self._again(self.guards.setdefault(action, {}), SymbolKind.GUARD, name, whole, action)
 
     def _named_statements(self, action: str, body: Iterable[s.Stmt]) -> None:
         for statement in body:
@@ -185,7 +187,7 @@ class _Walk:
                 case s.Require(s.Ident() as name):
                     self._guard(action, name, statement.span)
                 case s.AssertStmt(name):
-                    self._again(self._common, Kind.PROPERTY, name, statement.span)
+                    self._again(self._common, SymbolKind.PROPERTY, name, statement.span)
                 case s.IfStmt(_, then, other):
                     self._named_statements(action, (*then, *other))
                 case s.ForStmt(_, inner):
@@ -255,7 +257,7 @@ class _Walk:
             each.symbol.name: each.symbol
             for each in self.found
             if each.declares
-            and each.symbol.kind is Kind.LOCAL
+            and each.symbol.kind is SymbolKind.LOCAL
             and inside.start < each.span.start < inside.end
         }
 
@@ -283,7 +285,7 @@ class _Walk:
             owner = None
 
     def _check(self, item: s.CheckDecl) -> None:
-        self._declare(Kind.CHECK, item.name, item.span)
+        self._declare(SymbolKind.CHECK, item.name, item.span)
         for clause in item.clauses:
             for part in clause.names if isinstance(clause, s.OnlyClause) else clause.items:
                 self._clause_part(part)
@@ -364,7 +366,7 @@ class _Walk:
         return scope
 
     def _bind(self, name: s.Ident, whole: Span, scope: Scope) -> Scope:
-        return {**scope, name.text: self._declare(Kind.LOCAL, name, whole)}
+        return {**scope, name.text: self._declare(SymbolKind.LOCAL, name, whole)}
 
     def _binder(self, binder: s.Binder, scope: Scope) -> Scope:
         if binder.type is not None:
@@ -476,5 +478,5 @@ class _Walk:
             return
         for part in re.finditer(r"\{([^{}]*)\}", text.text):
             at = Span(text.span.start + 1 + part.start(1), text.span.start + 1 + part.end(1))
-            with contextlib.suppress(SpecError):  # it is told by who judges
+            with contextlib.suppress(SpecError):  # elaboration reports it
                 self._expr(parse_expression(self._source, at), scope)

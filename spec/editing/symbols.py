@@ -10,7 +10,7 @@ from spec.frozen import frozen
 from spec.source import Span
 
 
-class Kind(Enum):
+class SymbolKind(Enum):
     """What a name is the name of."""
 
     PROTOCOL = "protocol"
@@ -40,7 +40,7 @@ class Kind(Enum):
 class Symbol:
     """Something with a name: `at` is where it is declared first, `of` what it is a part of."""
 
-    kind: Kind
+    kind: SymbolKind
     name: str
     at: Span
     of: str = ""
@@ -57,7 +57,7 @@ class Occurrence:
 
 
 @frozen
-class Names:
+class SymbolTable:
     """Every name of a text, in the order of the text."""
 
     every: tuple[Occurrence, ...]

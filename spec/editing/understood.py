@@ -1,7 +1,7 @@
 """A text that is being written → what is known of it, as soon as it is known.
 
 NOTE(stages): a text is parsed, then the model at the cursor is elaborated, then all, one after
-the other.  Between two of these whoever asks may do something else, or forget about the text.
+the other.  Between two of these the caller may do something else, or drop the text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import Diagnostic, SpecError
 from spec.editing.resolve import resolved
-from spec.editing.symbols import Names
+from spec.editing.symbols import SymbolTable
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
 from spec.imports import joined
@@ -37,7 +37,7 @@ class Understood:
     """What is known of a text.
 
     `whole` is the text with those before it that it goes on from, and places in trees, types
-    and models are of that; `place` and `own` tell where that is.  `judged` are the models of
+    and models are of that; `place` and `own` say where that is.  `judged` are the models of
     which all mistakes are among the diagnostics.  Where the text does not parse, what is
     declared beside the mistake is known all the same.
     """
@@ -73,26 +73,26 @@ class Understood:
         start, name = max(part for part in parts if part[0] <= span.start)
         return name, Span(span.start - start, span.end - start)
 
-    def told_at(self, diagnostic: Diagnostic) -> Span | None:
+    def reported_at(self, diagnostic: Diagnostic) -> Span | None:
         """Where a mistake is in the own text; None where it is of all of it, or of another file."""
         if diagnostic.span is None or diagnostic.source.text == self.source.text:
             return diagnostic.span
         return self.own(diagnostic.span) if diagnostic.source.text == self.whole.text else None
 
-    def names(self) -> Names:
+    def names(self) -> SymbolTable:
         """What each name means; takes about as long as to parse."""
         if self.protocol is None:
-            return Names((), {}, {}, {}, {}, {})
+            return SymbolTable((), {}, {}, {}, {}, {})
         return resolved(self.whole, self.protocol, self.types)
 
-    def names_with(self, at: int) -> Names:
+    def names_with(self, at: int) -> SymbolTable:
         """The same, with what is bound where a name stands in the whole."""
         assert self.protocol is not None
         return resolved(self.whole, self.protocol, self.types, (at,))
 
 
 def understand(source: Source, read: Callable[[str], str], near: int = 0) -> Iterator[Understood]:
-    """What is known of a text, step by step; `near` is where somebody writes.
+    """What is known of a text, step by step; `near` is where the text is edited.
 
     Raises nothing: whatever is wrong is a diagnostic.  `read` gives the texts of other files.
     """
@@ -183,7 +183,7 @@ def _beside(source: Source, read: Callable[[str], str], diagnostics: tuple[Diagn
             return next(
                 each
                 for each in _stages(Source(source.name, text), read, 0)
-                if each.judged  # of the base alone: it is for names and types, nobody is told of mistakes
+                if each.judged  # of the base alone: it is for names and types, its mistakes are not reported
             )
         except SpecError as error:
             diagnostics = error.diagnostics

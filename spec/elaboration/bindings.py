@@ -8,11 +8,11 @@ import spec.syntax as s
 import spec.types as t
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import KEYS, usable
-from spec.elaboration.scopes import Binding, Env
+from spec.elaboration.scopes import Binding, TypeEnv
 from spec.wording import an
 
 
-def let(e: Elaborator, name: s.Ident, value: s.Expr, env: Env) -> tuple[Env, int, ir.Expr]:
+def let(e: Elaborator, name: s.Ident, value: s.Expr, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr]:
     """The environment with `name` bound to `value`, its slot, and the value."""
     found = e.infer(value, env)
     fresh(e, name, env)
@@ -21,7 +21,7 @@ def let(e: Elaborator, name: s.Ident, value: s.Expr, env: Env) -> tuple[Env, int
     return env.bind(name.text, Binding(found.type, slot)), slot, found
 
 
-def fresh(e: Elaborator, name: s.Ident, env: Env) -> None:
+def fresh(e: Elaborator, name: s.Ident, env: TypeEnv) -> None:
     """Report a bound name that hides another, or a word of the language: a reader would have to guess."""
     if not usable(e.declared, name):
         return
@@ -32,7 +32,7 @@ def fresh(e: Elaborator, name: s.Ident, env: Env) -> None:
         e.problems.add("R0211", name.span, what, help="choose another name", notes=notes)
 
 
-def bind(e: Elaborator, binder: s.Binder, env: Env) -> tuple[Env, int, ir.Expr, int | None, t.Type]:
+def bind(e: Elaborator, binder: s.Binder, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr, int | None, t.Type]:
     """A bound name and what it ranges over: environment, slot, domain, case (when narrowed), type."""
     domain, of, case = _domain(e, binder, env)
     fresh(e, binder.name, env)
@@ -41,7 +41,7 @@ def bind(e: Elaborator, binder: s.Binder, env: Env) -> tuple[Env, int, ir.Expr, 
     return env.bind(binder.name.text, Binding(of, slot)), slot, domain, case, of
 
 
-def _domain(e: Elaborator, binder: s.Binder, env: Env) -> tuple[ir.Expr, t.Type, int | None]:
+def _domain(e: Elaborator, binder: s.Binder, env: TypeEnv) -> tuple[ir.Expr, t.Type, int | None]:
     of = e.declared.resolve(binder.type) if binder.type is not None else None
     if binder.domain is None:
         assert of is not None
@@ -78,7 +78,7 @@ def _domain(e: Elaborator, binder: s.Binder, env: Env) -> tuple[ir.Expr, t.Type,
     return domain, of, None
 
 
-def quantified(e: Elaborator, node: s.Quantified, env: Env, hint: t.Type | None) -> ir.Expr:
+def quantified(e: Elaborator, node: s.Quantified, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `forall x in S. P` and its kin: one `Bind` for each bound name."""
     kind = ir.Quantifier(node.quantifier)
     if kind not in {ir.Quantifier.FORALL, ir.Quantifier.EXISTS} and len(node.binders) > 1:
@@ -109,7 +109,7 @@ def quantified(e: Elaborator, node: s.Quantified, env: Env, hint: t.Type | None)
 
 
 def _quantified_body(
-    e: Elaborator, node: s.Quantified, kind: ir.Quantifier, env: Env, hint: t.Type | None
+    e: Elaborator, node: s.Quantified, kind: ir.Quantifier, env: TypeEnv, hint: t.Type | None
 ) -> ir.Expr:
     if kind in {ir.Quantifier.FORALL, ir.Quantifier.EXISTS}:
         return e.check(node.body, t.BOOL, env)
@@ -127,7 +127,7 @@ def _quantified_body(
     return body
 
 
-def filtered(e: Elaborator, node: s.Filter, env: Env) -> ir.Expr:
+def filtered(e: Elaborator, node: s.Filter, env: TypeEnv) -> ir.Expr:
     """The IR of `{x in S where P}`."""
     binder = node.binder
     inner, slot, domain, case, of = bind(e, binder, env)
@@ -140,7 +140,7 @@ def filtered(e: Elaborator, node: s.Filter, env: Env) -> ir.Expr:
     )
 
 
-def collected(e: Elaborator, node: s.Collect, env: Env, hint: t.Type | None) -> ir.Expr:
+def collected(e: Elaborator, node: s.Collect, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `{e for x in S where P}`."""
     binders, where = node.binders, node.where
     if len(binders) > 1:
@@ -156,7 +156,7 @@ def collected(e: Elaborator, node: s.Collect, env: Env, hint: t.Type | None) -> 
     return ir.Bind(kind, slot, name, domain, test, made, case, type=t.Set(made.type), span=node.span)
 
 
-def map_of(e: Elaborator, node: s.MapOf, env: Env, hint: t.Type | None) -> ir.Expr:
+def map_of(e: Elaborator, node: s.MapOf, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `[k: K -> e]`."""
     key = e.declared.resolve(node.type)
     if not t.is_scalar(key):

@@ -12,13 +12,13 @@ import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
-from spec.elaboration.names import Variable
-from spec.elaboration.scopes import Env, Use
+from spec.elaboration.names import DeclaredVariable
+from spec.elaboration.scopes import TypeEnv, Use
 from spec.source import Span
 from spec.wording import an, counted
 
 _Named = tuple[s.Ident, tuple[s.Arg, ...]]
-_Build = Callable[[s.Call, Env, t.Type | None], ir.Expr]
+_Build = Callable[[s.Call, TypeEnv, t.Type | None], ir.Expr]
 
 
 class Builtins:
@@ -54,7 +54,7 @@ class Builtins:
         """Whether there is such a function."""
         return name in self._table
 
-    def call(self, node: s.Call, env: Env, hint: t.Type | None) -> ir.Expr:
+    def call(self, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         """The IR of a call; reports a wrong number or kind of arguments."""
         name, arity = node.name.text, self._table[node.name.text][0]
         for arg in node.args:
@@ -72,7 +72,7 @@ class Builtins:
         return self._table[name][1](node, env, hint)
 
     def _of(
-        self, node: s.Call, env: Env, kinds: type[t.Type] | tuple[type[t.Type], ...], what: str
+        self, node: s.Call, env: TypeEnv, kinds: type[t.Type] | tuple[type[t.Type], ...], what: str
     ) -> ir.Expr | None:
         """The first argument, when its type is of a kind the function takes; else reports."""
         arg = node.args[0].value
@@ -84,21 +84,21 @@ class Builtins:
             self._e.fail("R0322", arg.span, message, label=str(found.type))
         return None
 
-    def _wrong(self, node: s.Call, env: Env, rest: int = 1) -> ir.Expr:
+    def _wrong(self, node: s.Call, env: TypeEnv, rest: int = 1) -> ir.Expr:
         for arg in node.args[rest:]:
             self._e.infer(arg.value, env)
         return ir.Const(None, type=t.UNKNOWN, span=node.span)
 
     # -------------------------------------------------------------- collections
 
-    def _at(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _at(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq and an offset")
         if of is None:
             return self._wrong(node, env)
         index = self._e.check(node.args[1].value, typing.length(of.type), env, "as an offset")
         return self._optional(ir.Op.AT, (of, index), node)
 
-    def _head(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _head(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
@@ -111,13 +111,13 @@ class Builtins:
             return self._e.fail("R0307", node.span, "this would be an option of an option", help=help_)
         return ir.Apply(op, args, type=t.Option(inner), span=node.span)
 
-    def _last(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _last(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(ir.Op.LAST, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
 
-    def _seqs(self, node: s.Call, env: Env) -> tuple[ir.Expr, ir.Expr] | None:
+    def _seqs(self, node: s.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
         left, right = operations.pair(self._e, node.args[0].value, node.args[1].value, env)
         for arg, found in zip(node.args, (left, right), strict=True):
             if not isinstance(found.type, t.Seq | t.Unknown):
@@ -130,13 +130,13 @@ class Builtins:
             return None
         return left, right
 
-    def _common_prefix(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _common_prefix(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         both = self._seqs(node, env)
         if both is None:
             return self._wrong(node, env, rest=2)
         return ir.Apply(ir.Op.COMMON, both, type=typing.length(both[0].type), span=node.span)
 
-    def _starts_with(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _starts_with(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         both = self._seqs(node, env)
         return (
             self._wrong(node, env, rest=2)
@@ -144,7 +144,7 @@ class Builtins:
             else ir.Apply(ir.Op.STARTS, both, type=t.BOOL, span=node.span)
         )
 
-    def _count(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _count(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         bag_arg = node.args[1].value
         bag = self._e.infer(bag_arg, env)
         if not isinstance(bag.type, t.Bag):
@@ -156,7 +156,7 @@ class Builtins:
         value = self._e.check(node.args[0].value, bag.type.of, env)
         return ir.Apply(ir.Op.COUNT, (value, bag), type=t.INT, span=node.span)
 
-    def _elements(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _elements(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, (t.Seq, t.Bag, t.Option), "a seq, bag or option")
         if of is None:
             return self._wrong(node, env)
@@ -164,19 +164,19 @@ class Builtins:
             ir.Op.ELEMENTS, (of,), type=t.Set(typing.element(of.type) or t.UNKNOWN), span=node.span
         )
 
-    def _size(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _size(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, (t.Seq, t.Bag, t.Set, t.Option), "a set, bag, seq or option")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(ir.Op.SIZE, (of,), type=typing.length(of.type), span=node.span)
 
-    def _subsets(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _subsets(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Set, "a set")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(ir.Op.SUBSETS, (of,), type=t.Set(of.type), span=node.span)
 
-    def _the(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _the(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         arg = node.args[0].value
         if arg in env.facts and not isinstance((known := self._e.infer(arg, env)).type, t.Option):
             return known  # a test before has said that it is there
@@ -185,7 +185,7 @@ class Builtins:
             return self._wrong(node, env)
         return ir.Apply(ir.Op.THE, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
 
-    def _extremum(self, node: s.Call, env: Env, hint: t.Type | None) -> ir.Expr:
+    def _extremum(self, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         greatest = node.name.text == "max"
         if len(node.args) == 1:
             of = self._of(node, env, t.Set, "a set, or two values")
@@ -213,12 +213,12 @@ class Builtins:
             )
         return ir.Apply(op, args, type=result, span=node.span)
 
-    def _int(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _int(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         found = self._e.check(node.args[0].value, t.INT, env)
         zero = ir.Const(0, type=t.INT, span=node.span)
         return ir.Apply(ir.Op.ADD, (found, zero), type=t.INT, span=node.span)
 
-    def _flushed(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _flushed(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         arg = node.args[0].value
         found = cached_field(self._e, arg, env)
         if found is None:
@@ -233,12 +233,12 @@ class Builtins:
 
     # -------------------------------------------------------------- time
 
-    def _old(self, node: s.Call, env: Env, hint: t.Type | None) -> ir.Expr:
+    def _old(self, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         self._e.frame.use(Use.OLD, node.span, "old")
         found = self._e.infer(node.args[0].value, env.settled(), hint)
         return ir.Old(found, type=found.type, span=node.span)
 
-    def _did(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _did(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         self._e.frame.use(Use.OLD, node.span, "did")
         named = named_action(node.args[0].value)
         params = self._params_of(named, node)
@@ -292,7 +292,7 @@ class Builtins:
             case _:
                 return None
 
-    def _enabled(self, node: s.Call, env: Env, _hint: t.Type | None) -> ir.Expr:
+    def _enabled(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         """Some binding of the parameters (those not given) that passes every guard."""
         self._e.frame.use(Use.ENABLED, node.span, "enabled")
         named = named_action(node.args[0].value)
@@ -309,11 +309,13 @@ class Builtins:
             return self._too_many(node, name, len(action.params))
         given = [self._e.infer(arg.value, env) for arg in args]
         self._e.frame.inlining.append((name.text, node.span))
-        made = self._passes(action, given, Env(), 0, node.span)
+        made = self._passes(action, given, TypeEnv(), 0, node.span)
         self._e.frame.inlining.pop()
         return made
 
-    def _passes(self, action: s.ActionDecl, given: list[ir.Expr], env: Env, at: int, span: Span) -> ir.Expr:
+    def _passes(
+        self, action: s.ActionDecl, given: list[ir.Expr], env: TypeEnv, at: int, span: Span
+    ) -> ir.Expr:
         if at == len(action.params):
             return self._guards(action, env, 0, span)
         binder = action.params[at]
@@ -331,7 +333,7 @@ class Builtins:
         bound = ir.Let(slot, binder.name.text, value, rest, type=t.BOOL, span=span)
         return ir.And((member, bound), type=t.BOOL, span=span)
 
-    def _guards(self, action: s.ActionDecl, env: Env, at: int, span: Span) -> ir.Expr:
+    def _guards(self, action: s.ActionDecl, env: TypeEnv, at: int, span: Span) -> ir.Expr:
         match action.body[at] if at < len(action.body) else None:
             case s.Require(_, test):
                 first = self._e.check(test, t.BOOL, env)
@@ -360,7 +362,9 @@ def named_action(node: s.Expr) -> tuple[s.Ident, tuple[s.Arg, ...]] | None:
             return None
 
 
-def cached_field(elaborator: Elaborator, node: s.Expr, env: Env) -> tuple[Variable, ir.Expr] | None:
+def cached_field(
+    elaborator: Elaborator, node: s.Expr, env: TypeEnv
+) -> tuple[DeclaredVariable, ir.Expr] | None:
     """The cached field that `r.log` names and the member whose it is; None when it names none."""
     if not isinstance(node, s.Get):
         return None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import spec.ir as ir
 import spec.syntax as s
 import spec.types as t
-from spec.elaboration.expressions import Expressions
+from spec.elaboration.expressions import ExpressionElaborator
 from spec.elaboration.names import Declarations
-from spec.elaboration.scopes import Env, Frame
+from spec.elaboration.scopes import SlotFrame, TypeEnv
 
 
 def constant(declared: Declarations, node: s.Expr, of: t.Type) -> ir.Value:
     """The run-time value of a literal of type `of`; reports what is no literal or does not fit."""
-    found = Expressions(declared, Frame()).check(node, of, Env(), "as the setting")
+    found = ExpressionElaborator(declared, SlotFrame()).check(node, of, TypeEnv(), "as the setting")
     match found, of:
         case ir.Const(value), t.Range(lo, hi) if isinstance(value, int) and not lo <= value <= hi:
             declared.problems.add("R0506", node.span, f"{value} is outside {lo}..{hi}", label=str(of))

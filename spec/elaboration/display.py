@@ -1,6 +1,6 @@
 """`display` blocks: which part of a state plays which role in a picture.
 
-What a block leaves open is up to whoever draws; what it says is held against
+What a block leaves open is decided by the drawing; what it says is held against
 the declarations, so that a picture never has to guess what was meant.
 """
 
@@ -12,9 +12,9 @@ import spec.ir as ir
 import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
-from spec.elaboration.names import Declarations, Variable
+from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.frozen import frozen
-from spec.roles import HIDDEN, LABEL, ROLES, Role
+from spec.roles import HIDDEN, LABEL, ROLES, RoleSpec
 from spec.source import Span
 from spec.wording import an, listed
 
@@ -36,7 +36,7 @@ def display(declared: Declarations, protocol: s.Protocol) -> tuple[ir.Shown, ...
 class _Part:
     """What a path leads to: a variable, or a field of one that is a record."""
 
-    variable: Variable
+    variable: DeclaredVariable
     field: str | None
     type: t.Type
 
@@ -44,7 +44,7 @@ class _Part:
         """As a text may write it in any case."""
         return self.variable.name if self.field is None else f"{self.variable.name}.{self.field}"
 
-    def plays(self, role: Role) -> bool:
+    def plays(self, role: RoleSpec) -> bool:
         """Whether it may."""
         owner = self.variable.owner
         return (role.of_state if owner is None else role.of_process) and role.fits(self.type, owner)
@@ -97,7 +97,7 @@ class _Display:
         self.problems.add("R0201", node.role.span, what, help="keep one of the two", notes=(note,))
         return False
 
-    def _refuse(self, node: s.ShownDecl, role: Role, part: _Part) -> None:
+    def _refuse(self, node: s.ShownDecl, role: RoleSpec, part: _Part) -> None:
         """Say why a part cannot play a role: where it is declared, or its type."""
         span, name = _span(node), node.role.text
         owner = part.variable.owner
@@ -117,7 +117,7 @@ class _Display:
         if not has_log:
             what, help_ = "a `label` is a field of the entries of the `log`", "give the role `log` too"
             self.problems.add("R0413", node.role.span, what, help=help_)
-        if not self.entries or t.UNKNOWN in self.entries:  # whose mistake has been told
+        if not self.entries or t.UNKNOWN in self.entries:  # whose mistake has been reported
             return None
         name, records = node.path[0], [of for of in self.entries if isinstance(of, t.Record)]
         if not records:
@@ -134,7 +134,7 @@ class _Display:
 
     # -------------------------------------------------------------- what a path leads to
 
-    def _find(self, node: s.ShownDecl, role: Role) -> _Part | None:
+    def _find(self, node: s.ShownDecl, role: RoleSpec) -> _Part | None:
         """What the names lead to; None when nothing (and reported)."""
         name, *rest = node.path
         fields = self.declared.fields
@@ -152,7 +152,7 @@ class _Display:
             variable = self._alone(name, role)
         return None if variable is None else self._within(variable, rest)
 
-    def _alone(self, name: s.Ident, role: Role) -> Variable | None:
+    def _alone(self, name: s.Ident, role: RoleSpec) -> DeclaredVariable | None:
         """What a name without the name of a process before it stands for.
 
         What the role is declared as comes first, and of both the variable of the state.
@@ -170,7 +170,7 @@ class _Display:
         self._unknown(name, role)
         return None
 
-    def _unknown(self, name: s.Ident, role: Role) -> None:
+    def _unknown(self, name: s.Ident, role: RoleSpec) -> None:
         able = [part.spelt() for part in self._parts() if part.plays(role)]
         short = {spelt.rpartition(".")[2]: spelt for spelt in able}
         near = suggest(name.text, able) or suggest(name.text, short)
@@ -182,7 +182,7 @@ class _Display:
         what = f"there is no variable or field `{name.text}`"
         self.problems.add("R0412", name.span, what, help=help_)
 
-    def _within(self, variable: Variable, rest: list[s.Ident]) -> _Part | None:
+    def _within(self, variable: DeclaredVariable, rest: list[s.Ident]) -> _Part | None:
         """A variable, or the field of it that `rest` names."""
         if not rest or variable.type == t.UNKNOWN:
             return _Part(variable, None, variable.type)
@@ -207,7 +207,7 @@ class _Display:
         help_ = suggest(name.text, known) or f"its fields: {listed(known) or 'none'}"
         self.problems.add("R0412", name.span, f"{an(of)} has no field `{name.text}`", help=help_)
 
-    def _variables(self) -> dict[str, Variable]:
+    def _variables(self) -> dict[str, DeclaredVariable]:
         """Those of the state: networks are none."""
         networks = self.declared.networks
         return {name: each for name, each in self.declared.variables.items() if name not in networks}

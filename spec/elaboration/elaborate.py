@@ -13,12 +13,12 @@ from spec.elaboration.builtins import flush_type
 from spec.elaboration.checks import Checks
 from spec.elaboration.constants import constant
 from spec.elaboration.display import display
-from spec.elaboration.expressions import Expressions
-from spec.elaboration.names import Declarations, Variable, declare
+from spec.elaboration.expressions import ExpressionElaborator
+from spec.elaboration.names import Declarations, DeclaredVariable, declare
 from spec.elaboration.networks import network_faults
 from spec.elaboration.problems import Problems
-from spec.elaboration.scopes import Binding, Env, Frame, Use
-from spec.elaboration.statements import Statements
+from spec.elaboration.scopes import Binding, SlotFrame, TypeEnv, Use
+from spec.elaboration.statements import StatementElaborator
 from spec.parser import parse_expression
 from spec.source import Source, Span
 from spec.versions import Order, order
@@ -72,7 +72,7 @@ class _Protocol:
 
     # -------------------------------------------------------------- places with rules of their own
 
-    def _only(self, frame: Frame, allowed: set[Use], where: str) -> None:
+    def _only(self, frame: SlotFrame, allowed: set[Use], where: str) -> None:
         """Report what an expression reads and may not read there."""
         for use, span, name in frame.uses:
             if use in allowed:
@@ -98,8 +98,8 @@ class _Protocol:
     def _functions(self) -> None:
         """Every function once by itself, so that a mistake in it is reported even when nothing calls it."""
         for fun in self.declared.functions.values():
-            frame, env = Frame(), Env()
-            elaborator = Expressions(self.declared, frame)
+            frame, env = SlotFrame(), TypeEnv()
+            elaborator = ExpressionElaborator(self.declared, frame)
             for param in fun.params or ():
                 bindings.fresh(elaborator, param.name, env)
                 env = env.bind(param.name.text, Binding(self.declared.resolve(param.type), frame.slot()))
@@ -139,8 +139,8 @@ class _Protocol:
         made = []
         for item in self.protocol.items:
             if isinstance(item, s.AssumeDecl):
-                frame = Frame()
-                test = Expressions(self.declared, frame).check(item.test, t.BOOL, Env())
+                frame = SlotFrame()
+                test = ExpressionElaborator(self.declared, frame).check(item.test, t.BOOL, TypeEnv())
                 self._only(frame, set(), "an assumption")
                 made.append(ir.Assume(item.name.text, test, frame.slots, span=item.span))
         return tuple(made)
@@ -158,7 +158,7 @@ class _Protocol:
         indexed = sorted(zip(_indices(every), made, strict=False), key=lambda pair: pair[0])
         return tuple(v for _, v in indexed)
 
-    def _variable(self, var: Variable) -> ir.Variable:
+    def _variable(self, var: DeclaredVariable) -> ir.Variable:
         network = self.declared.networks.get(var.name)
         storage = (
             ir.Storage(var.storage) if var.storage in {"durable", "volatile", "cached"} else ir.Storage.NONE
@@ -168,8 +168,10 @@ class _Protocol:
             init = _empty(var.type, var.span)
         else:
             assert var.init is not None
-            frame = Frame()
-            inner = Expressions(self.declared, frame).check(var.init, var.type, Env(), "as the first value")
+            frame = SlotFrame()
+            inner = ExpressionElaborator(self.declared, frame).check(
+                var.init, var.type, TypeEnv(), "as the first value"
+            )
             self._only(frame, set(), "a first value")
             init = ir.Fit(inner, type=var.type, span=inner.span)
             self._first_slots = max(self._first_slots, frame.slots)
@@ -187,16 +189,16 @@ class _Protocol:
             )
         if not blocks:
             return (), self._first_slots
-        frame = Frame()
-        made = Statements(self.declared, frame).block(blocks[0].body, Env())
+        frame = SlotFrame()
+        made = StatementElaborator(self.declared, frame).block(blocks[0].body, TypeEnv())
         self._only(frame, {Use.STATE, Use.GHOST}, "`init`")
         return made, max(self._first_slots, frame.slots)
 
     # -------------------------------------------------------------- behaviour
 
     def _action(self, item: s.ActionDecl) -> ir.Action:
-        frame, env = Frame(), Env()
-        statements = Statements(self.declared, frame)
+        frame, env = SlotFrame(), TypeEnv()
+        statements = StatementElaborator(self.declared, frame)
         params = []
         for binder in item.params:
             env, slot, domain, case, of = bindings.bind(statements.expressions, binder, env)
@@ -221,8 +223,8 @@ class _Protocol:
         )  # fmt: skip
 
     def _head(
-        self, item: s.ActionDecl, statements: Statements, env: Env
-    ) -> tuple[tuple[ir.Guard | ir.Bound, ...], tuple[s.Stmt, ...], Env]:
+        self, item: s.ActionDecl, statements: StatementElaborator, env: TypeEnv
+    ) -> tuple[tuple[ir.Guard | ir.Bound, ...], tuple[s.Stmt, ...], TypeEnv]:
         made: list[ir.Guard | ir.Bound] = []
         names: dict[str, Span] = {}
         for position, statement in enumerate(item.body):
@@ -244,7 +246,7 @@ class _Protocol:
                     return tuple(made), item.body[position:], env
         return tuple(made), (), env
 
-    def _says(self, text: s.Text | None, env: Env, expressions: Expressions) -> ir.Says | None:
+    def _says(self, text: s.Text | None, env: TypeEnv, expressions: ExpressionElaborator) -> ir.Says | None:
         """A sentence cut at its `{…}`, each an expression."""
         if text is None:
             return None
@@ -276,16 +278,16 @@ class _Protocol:
             self.problems.add(found.code, found.span, found.message, help=found.help)
 
     def _property(self, item: s.PropertyDecl) -> ir.Property:
-        frame = Frame()
-        expressions = Expressions(self.declared, frame)
+        frame = SlotFrame()
+        expressions = ExpressionElaborator(self.declared, frame)
         kind = ir.PropertyKind(item.kind)
-        expr = None if item.expr is None else expressions.check(item.expr, t.BOOL, Env())
-        goal = None if item.goal is None else expressions.check(item.goal, t.BOOL, Env())
+        expr = None if item.expr is None else expressions.check(item.expr, t.BOOL, TypeEnv())
+        goal = None if item.goal is None else expressions.check(item.goal, t.BOOL, TypeEnv())
         timed = {Use.OLD} if kind is ir.PropertyKind.STEP else set()
         article = "an" if item.kind[0] in "aeiou" else "a"
         self._only(frame, {Use.STATE, Use.GHOST, Use.ENABLED} | timed, f"{article} `{item.kind}` property")
         frame.uses.clear()
-        says = self._says(item.says, Env(), expressions)
+        says = self._says(item.says, TypeEnv(), expressions)
         self._only(frame, {Use.STATE, Use.GHOST}, "a `says` text")
         return ir.Property(item.name.text, kind, expr, goal, frame.slots, says, span=item.span)
 
@@ -293,7 +295,7 @@ class _Protocol:
 _FAR = 0  # the slot of a process field's first value: no other name is bound beside it
 
 
-def _indices(every: list[Variable]) -> list[int]:
+def _indices(every: list[DeclaredVariable]) -> list[int]:
     """Where each variable (and what is flushed of it) stands in the state."""
     found = []
     for var in every:
@@ -303,7 +305,7 @@ def _indices(every: list[Variable]) -> list[int]:
     return found
 
 
-def _flushed(var: Variable, of: ir.Variable) -> ir.Variable:
+def _flushed(var: DeclaredVariable, of: ir.Variable) -> ir.Variable:
     assert isinstance(var.type, t.Seq)
     count = flush_type(var.type)
     whole = t.Map(t.Sort(var.owner or ""), count)

@@ -10,7 +10,7 @@ import spec.syntax as s
 import spec.types as t
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
-from spec.elaboration.scopes import Env, Frame
+from spec.elaboration.scopes import SlotFrame, TypeEnv
 from spec.source import Span
 
 
@@ -19,16 +19,16 @@ class Elaborator(Protocol):
 
     declared: Declarations
     problems: Problems
-    frame: Frame
+    frame: SlotFrame
 
-    def check(self, node: s.Expr, wanted: t.Type, env: Env, what: str = "here") -> ir.Expr:
+    def check(self, node: s.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
         """An expression that must fit a type."""
 
-    def infer(self, node: s.Expr, env: Env, hint: t.Type | None = None) -> ir.Expr:
+    def infer(self, node: s.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
         """An expression with the type it has."""
 
-    def facts(self, node: s.Expr, env: Env, *, truth: bool) -> dict[s.Expr, t.Type]:
-        """What a condition tells of types."""
+    def facts(self, node: s.Expr, env: TypeEnv, *, truth: bool) -> dict[s.Expr, t.Type]:
+        """What a condition implies for types."""
 
     def wrong(self, span: Span) -> ir.Expr:
         """What stands for an expression that was reported."""

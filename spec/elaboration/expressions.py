@@ -21,7 +21,7 @@ import spec.syntax as s
 import spec.types as t
 from spec.elaboration.elaborator import retyped
 from spec.elaboration.names import Declarations
-from spec.elaboration.scopes import Env, Frame
+from spec.elaboration.scopes import SlotFrame, TypeEnv
 from spec.source import Span
 from spec.wording import an
 
@@ -29,10 +29,10 @@ _DEEPEST = 100  # levels of nesting; far beyond, Python's own stack would end it
 _LARGEST = 100_000  # expressions in one action or property, functions inlined
 
 
-class Expressions:
+class ExpressionElaborator:
     """Elaborates the expressions of one action, property or function into IR."""
 
-    def __init__(self, declared: Declarations, frame: Frame) -> None:
+    def __init__(self, declared: Declarations, frame: SlotFrame) -> None:
         self.declared = declared
         self.problems = declared.problems
         self.frame = frame
@@ -40,7 +40,7 @@ class Expressions:
 
     # -------------------------------------------------------------- entry points
 
-    def check(self, node: s.Expr, wanted: t.Type, env: Env, what: str = "here") -> ir.Expr:
+    def check(self, node: s.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
         """The expression, which must fit `wanted`; reports R0301 when it does not."""
         found = self.infer(node, env, wanted)
         if typing.fits(found.type, wanted):
@@ -48,21 +48,21 @@ class Expressions:
         self.mismatch(node, found.type, wanted, what)
         return self.wrong(node.span)
 
-    def infer(self, node: s.Expr, env: Env, hint: t.Type | None = None) -> ir.Expr:
+    def infer(self, node: s.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
         """The expression, with the type it turns out to have; `hint` is what the place would like."""
         self._depth += 1
         try:
             if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
                 return self._too_large(node.span)
             self.frame.size += 1
-            found = self._something(self._narrowed(node, self._infer(node, env, hint), env))
+            found = self._not_empty(self._narrowed(node, self._infer(node, env, hint), env))
             self.problems.typed(node.span, found.type)
             return found
         finally:
             self._depth -= 1
 
-    def _something(self, found: ir.Expr) -> ir.Expr:
-        """Report what is chosen from nothing; told alone, for else it may follow from what was reported."""
+    def _not_empty(self, found: ir.Expr) -> ir.Expr:
+        """The expression; a mistake when it chooses from `{}` or `[]`, whose type is unknown."""
         if found.type != t.UNKNOWN or not isinstance(found, ir.Apply | ir.Bind) or self.problems:
             return found
         help_ = "say which type is meant: choose from a variable, or from `S`, the members of a sort"
@@ -90,13 +90,13 @@ class Expressions:
 
     def mismatch(self, node: s.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
         """Report that a type does not fit, with the cure where there is a usual one."""
-        help_ = self._cure(node, actual, wanted)
+        help_ = self._help_for(node, actual, wanted)
         message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
             "a none", "none"
         ).replace("[?]", "")
         self.problems.add("R0301", node.span, message, label=str(actual).replace("[?]", ""), help=help_)
 
-    def _cure(self, node: s.Expr, actual: t.Type, wanted: t.Type) -> str:
+    def _help_for(self, node: s.Expr, actual: t.Type, wanted: t.Type) -> str:
         text = self.problems.shown(node.span)
         match actual, wanted:
             case t.Option(t.Unknown()), _:
@@ -117,7 +117,7 @@ class Expressions:
 
     # -------------------------------------------------------------- facts
 
-    def facts(self, node: s.Expr, env: Env, *, truth: bool) -> dict[s.Expr, t.Type]:
+    def facts(self, node: s.Expr, env: TypeEnv, *, truth: bool) -> dict[s.Expr, t.Type]:
         """What is known of narrower types once `node` is found true (or false)."""
         match node:
             case s.Binary("and", left, right) if truth:
@@ -143,18 +143,18 @@ class Expressions:
                 pass
         return {}
 
-    def _known_present(self, path: s.Expr, env: Env) -> dict[s.Expr, t.Type]:
+    def _known_present(self, path: s.Expr, env: TypeEnv) -> dict[s.Expr, t.Type]:
         of = self._quietly(path, env).type
         return {path: of.of} if isinstance(of, t.Option) else {}
 
-    def _quietly(self, node: s.Expr, env: Env) -> ir.Expr:
+    def _quietly(self, node: s.Expr, env: TypeEnv) -> ir.Expr:
         """Elaborate again for the type alone: what is wrong was or will be reported, slots are not kept."""
-        frame = Frame(self.frame.slots, [], list(self.frame.inlining), self.frame.size)
-        found = Expressions(self.declared, frame).infer(node, env)
+        frame = SlotFrame(self.frame.slots, [], list(self.frame.inlining), self.frame.size)
+        found = ExpressionElaborator(self.declared, frame).infer(node, env)
         self.frame.size = frame.size
         return found
 
-    def _narrowed(self, node: s.Expr, found: ir.Expr, env: Env) -> ir.Expr:
+    def _narrowed(self, node: s.Expr, found: ir.Expr, env: TypeEnv) -> ir.Expr:
         known = env.facts.get(node) if env.facts and _is_path(node) else None
         match found.type, known:
             case t.Option(), known if known is not None:
@@ -166,7 +166,7 @@ class Expressions:
 
     # -------------------------------------------------------------- one case a node
 
-    def _infer(self, node: s.Expr, env: Env, hint: t.Type | None) -> ir.Expr:  # noqa: C901
+    def _infer(self, node: s.Expr, env: TypeEnv, hint: t.Type | None) -> ir.Expr:  # noqa: C901
         match node:
             case s.IntLit(value):
                 return ir.Const(value, type=t.INT, span=node.span)
@@ -229,7 +229,7 @@ class Expressions:
                 assert_never(node)
 
     def _literal(
-        self, node: s.SetLit | s.SeqLit, items: tuple[s.Expr, ...], env: Env, hint: t.Type | None
+        self, node: s.SetLit | s.SeqLit, items: tuple[s.Expr, ...], env: TypeEnv, hint: t.Type | None
     ) -> ir.Expr:
         wanted = typing.element(hint) if isinstance(hint, t.Set | t.Seq | t.Bag) else None
         made = []

@@ -24,7 +24,7 @@ BUILTINS = (
     "at", "common_prefix", "count", "did", "elements", "enabled", "flushed", "head", "int", "last", "max",
     "min", "old", "size", "starts_with", "subsets", "the",
 )  # fmt: skip
-WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar can tell
+WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar is unambiguous
     """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
     where""".split()
 )
@@ -46,8 +46,8 @@ class Declarations:
     cases: dict[str, tuple[t.Union, int]] = field(default_factory=dict)
     members: dict[str, list[t.Enum]] = field(default_factory=lambda: defaultdict(list))
     configs: dict[str, t.Type] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)  # state, ghosts, networks
-    fields: dict[str, dict[str, Variable]] = field(default_factory=dict)  # by sort
+    variables: dict[str, DeclaredVariable] = field(default_factory=dict)  # state, ghosts, networks
+    fields: dict[str, dict[str, DeclaredVariable]] = field(default_factory=dict)  # by sort
     functions: dict[str, s.FunDecl] = field(default_factory=dict)
     actions: dict[str, s.ActionDecl] = field(default_factory=dict)
     properties: dict[str, s.PropertyDecl] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Declarations:
 
 
 @frozen
-class Variable:
+class DeclaredVariable:
     """A declared piece of state: its number in the model, its type (for a process field, of one member)."""
 
     index: int
@@ -370,10 +370,10 @@ def _count(found: Declarations) -> int:
     return sum(2 if var.storage == "cached" else 1 for var in every)
 
 
-def _variable(found: Declarations, var: s.VarDecl, *, ghost: bool, owner: str | None) -> Variable:
+def _variable(found: Declarations, var: s.VarDecl, *, ghost: bool, owner: str | None) -> DeclaredVariable:
     of = found.resolve(var.type, stored=True)
     name = f"{owner}.{var.name.text}" if owner else var.name.text
-    return Variable(_count(found), name, of, ghost, var.storage, owner, var.init, var.name.span)
+    return DeclaredVariable(_count(found), name, of, ghost, var.storage, owner, var.init, var.name.span)
 
 
 def _process(found: Declarations, sort: s.Ident, fields: tuple[s.VarDecl, ...]) -> None:
@@ -431,7 +431,7 @@ def _network(found: Declarations, item: s.NetworkDecl) -> None:
     for key in reversed(keys):
         channel = t.Map(key, channel)
     found.networks[item.name.text] = item
-    made = Variable(_count(found), item.name.text, channel, False, None, None, None, item.name.span)  # noqa: FBT003
+    made = DeclaredVariable(_count(found), item.name.text, channel, False, None, None, None, item.name.span)  # noqa: FBT003
     found.variables[item.name.text] = made
 
 

@@ -8,14 +8,14 @@ import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
-from spec.elaboration.scopes import Env
+from spec.elaboration.scopes import TypeEnv
 from spec.wording import an
 
 _COMPARE = {"<": ir.Op.LT, "<=": ir.Op.LE, ">": ir.Op.LT, ">=": ir.Op.LE}
 _ARITHMETIC = {"*": ir.Op.MUL, "/": ir.Op.DIV, "%": ir.Op.MOD}
 
 
-def binary(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Expr:
+def binary(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `a op b`."""
     match node.op:
         case "and" | "or" | "implies":
@@ -62,8 +62,8 @@ def _number(end: ir.Expr) -> int | None:
             return None
 
 
-def _logic(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
-    """`and`, `or`, `implies`: what one part tells the next knows; a chain is one level deep."""
+def _logic(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
+    """`and`, `or`, `implies`: what one part implies is known in the next; a chain is one level deep."""
     operands = _chain(node)
     parts: list[ir.Expr] = []
     for operand in operands:
@@ -88,7 +88,7 @@ def _chain(node: s.Binary) -> list[s.Expr]:
 
 
 def pair(
-    e: Elaborator, left: s.Expr, right: s.Expr, env: Env, hint: t.Type | None = None
+    e: Elaborator, left: s.Expr, right: s.Expr, env: TypeEnv, hint: t.Type | None = None
 ) -> tuple[ir.Expr, ir.Expr]:
     """Two expressions of which each may say what the other is: the one that needs no help goes first."""
     if _needs_help(e, left) and not _needs_help(e, right):
@@ -141,7 +141,7 @@ def mixed(e: Elaborator, node: s.Binary, a: t.Type, b: t.Type) -> ir.Expr:
     )
 
 
-def _ordered(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
+def _ordered(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
     left, right = pair(e, node.left, node.right, env)
     common = unify(e, left.type, right.type)
     if common is None:
@@ -157,7 +157,7 @@ def _ordered(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
     return ir.Apply(_COMPARE[node.op], ends, type=t.BOOL, span=node.span)
 
 
-def _in(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
+def _in(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
     first = e.infer(node.left, env) if _needs_help(e, node.right) and not _needs_help(e, node.left) else None
     right = e.infer(node.right, env, None if first is None else t.Set(first.type))
     inner = typing.element(right.type)
@@ -179,7 +179,7 @@ def _in(e: Elaborator, node: s.Binary, env: Env) -> ir.Expr:
     return found if node.op == "in" else ir.Apply(ir.Op.NOT, (found,), type=t.BOOL, span=node.span)
 
 
-def _sum(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Expr:
+def _sum(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """`+` and `-`, which numbers, sets, bags and (for `+`) sequences have."""
     left, right = pair(e, node.left, node.right, env, hint)
     match unify(e, left.type, right.type):
@@ -198,7 +198,7 @@ def _sum(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Exp
             return mixed(e, node, left.type, right.type)
 
 
-def _sets(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Expr:
+def _sets(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     left, right = pair(e, node.left, node.right, env, hint)
     common = unify(e, left.type, right.type)
     if not isinstance(common, t.Set | t.Unknown):
@@ -206,7 +206,7 @@ def _sets(e: Elaborator, node: s.Binary, env: Env, hint: t.Type | None) -> ir.Ex
     return ir.Apply(ir.Op.INTERSECT, (left, right), type=common, span=node.span)
 
 
-def _arithmetic(e: Elaborator, node: s.Binary, op: ir.Op, env: Env) -> ir.Expr:
+def _arithmetic(e: Elaborator, node: s.Binary, op: ir.Op, env: TypeEnv) -> ir.Expr:
     left, right = (e.check(x, t.INT, env, f"beside `{node.op}`") for x in (node.left, node.right))
     of = typing.arithmetic(left.type, right.type)
     return (
@@ -221,7 +221,7 @@ def _must_be(e: Elaborator, node: s.Expr, found: ir.Expr, kind: type[t.Type]) ->
         e.mismatch(node, found.type, t.Set(t.UNKNOWN))
 
 
-def is_case(e: Elaborator, node: s.IsCase, env: Env) -> ir.Expr:
+def is_case(e: Elaborator, node: s.IsCase, env: TypeEnv) -> ir.Expr:
     """The IR of `m is Vote`."""
     found, case = e.infer(node.of, env), node.case
     if case.text not in e.declared.cases:
@@ -242,8 +242,8 @@ def is_case(e: Elaborator, node: s.IsCase, env: Env) -> ir.Expr:
     return ir.Is(found, ordinal, type=t.BOOL, span=node.span)
 
 
-def if_else(e: Elaborator, node: s.IfElse, env: Env, hint: t.Type | None) -> ir.Expr:
-    """The IR of `if c then a else b`; each branch knows what the condition tells."""
+def if_else(e: Elaborator, node: s.IfElse, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+    """The IR of `if c then a else b`; each branch knows what the condition implies."""
     test, then, other = node.test, node.then, node.other
     condition = e.check(test, t.BOOL, env)
     yes, no = (env.knowing(e.facts(test, env, truth=truth)) for truth in (True, False))

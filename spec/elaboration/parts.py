@@ -9,12 +9,12 @@ import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.references import variable
-from spec.elaboration.scopes import Env
+from spec.elaboration.scopes import TypeEnv
 from spec.source import Span
 from spec.wording import an, listed
 
 
-def get(e: Elaborator, node: s.Get, env: Env) -> ir.Expr:
+def get(e: Elaborator, node: s.Get, env: TypeEnv) -> ir.Expr:
     """The IR of `r.log`."""
     of = e.infer(node.of, env)
     name = node.name.text
@@ -88,7 +88,7 @@ def _lookup(of: ir.Expr, key: ir.Expr, span: Span) -> ir.Expr:
     return ir.Apply(ir.Op.LOOKUP, (of, key), type=of.type.value, span=span)
 
 
-def entry(e: Elaborator, node: s.Index, env: Env) -> ir.Expr:
+def entry(e: Elaborator, node: s.Index, env: TypeEnv) -> ir.Expr:
     """The IR of `log[i]`."""
     of, index = node.of, node.index
     found = e.infer(of, env)
@@ -107,7 +107,7 @@ def entry(e: Elaborator, node: s.Index, env: Env) -> ir.Expr:
             return e.fail("R0315", of.span, message, label=str(found.type), help="`[…]` is for seq and map")
 
 
-def sliced(e: Elaborator, node: s.Upto | s.From, bound: s.Expr, env: Env) -> ir.Expr:
+def sliced(e: Elaborator, node: s.Upto | s.From, bound: s.Expr, env: TypeEnv) -> ir.Expr:
     """The IR of `log[..n]` and `log[n..]`."""
     of = node.of
     found = e.infer(of, env)

@@ -14,7 +14,7 @@ class Problems:
 
     def __init__(self, source: Source, types: dict[Span, t.Type] | None = None) -> None:
         self.source = source
-        self.types = types  # of expressions and bound names by their places, where somebody asks for them
+        self.types = types  # of expressions and bound names by their places, where they are asked for
         self.variant: tuple[Span, Span, str] | None = (
             None  # the one looked at: all of it, where it is named, its name
         )

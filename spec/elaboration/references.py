@@ -10,13 +10,13 @@ import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import Builtins
 from spec.elaboration.elaborator import Elaborator, retyped
-from spec.elaboration.names import BUILTINS, Variable
-from spec.elaboration.scopes import Binding, Env, Use
+from spec.elaboration.names import BUILTINS, DeclaredVariable
+from spec.elaboration.scopes import Binding, TypeEnv, Use
 from spec.source import Span
 from spec.wording import counted, listed
 
 
-def named(e: Elaborator, node: s.Name, env: Env, hint: t.Type | None) -> ir.Expr:
+def named(e: Elaborator, node: s.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """What a name stands for."""
     name, declared = node.name, e.declared
     if name in env.names:
@@ -40,14 +40,14 @@ def named(e: Elaborator, node: s.Name, env: Env, hint: t.Type | None) -> ir.Expr
     return _unknown_name(e, node, env, hint)
 
 
-def variable(e: Elaborator, found: Variable, span: Span) -> ir.Expr:
+def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
     """A state variable as a whole; notes that the state is read."""
     e.frame.use(Use.GHOST if found.ghost else Use.STATE, span, found.name)
     of = t.Map(t.Sort(found.owner), found.type) if found.owner else found.type
     return ir.Var(found.index, type=of, span=span)
 
 
-def _unknown_name(e: Elaborator, node: s.Name, env: Env, hint: t.Type | None) -> ir.Expr:
+def _unknown_name(e: Elaborator, node: s.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     known = [*env.names, *e.declared.known()]
     help_ = suggest(node.name, known)
     owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
@@ -80,7 +80,7 @@ def _type_as_set(e: Elaborator, node: s.Name) -> ir.Expr:
     return ir.Members(of, type=t.Set(of), span=node.span)
 
 
-def call(e: Elaborator, node: s.Call, env: Env, hint: t.Type | None) -> ir.Expr:
+def call(e: Elaborator, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """What a call stands for."""
     name, declared = node.name.text, e.declared
     if name in BUILTINS:
@@ -99,7 +99,9 @@ def call(e: Elaborator, node: s.Call, env: Env, hint: t.Type | None) -> ir.Expr:
     return e.fail("R0208", node.name.span, f"there is no function `{name}`", help=help_)
 
 
-def _apply_function(e: Elaborator, fun: s.FunDecl, args: tuple[s.Arg, ...], span: Span, env: Env) -> ir.Expr:
+def _apply_function(
+    e: Elaborator, fun: s.FunDecl, args: tuple[s.Arg, ...], span: Span, env: TypeEnv
+) -> ir.Expr:
     """A function's body with its parameters bound: functions are only ever inlined."""
     name, params = fun.name.text, fun.params or ()
     busy = [other for other, _ in e.frame.inlining]
@@ -108,7 +110,7 @@ def _apply_function(e: Elaborator, fun: s.FunDecl, args: tuple[s.Arg, ...], span
     values = _arguments(e, name, [(p.name.text, e.declared.resolve(p.type)) for p in params], args, span, env)
     if values is None:
         return e.wrong(span)
-    inner, lets = Env(), []
+    inner, lets = TypeEnv(), []
     for param, value in zip(params, values, strict=True):
         of = e.declared.resolve(param.type)
         if isinstance(value, ir.Local | ir.Const | ir.Config):
@@ -145,7 +147,12 @@ def _circle(e: Elaborator, names: list[str], span: Span) -> ir.Expr:
 
 
 def _arguments(
-    e: Elaborator, name: str, params: list[tuple[str, t.Type]], args: tuple[s.Arg, ...], span: Span, env: Env
+    e: Elaborator,
+    name: str,
+    params: list[tuple[str, t.Type]],
+    args: tuple[s.Arg, ...],
+    span: Span,
+    env: TypeEnv,
 ) -> list[ir.Expr] | None:
     """Arguments in the order of the parameters; None when something was wrong (and reported)."""
     given: dict[str, s.Expr] = {}
@@ -179,7 +186,7 @@ def _takes(names: list[str]) -> str:
 
 
 def _make_case(
-    e: Elaborator, union: t.Union, ordinal: int, args: tuple[s.Arg, ...], span: Span, env: Env
+    e: Elaborator, union: t.Union, ordinal: int, args: tuple[s.Arg, ...], span: Span, env: TypeEnv
 ) -> ir.Expr:
     case = union.cases[ordinal]
     values = _arguments(e, case.name, [(f.name, f.type) for f in case.fields], args, span, env)
@@ -188,7 +195,7 @@ def _make_case(
     return ir.Make(tuple(values), ordinal, type=union, span=span)
 
 
-def _make_record(e: Elaborator, node: s.Call, env: Env) -> ir.Expr:
+def _make_record(e: Elaborator, node: s.Call, env: TypeEnv) -> ir.Expr:
     record = e.declared.types[node.name.text]
     assert isinstance(record, t.Record)
     values = _arguments(e, record.name, [(f.name, f.type) for f in record.fields], node.args, node.span, env)

@@ -23,7 +23,7 @@ class Binding:
 
 
 @frozen
-class Env:
+class TypeEnv:
     """Names in reach, and facts: expressions whose type is narrower here than declared.
 
     After `m is Vote` the name `m` is a Vote; after `leader != none` the
@@ -34,16 +34,16 @@ class Env:
     names: Mapping[str, Binding] = field(default_factory=dict)
     facts: Mapping[s.Expr, t.Type] = field(default_factory=dict)
 
-    def bind(self, name: str, binding: Binding) -> Env:
+    def bind(self, name: str, binding: Binding) -> TypeEnv:
         """With one more name; facts that mention an outer name of that spelling are forgotten."""
         kept = {expr: of for expr, of in self.facts.items() if not mentions(expr, name)}
-        return Env({**self.names, name: binding}, kept)
+        return TypeEnv({**self.names, name: binding}, kept)
 
-    def knowing(self, facts: Mapping[s.Expr, t.Type]) -> Env:
+    def knowing(self, facts: Mapping[s.Expr, t.Type]) -> TypeEnv:
         """With more facts."""
         return replace(self, facts={**self.facts, **facts}) if facts else self
 
-    def settled(self) -> Env:
+    def settled(self) -> TypeEnv:
         """Without facts about the state: those end when a statement changes it."""
         return replace(self, facts={expr: of for expr, of in self.facts.items() if self._is_bound(expr)})
 
@@ -99,7 +99,7 @@ class Use(PyEnum):
 
 
 @dataclass(slots=True)
-class Frame:
+class SlotFrame:
     """The slots of one action or property, and what its expressions turned out to use."""
 
     slots: int = 0

@@ -10,14 +10,14 @@ import spec.types as t
 from spec.source import Span
 
 
-class Slots(Protocol):
+class FreshSlots(Protocol):
     """Whatever hands out fresh slots."""
 
     def slot(self) -> int:
         """A fresh slot."""
 
 
-def remove_first(frame: Slots, now: ir.Expr, value: ir.Expr, span: Span) -> ir.Expr:
+def remove_first(frame: FreshSlots, now: ir.Expr, value: ir.Expr, span: Span) -> ir.Expr:
     """A seq without its first entry equal to `value`; an error of the model when there is none."""
     slot = frame.slot()
     zero, one = (ir.Const(n, type=t.INT, span=span) for n in (0, 1))
@@ -35,7 +35,7 @@ def remove_first(frame: Slots, now: ir.Expr, value: ir.Expr, span: Span) -> ir.E
     return remove_at(frame, now, first, span)
 
 
-def remove_at(frame: Slots, now: ir.Expr, index: ir.Expr, span: Span) -> ir.Expr:
+def remove_at(frame: FreshSlots, now: ir.Expr, index: ir.Expr, span: Span) -> ir.Expr:
     """A seq without the entry at an offset."""
     slot = frame.slot()
     at = ir.Local(slot, type=t.INT, span=span)

@@ -13,9 +13,9 @@ import spec.syntax as s
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import cached_field, flush_type
-from spec.elaboration.expressions import Expressions
-from spec.elaboration.names import Declarations, Variable
-from spec.elaboration.scopes import Env, Frame, Use
+from spec.elaboration.expressions import ExpressionElaborator
+from spec.elaboration.names import Declarations, DeclaredVariable
+from spec.elaboration.scopes import SlotFrame, TypeEnv, Use
 from spec.elaboration.sequences import remove_first
 from spec.source import Span
 from spec.wording import an, listed
@@ -30,27 +30,27 @@ _VERBS = {
 
 
 _Path = tuple[ir.Key | ir.At, ...]
-_Place = tuple[Variable, _Path, t.Type]
+_Place = tuple[DeclaredVariable, _Path, t.Type]
 
 
-class Statements:
+class StatementElaborator:
     """Elaborates the statements of one action (or of `init`) into IR."""
 
-    def __init__(self, declared: Declarations, frame: Frame) -> None:
+    def __init__(self, declared: Declarations, frame: SlotFrame) -> None:
         self.declared = declared
         self.problems = declared.problems
         self.frame = frame
-        self.expressions = Expressions(declared, frame)
+        self.expressions = ExpressionElaborator(declared, frame)
         self._under_ghost: Span | None = None  # inside a branch that depends on a ghost
 
-    def block(self, statements: tuple[s.Stmt, ...], env: Env) -> tuple[ir.Stmt, ...]:
+    def block(self, statements: tuple[s.Stmt, ...], env: TypeEnv) -> tuple[ir.Stmt, ...]:
         """The statements in order; names bound by one are known to the next."""
         made: list[ir.Stmt] = []
         for statement in statements:
             env = self._one(statement, env, made)
         return tuple(made)
 
-    def _one(self, node: s.Stmt, env: Env, made: list[ir.Stmt]) -> Env:
+    def _one(self, node: s.Stmt, env: TypeEnv, made: list[ir.Stmt]) -> TypeEnv:
         match node:
             case s.Require():
                 help_ = "a step happens whole or not at all: put conditions before the first change"
@@ -129,14 +129,14 @@ class Statements:
 
     # -------------------------------------------------------------- places
 
-    def place(self, node: s.Expr, env: Env) -> _Place | None:
+    def place(self, node: s.Expr, env: TypeEnv) -> _Place | None:
         """The variable, the path into it and its type, of what a statement changes; None when reported."""
         found = self._place(node, env)
         if found is not None:
             self.problems.typed(node.span, found[2])
         return found
 
-    def _place(self, node: s.Expr, env: Env) -> _Place | None:
+    def _place(self, node: s.Expr, env: TypeEnv) -> _Place | None:
         match node:
             case s.Name(name) if name in self.declared.variables:
                 found = self.declared.variables[name]
@@ -165,7 +165,7 @@ class Statements:
                 )
                 return None
 
-    def _place_of_field(self, of: s.Expr, name: s.Ident, env: Env) -> _Place | None:
+    def _place_of_field(self, of: s.Expr, name: s.Ident, env: TypeEnv) -> _Place | None:
         if not self._is_member(of, env):
             base = self.place(of, env)
             return None if base is None else self._place_of_part(base, name)
@@ -185,9 +185,9 @@ class Statements:
         found = own[name.text]
         return found, (ir.Key(member),), found.type
 
-    def _is_member(self, of: s.Expr, env: Env) -> bool:
+    def _is_member(self, of: s.Expr, env: TypeEnv) -> bool:
         """Whether `of.field` is a field of a process: `of` is a member of a sort, or wrong by itself."""
-        scratch = Expressions(self.declared, Frame(self.frame.slots))
+        scratch = ExpressionElaborator(self.declared, SlotFrame(self.frame.slots))
         found = scratch.infer(of, env)
         return isinstance(found.type, t.Sort | t.Option | t.Unknown)
 
@@ -205,7 +205,7 @@ class Statements:
             self.problems.add("R0314", name.span, f"{an(inner)} has no `{name.text}` to assign", help=help_)
         return None
 
-    def _no_place(self, node: s.Name, env: Env) -> _Place | None:
+    def _no_place(self, node: s.Name, env: TypeEnv) -> _Place | None:
         name = node.name
         if name in env.names:
             what = f"`{name}` is a bound name: it keeps its value"
@@ -224,7 +224,7 @@ class Statements:
 
     # -------------------------------------------------------------- changes
 
-    def _assign(self, span: Span, place: s.Expr, value: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+    def _assign(self, span: Span, place: s.Expr, value: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         target = self.place(place, env)
         if target is None:
             self.expressions.infer(value, env)
@@ -248,7 +248,7 @@ class Statements:
         made.append(ir.Assign(variable.index, path, ir.Fit(value, type=of, span=value.span), span=span))
 
     def _forget_flushed(
-        self, span: Span, variable: Variable, path: _Path, value: ir.Expr, made: list[ir.Stmt]
+        self, span: Span, variable: DeclaredVariable, path: _Path, value: ir.Expr, made: list[ir.Stmt]
     ) -> None:
         """What was flushed stays so only as far as the new log begins like the old one."""
         assert isinstance(variable.type, t.Seq)
@@ -263,7 +263,7 @@ class Statements:
             ir.Assign(variable.index, path, ir.Fit(new, type=variable.type, span=value.span), span=span)
         )
 
-    def _read(self, variable: Variable, path: _Path, span: Span) -> ir.Expr:
+    def _read(self, variable: DeclaredVariable, path: _Path, span: Span) -> ir.Expr:
         """What a place holds now."""
         owner = variable.owner
         of: t.Type = t.Map(t.Sort(owner), variable.type) if owner else variable.type
@@ -278,7 +278,7 @@ class Statements:
                     raise AssertionError(step)  # `place` builds only these
         return found
 
-    def _do(self, span: Span, call: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+    def _do(self, span: Span, call: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         if not isinstance(call, s.Method):
             help_ = "a statement changes the state: `x := e`, `log.append(e)`, `set.add(e)`"
             self.problems.add("R0406", call.span, "this does nothing", help=help_)
@@ -298,7 +298,7 @@ class Statements:
         self._change(span, verb, target, call, env, made)
 
     def _change(
-        self, span: Span, verb: str, target: _Place, call: s.Method, env: Env, made: list[ir.Stmt]
+        self, span: Span, verb: str, target: _Place, call: s.Method, env: TypeEnv, made: list[ir.Stmt]
     ) -> None:
         variable, path, of = target
         networked = variable.name in self.declared.networks
@@ -319,7 +319,7 @@ class Statements:
         made_value = self._changed(verb, now, of, value, span)
         self._store(span, target, made_value, made, grows=verb == "append")
 
-    def _unsuited(self, verb: str, variable: Variable, of: t.Type, call: s.Method) -> None:
+    def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: s.Method) -> None:
         shown = an(of)
         verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
         help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""
@@ -348,7 +348,7 @@ class Statements:
 
     # -------------------------------------------------------------- control
 
-    def _if(self, node: s.IfStmt, env: Env) -> ir.Stmt:
+    def _if(self, node: s.IfStmt, env: TypeEnv) -> ir.Stmt:
         test = self.expressions.check(node.test, t.BOOL, env)
         ghost, outer = self._ghosts(), self._under_ghost
         if ghost is not None:
@@ -360,7 +360,7 @@ class Statements:
         self._under_ghost = outer
         return ir.Branch(test, then, other, span=node.span)
 
-    def _for(self, node: s.ForStmt, binder: s.Binder, body: tuple[s.Stmt, ...], env: Env) -> ir.Stmt:
+    def _for(self, node: s.ForStmt, binder: s.Binder, body: tuple[s.Stmt, ...], env: TypeEnv) -> ir.Stmt:
         inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
         ghost, outer = self._ghosts(), self._under_ghost
         if ghost is not None:
@@ -370,8 +370,8 @@ class Statements:
         return ir.Each(slot, binder.name.text, domain, made, case, span=node.span)
 
     def _choose(
-        self, node: s.ChooseStmt, binder: s.Binder, where: s.Expr | None, env: Env, made: list[ir.Stmt]
-    ) -> Env:
+        self, node: s.ChooseStmt, binder: s.Binder, where: s.Expr | None, env: TypeEnv, made: list[ir.Stmt]
+    ) -> TypeEnv:
         inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
         test = None if where is None else self.expressions.check(where, t.BOOL, inner)
         self._no_ghost("a choice")
@@ -381,7 +381,7 @@ class Statements:
 
     # -------------------------------------------------------------- crashes
 
-    def _member(self, span: Span, verb: str, of: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+    def _member(self, span: Span, verb: str, of: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         if verb == "flush":
             self._flush(span, of, env, made)
             return
@@ -404,7 +404,7 @@ class Statements:
     def _wipe(self, span: Span, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
         for var in fields:  # type: ignore[attr-defined]
             if var.storage == "volatile" and var.init is not None:
-                init = self.expressions.check(var.init, var.type, Env())
+                init = self.expressions.check(var.init, var.type, TypeEnv())
                 self._store(span, (var, (ir.Key(member),), var.type), init, made)
 
     def _lose(self, span: Span, of: s.Expr, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
@@ -435,7 +435,7 @@ class Statements:
             made.append(ir.Assign(var.index, path, kept, span=span))
             made.append(ir.Assign(var.index + 1, path, ir.Local(slot, type=count, span=span), span=span))
 
-    def _flush(self, span: Span, of: s.Expr, env: Env, made: list[ir.Stmt]) -> None:
+    def _flush(self, span: Span, of: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         found = cached_field(self.expressions, of, env)
         self._no_ghost("`flush`")
         self._not_under_ghost("whether `flush` happens", span)
@@ -450,7 +450,7 @@ class Statements:
         made.append(ir.Assign(var.index + 1, path, size, span=span))
 
 
-def _flushed(var: Variable) -> Variable:
+def _flushed(var: DeclaredVariable) -> DeclaredVariable:
     """The companion of a cached variable that holds how much of it is flushed."""
     assert isinstance(var.type, t.Seq)
     return replace(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from broker_files.batches import Batch, read_batches
 from broker_files.crc32c import crc32c
 from broker_files.damage import Damage, UnreadableError
-from broker_files.fields import Fields, ShortError
-from broker_files.records import Record, read_records
+from broker_files.fields import FieldReader, ShortError
+from broker_files.records import LogRecord, read_records
 from tests.broker_files.written import batch, uvarint, varint
 
 VALUES = st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=5), min_size=1, max_size=5)
@@ -47,8 +47,8 @@ def test_a_checksum_goes_on_where_it_was_left(data: bytes, at: int) -> None:
 
 @given(st.integers(-(2**31), 2**31 - 1))
 def test_numbers_of_varying_length_are_read_back(value: int) -> None:
-    assert Fields(varint(value)).varint() == value
-    assert Fields(uvarint(abs(value))).uvarint() == abs(value)
+    assert FieldReader(varint(value)).varint() == value
+    assert FieldReader(uvarint(abs(value))).uvarint() == abs(value)
 
 
 @settings(max_examples=40)
@@ -58,9 +58,9 @@ def test_what_is_written_is_read_back(values: list[list[bytes]], epoch: int, pat
     batches = list(read_batches(path))
     read = [list(read_records(found)) for found in batches if isinstance(found, Batch)]
 
-    assert [[each.value for each in found if isinstance(each, Record)] for found in read] == values
+    assert [[each.value for each in found if isinstance(each, LogRecord)] for found in read] == values
     assert {found.epoch for found in batches if isinstance(found, Batch)} == {epoch}
-    offsets = [each.offset for found in read for each in found if isinstance(each, Record)]
+    offsets = [each.offset for found in read for each in found if isinstance(each, LogRecord)]
     assert offsets == list(range(sum(map(len, values))))
 
 
@@ -159,7 +159,7 @@ def test_a_segment_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_a_number_without_an_end_is_refused() -> None:
     with pytest.raises(ShortError):
-        Fields(b"\xff" * 12).uvarint()
+        FieldReader(b"\xff" * 12).uvarint()
 
 
 def plainly(data: bytes, before: int) -> int:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.fields import ShortError
 from broker_files.metadata_image import MetadataImage
 from broker_files.metadata_log import read_metadata
@@ -22,7 +22,7 @@ from broker_files.metadata_records import (
     PartitionCreated,
     TopicCreated,
     TransactionMark,
-    Unknown,
+    UnknownRecord,
     decode,
 )
 from tests.broker_files.written import batch, uvarint
@@ -123,15 +123,15 @@ def test_no_bytes_are_too_odd(junk: bytes) -> None:
 
 
 def test_kinds_and_versions_that_are_not_known_are_told() -> None:
-    assert decode(framed(3, 3, b"")) == Unknown(3, 3)
-    assert decode(framed(77, 0, b"")) == Unknown(77, 0)
+    assert decode(framed(3, 3, b"")) == UnknownRecord(3, 3)
+    assert decode(framed(77, 0, b"")) == UnknownRecord(77, 0)
 
 
 FIRST = PartitionCreated(0, TOPIC, (1, 2, 3), (1, 2, 3), 1, 5, 9)
 
 
 def state(image: MetadataImage) -> PartitionCreated:
-    return image.by_place()[Place("t", 0)]
+    return image.by_place()[TopicPartition("t", 0)]
 
 
 def image(*records: MetadataRecord) -> MetadataImage:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterexamples.compare import ALIGNED, Comparison, Stretch, compare, is_comparable
+from counterexamples.compare import ALIGNED, RunComparison, Stretch, compare, is_comparable
 from counterexamples.lines import plain
 from counterexamples.side_by_side import side_by_side, two_states
 from counterexamples.trace import BadState, Example, Stops, Trace
@@ -21,7 +21,7 @@ OTHER = (
 )
 
 
-def told(found: Comparison) -> str:
+def told(found: RunComparison) -> str:
     return plain(side_by_side(found, ("a.itf.json", "b.itf.json"), WIDTH))
 
 
@@ -87,7 +87,7 @@ def test_the_stretches_go_through_all_steps_in_order(first: int, second: int, le
             assert all(runs[0].steps[a - 1] == runs[1].steps[b - 1] for a, b in pairs)
 
 
-SIDES: dict[str, Callable[[], Comparison]] = {
+SIDES: dict[str, Callable[[], RunComparison]] = {
     "parted": lambda: compare(divergence(), other()),
     "beginning": lambda: compare(divergence(), walk(*DIVERGENCE[:2], ending=Stops(), prop=None)),
     "same": lambda: compare(divergence(), divergence()),

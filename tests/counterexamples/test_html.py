@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 from counterexamples.diff import changes
-from counterexamples.explanation import Core, CoreStep, Explanation, NoReturn, Part
+from counterexamples.explanation import Core, CoreStep, Explanation, FalsePart, NoReturn
 from counterexamples.html.followed import Followed, follow
 from counterexamples.html.frames import LONGEST, shown
-from counterexamples.html.page import Card, Cell, Item, Table, Verdict, page
+from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
 from counterexamples.lines import Role, line
 from counterexamples.pictures.depict import picture
 from counterexamples.text import headline
@@ -30,8 +30,8 @@ from tests.stories import STORIES, story, wandering
 NASTY = """</script><script>alert(1)</script>'"><img src=x onerror=alert(2)>&lt;]]>{{ 7 * 7 }}"""
 
 
-def item(trace: Trace, why: Explanation | None = None, title: str = "a run") -> Item:
-    return Item(
+def item(trace: Trace, why: Explanation | None = None, title: str = "a run") -> PageItem:
+    return PageItem(
         title, headline(trace), Role.BAD, trace, why, "modelcheck check it.rsm --check one", "at most 2"
     )
 
@@ -150,7 +150,7 @@ def explained(*needed: int, turn: int | None = None) -> Explanation:
     steps = tuple(CoreStep(number, f"step {number}", "nothing is wrong at the end") for number in needed)
     no_return = NoReturn(turn, turn or 0, 7, ("the way out",))
     return Explanation(
-        ("First this.", "Then that."), "alone", (Part("a", "x:1:1", (), ()),), Core(steps, 7), no_return
+        ("First this.", "Then that."), "alone", (FalsePart("a", "x:1:1", (), ()),), Core(steps, 7), no_return
     )
 
 
@@ -187,8 +187,11 @@ def test_where_all_steps_are_needed_none_is_marked() -> None:
 
 def test_several_runs_have_places_of_their_own_and_a_table_of_verdicts() -> None:
     runs = [item(story("jepsen"), title="one"), item(story("kip101"), title="two")]
-    table = Table(
-        "faults", ("durable",), (("crash", (Cell("1", Role.BAD, 1), Cell("all", Role.GOOD))),), "signs"
+    table = PageTable(
+        "faults",
+        ("durable",),
+        (("crash", (TableCell("1", Role.BAD, 1), TableCell("all", Role.GOOD))),),
+        "signs",
     )
     card = Card(
         "kafka · both",
@@ -212,7 +215,7 @@ def test_several_runs_have_places_of_their_own_and_a_table_of_verdicts() -> None
 
 
 def test_an_item_without_a_run_and_a_page_of_nothing_are_pages() -> None:
-    root = assert_sound(page([Item("never", "never true", Role.BAD)], title="nothing"))
+    root = assert_sound(page([PageItem("never", "never true", Role.BAD)], title="nothing"))
 
     assert root.find("p", "verdict")[0].words == "✗ never true"
     assert root.find("script") == []
@@ -237,7 +240,7 @@ def test_markup_in_a_value_stays_text(name: str) -> None:
         trace = renamed(story(name), text)
         why = replace(explained(1, turn=2), summary=(text,))
         card = Card(text, text, Role.BAD, text, verdicts=(Verdict(text, text, Role.BAD, 0),), command=text)
-        return page([Item(text, text, Role.BAD, trace, why, text, text)], title=text, cards=[card])
+        return page([PageItem(text, text, Role.BAD, trace, why, text, text)], title=text, cards=[card])
 
     hostile = drawn(NASTY)
     assert_sound(hostile)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterexamples.certify import certify
-from counterexamples.itf.decode import Mismatch, decode
+from counterexamples.itf.decode import TypeMismatch, decode
 from counterexamples.itf.encode import encode
 from counterexamples.itf.json_text import find
 from counterexamples.itf.read import document, read
@@ -157,7 +157,7 @@ def test_values_are_written_as_the_format_has_them() -> None:
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(of: Type, found: object, path: tuple[object, ...]) -> None:
-    with pytest.raises(Mismatch) as caught:
+    with pytest.raises(TypeMismatch) as caught:
         decode(of, found, SCOPE)
 
     assert caught.value.path == path
@@ -397,7 +397,7 @@ def test_what_is_missing_in_a_changed_model_is_named(name: str, golden: Callable
 
 def test_the_readme_shows_what_is_said() -> None:
     readme = (Path(__file__).parents[2] / "counterexamples" / "README.md").read_text(encoding="utf-8")
-    name, block = re.findall(r"<!-- told: (\S+) -->\n```\n(.*?)```", readme, re.DOTALL)[0]
+    name, block = re.findall(r"<!-- reported: (\S+) -->\n```\n(.*?)```", readme, re.DOTALL)[0]
     with pytest.raises(SpecError) as caught:
         read(MISTAKES[name][1](), toy())
     told = render(caught.value.diagnostics[0])

@@ -27,11 +27,11 @@ from counterexamples.pictures.picture import (
     CLIENT,
     CONTROLLER,
     Arrow,
+    ArrowKind,
     Box,
-    Mark,
     Picture,
-    Row,
-    Standing,
+    PictureRow,
+    ReplicaState,
 )
 from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.words import heading, ids
@@ -128,10 +128,10 @@ TEXTS = st.one_of(
     st.text(max_size=8),
 )
 BOXES = st.builds(
-    Box, TEXTS, TEXTS, cut=st.booleans(), bad=st.booleans(), missing=st.booleans(), told=st.booleans()
+    Box, TEXTS, TEXTS, cut=st.booleans(), bad=st.booleans(), missing=st.booleans(), acknowledged=st.booleans()
 )
 STANDINGS = st.builds(
-    Standing,
+    ReplicaState,
     up=st.booleans(),
     leads=st.booleans(),
     chosen=st.sampled_from((None, True, False)),
@@ -148,17 +148,17 @@ def pictures(draw: st.DrawFn) -> Picture:
     replicas = tuple(dict.fromkeys(draw(st.lists(TEXTS, max_size=3))))
     replicas = tuple(name for name in replicas if name not in {CLIENT, CONTROLLER})
     lanes = (CLIENT, CONTROLLER, *replicas)[draw(st.integers(0, 2)) :]
-    rows: list[Row] = []
+    rows: list[PictureRow] = []
     number = 0
     for index in range(draw(st.integers(1, 4))):
         skipped = draw(st.sampled_from((0, 0, 5))) if index else 0
         number += skipped or (1 if index else 0)
         arrows = st.builds(
-            Arrow, st.sampled_from(lanes), st.sampled_from(lanes), TEXTS, st.sampled_from(Mark)
+            Arrow, st.sampled_from(lanes), st.sampled_from(lanes), TEXTS, st.sampled_from(ArrowKind)
         )
         told = st.dictionaries(st.sampled_from(lanes), st.lists(TEXTS, max_size=2).map(tuple), max_size=2)
         rows.append(
-            Row(
+            PictureRow(
                 number,
                 draw(st.sampled_from(Kind)),
                 draw(TEXTS),
@@ -188,15 +188,15 @@ def pictures(draw: st.DrawFn) -> Picture:
 
 def hostile(text: str) -> Picture:
     """A picture that has a text in every place."""
-    box = Box(text, text, told=True)
-    standing = Standing(
+    box = Box(text, text, acknowledged=True)
+    replica = ReplicaState(
         leads=True, follows=text, member=True, epoch=text, log=(box, replace(box, cut=True)), high_watermark=1
     )
     lanes = (CLIENT, CONTROLLER, text, "other")
-    arrows = tuple(Arrow(CLIENT, text, text, mark) for mark in Mark)
-    both = dict.fromkeys(lanes[2:], standing)
+    arrows = tuple(Arrow(CLIENT, text, text, mark) for mark in ArrowKind)
+    both = dict.fromkeys(lanes[2:], replica)
     rows = [
-        Row(number, kind, text, text, arrows, lanes[2:], both, {}, {text: (text,)})
+        PictureRow(number, kind, text, text, arrows, lanes[2:], both, {}, {text: (text,)})
         for number, kind in enumerate(Kind)
     ]
     rows[-1] = replace(rows[-1], is_last=True)
@@ -410,17 +410,19 @@ def test_an_example_is_not_drawn_as_a_mistake() -> None:
 
 
 def test_forty_steps_of_five_replicas_take_no_time() -> None:
-    standing = Standing(epoch="epoch 3", member=True, log=(Box("1", "e1"),) * 6, high_watermark=3)
+    replica = ReplicaState(epoch="epoch 3", member=True, log=(Box("1", "e1"),) * 6, high_watermark=3)
     lanes = ("r1", "r2", "r3", "r4", "r5")
     rows = tuple(
-        Row(n, Kind.ACTION, "", "r2 fetches from r1", (Arrow("r1", "r2", "1 (e1)", Mark.COPY),), lanes)
+        PictureRow(
+            n, Kind.ACTION, "", "r2 fetches from r1", (Arrow("r1", "r2", "1 (e1)", ArrowKind.COPY),), lanes
+        )
         for n in range(41)
     )
     shown = replace(
         picture_of("divergence"),
         lanes=(CLIENT, CONTROLLER, *lanes),
         replicas=lanes,
-        rows=tuple(replace(row, standing=dict.fromkeys(lanes, standing)) for row in rows),
+        rows=tuple(replace(row, replicas=dict.fromkeys(lanes, replica)) for row in rows),
     )
     start = time.process_time()
     mermaid(shown)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import spec.library as library
-from counterexamples.pictures.roles import Part, Roles, leads, roles
+from counterexamples.pictures.roles import NamedPart, Roles, leads, roles
 from spec.ir import Model
 from spec.load import load, loads
 from spec.semantics import Machine
@@ -266,7 +266,7 @@ def test_a_part_is_read_from_a_state() -> None:
     assert read(found.field("Replica", "log"), state, 0) == ()
 
 
-def read(part: Part | None, state: tuple[object, ...], member: int | None = None) -> object:
+def read(part: NamedPart | None, state: tuple[object, ...], member: int | None = None) -> object:
     assert part is not None
     return part.of(state, member)
 

@@ -14,7 +14,16 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 
-from counterexamples.drawn_graph import Arc, Drawn, Vertex, as_json, as_networkx, dot, graphml, told
+from counterexamples.drawn_graph import (
+    Arc,
+    DrawnGraph,
+    Vertex,
+    as_json,
+    as_networkx,
+    dot,
+    graphml,
+    vertex_lines,
+)
 from counterexamples.lines import clean
 from counterexamples.pictures.roles import parts_of
 from counterexamples.state_graph import drawn, merged, of_trace, path_dot
@@ -40,7 +49,7 @@ COUNTS = st.integers(0, 3)
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Drawn:
+def graphs(draw: st.DrawFn) -> DrawnGraph:
     vertices = draw(
         st.lists(
             st.builds(
@@ -62,7 +71,7 @@ def graphs(draw: st.DrawFn) -> Drawn:
         Arc, ends, ends, TEXTS, TEXTS, st.sampled_from(Kind), st.integers(1, 9), COUNTS, st.booleans()
     )
     notes = st.lists(TEXTS, max_size=2).map(tuple)
-    return Drawn(draw(TEXTS), tuple(vertices), tuple(draw(st.lists(arcs, max_size=8))), draw(notes))
+    return DrawnGraph(draw(TEXTS), tuple(vertices), tuple(draw(st.lists(arcs, max_size=8))), draw(notes))
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -79,8 +88,8 @@ def parsed(text: str) -> dict[str, Any]:
     return found
 
 
-def one(*lines: str) -> Drawn:
-    return Drawn("one", (Vertex(lines),), ())
+def one(*lines: str) -> DrawnGraph:
+    return DrawnGraph("one", (Vertex(lines),), ())
 
 
 # ------------------------------------------------------------------------- formats
@@ -88,7 +97,7 @@ def one(*lines: str) -> Drawn:
 
 @settings(max_examples=150)
 @given(graphs())
-def test_networkx_reads_the_same_graph_in_graphml(graph: Drawn) -> None:
+def test_networkx_reads_the_same_graph_in_graphml(graph: DrawnGraph) -> None:
     read, meant = nx.parse_graphml(graphml(graph), force_multigraph=True), as_networkx(graph)
 
     assert dict(read.nodes(data=True)) == dict(meant.nodes(data=True))
@@ -97,7 +106,7 @@ def test_networkx_reads_the_same_graph_in_graphml(graph: Drawn) -> None:
 
 @settings(max_examples=150)
 @given(graphs())
-def test_networkx_reads_the_same_graph_in_json(graph: Drawn) -> None:
+def test_networkx_reads_the_same_graph_in_json(graph: DrawnGraph) -> None:
     read: Any = nx.node_link_graph(json.loads(as_json(graph)), edges="edges")
     meant = as_networkx(graph)
 
@@ -107,10 +116,10 @@ def test_networkx_reads_the_same_graph_in_json(graph: Drawn) -> None:
 
 @settings(max_examples=25)
 @given(graphs())
-def test_graphviz_reads_the_same_graph_in_dot(graph: Drawn) -> None:
+def test_graphviz_reads_the_same_graph_in_dot(graph: DrawnGraph) -> None:
     read = parsed(dot(graph))
     labels = [each["label"] for each in read.get("objects", ())]
-    lines = [[part for line in told(each) for part in drawable(line)] for each in graph.vertices]
+    lines = [[part for line in vertex_lines(each) for part in drawable(line)] for each in graph.vertices]
 
     assert [unescaped(label) for label in labels] == ["".join(f"{each}\n" for each in some) for some in lines]
     # Graphviz counts them in an order of its own
@@ -146,7 +155,7 @@ def test_what_stands_in_a_text_does_not_end_it(text: str) -> None:
 
 def test_kinds_of_steps_are_told_apart_without_colour() -> None:
     arcs = tuple(Arc(0, 0, kind.value, kind.value, kind) for kind in Kind)
-    text = dot(Drawn("kinds", (Vertex(("x",)),), arcs))
+    text = dot(DrawnGraph("kinds", (Vertex(("x",)),), arcs))
     lines = [line for line in text.splitlines() if "->" in line]
 
     assert ["dashed" in line for line in lines] == [kind is Kind.FAULT for kind in Kind]

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from counterexamples.certify import certify
 from counterexamples.pictures.depict import MOST_STEPS, picture
-from counterexamples.pictures.picture import Box, Mark, Picture, Row, Standing
+from counterexamples.pictures.picture import ArrowKind, Box, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.png import NoRenderer, png
 from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
 from counterexamples.pictures.svg import svg
@@ -85,9 +85,9 @@ def test_what_was_lost_is_told_where_it_is_missing() -> None:
 
     assert drawn.lost == ("1",)
     assert drawn.broken == ("B",)
-    assert last.standing["B"].log == (Box("1", missing=True),)
-    assert last.standing["A"].log == (Box("1", "e1", told=True, is_volatile=True),)
-    assert [arrow.mark for arrow in drawn.rows[3].arrows] == [Mark.ANSWER]
+    assert last.replicas["B"].log == (Box("1", missing=True),)
+    assert last.replicas["A"].log == (Box("1", "e1", acknowledged=True, is_volatile=True),)
+    assert [arrow.mark for arrow in drawn.rows[3].arrows] == [ArrowKind.ANSWER]
     assert drawn.rows[2].events == {"B": ("leaves the ISR",)}
     assert drawn.rows[5].events == {"A": ("leaves the ISR",), "B": ("joins the ISR",)}
 
@@ -98,7 +98,7 @@ def test_a_message_is_an_arrow_from_whoever_sent_it_to_whoever_takes_it_up() -> 
     servers = trace.scope.sorts["Server"]
     first, second = (servers[step.args[0]] for step in trace.steps if step.action == "campaign")
 
-    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [(first, "server2", Mark.MESSAGE)]
+    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [(first, "server2", ArrowKind.MESSAGE)]
     assert [(a.start, a.end, a.text) for a in rows[8].arrows] == [
         ("server2", second, "Vote(term = 1, from = server2, …)")
     ]
@@ -128,19 +128,19 @@ def test_a_storyboard_tells_each_step_once_and_shows_every_fault(name: str) -> N
 
 def nasty(drawn: Picture) -> Picture:
     """The same picture, with a script wherever a text from outside may stand."""
-    standing = {
+    replicas = {
         name: replace(each, epoch=NASTY, log=(*(each.log or ()), Box(NASTY, NASTY), Box(NASTY, missing=True)))
-        for name, each in drawn.rows[-1].standing.items()
+        for name, each in drawn.rows[-1].replicas.items()
     }
     last = replace(
         drawn.rows[-1],
         sentence=NASTY,
         action=NASTY,
-        standing=standing,
+        replicas=replicas,
         arrows=tuple(replace(arrow, text=NASTY) for arrow in drawn.rows[-1].arrows),
         notes=dict.fromkeys(drawn.lanes, (NASTY,)),
         events=dict.fromkeys(drawn.lanes, (NASTY,)),
-        told=(NASTY,),
+        acknowledged=(NASTY,),
     )
     return replace(
         drawn,
@@ -256,7 +256,7 @@ def test_without_a_renderer_png_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 
 def test_an_empty_picture_is_one() -> None:
-    row = Row(0, Kind.ACTION, "", "the start", (), ("a",), {"a": Standing()})
+    row = PictureRow(0, Kind.ACTION, "", "the start", (), ("a",), {"a": ReplicaState()})
     drawn = Picture("a run", "", "", ("a",), ("a",), (row,), (), is_bad=False)
 
     for draw in DRAWN.values():

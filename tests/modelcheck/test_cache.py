@@ -106,7 +106,7 @@ def test_a_cache_that_others_can_write_to_is_refused(
 def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache_module, "OURS", {os.geteuid() + 1})
 
-    with pytest.raises(CannotStart, match="somebody else owns the cache"):
+    with pytest.raises(CannotStart, match="another user owns the cache"):
         Cache(tmp_path).insist()
 
 

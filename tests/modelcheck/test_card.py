@@ -11,10 +11,10 @@ from modelcheck.answers import card as card_module
 from modelcheck.answers.card import brief, card
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Mismatch, Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import memory_words, seconds_words
 from spec.ir import Budget
 from spec.load import loads
@@ -95,7 +95,7 @@ def test_the_exit_code_is_the_worst_there_is(
     strict: bool,  # noqa: FBT001 - a column of the table
     code: Exit,
 ) -> None:
-    assert standing(outcome(name, states=states), strict=strict).exit == code
+    assert assess(outcome(name, states=states), strict=strict).exit == code
 
 
 def test_the_brief_card_is_its_first_line() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 import modelcheck.commands.claims as command
 import spec.library as library
-from modelcheck.asking.sweep import Answer, Orders, Point, answer
-from modelcheck.asking.textbook.asked import Asked, Bearing
-from modelcheck.asking.textbook.claims import Case, Claim, Judgement, claims
+from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
+from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
+from modelcheck.asking.textbook.claims import Claim, ClaimCase, ClaimJudgement, claims
 from modelcheck.asking.textbook.search import decided
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
@@ -27,7 +27,7 @@ Run = Callable[..., tuple[int, str, str]]
 class OneProcess:
     """To start another takes longer than a few searches."""
 
-    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         for number, point in enumerate(points):
             yield number, answer(point, orders)
 
@@ -38,7 +38,7 @@ def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def claim(expected: Sequence[Bearing], condition: str = "") -> Claim:
-    case = Case("when", Asked("quorum", "n3_w2_r2", "committed_survives"), FOR)
+    case = ClaimCase("when", PropertyQuestion("quorum", "n3_w2_r2", "committed_survives"), FOR)
     cases = tuple(replace(case, expected=each) for each in expected)
     return Claim("X", "both", "A sentence.", "https://example.org", condition, cases)
 
@@ -49,19 +49,19 @@ def claim(expected: Sequence[Bearing], condition: str = "") -> Claim:
 @pytest.mark.parametrize(
     ("condition", "expected", "found", "judged"),
     [
-        ("", [FOR, FOR], [FOR, FOR], Judgement.TRUE),
-        ("", [FOR, AGAINST], [FOR, AGAINST], Judgement.FALSE),
-        ("some", [FOR, AGAINST], [FOR, AGAINST], Judgement.CONDITIONAL),
-        ("some", [FOR, AGAINST], [FOR, FOR], Judgement.TRUE),
-        ("some", [FOR, AGAINST], [AGAINST, AGAINST], Judgement.FALSE),
-        ("some", [FOR, AGAINST], [AGAINST, FOR], Judgement.FALSE),
-        ("some", [FOR, FOR, AGAINST], [FOR, AGAINST, AGAINST], Judgement.FALSE),
-        ("some", [AGAINST], [AGAINST], Judgement.FALSE),
-        ("some", [FOR, AGAINST], [OPEN, AGAINST], Judgement.OPEN),
+        ("", [FOR, FOR], [FOR, FOR], ClaimJudgement.TRUE),
+        ("", [FOR, AGAINST], [FOR, AGAINST], ClaimJudgement.FALSE),
+        ("some", [FOR, AGAINST], [FOR, AGAINST], ClaimJudgement.CONDITIONAL),
+        ("some", [FOR, AGAINST], [FOR, FOR], ClaimJudgement.TRUE),
+        ("some", [FOR, AGAINST], [AGAINST, AGAINST], ClaimJudgement.FALSE),
+        ("some", [FOR, AGAINST], [AGAINST, FOR], ClaimJudgement.FALSE),
+        ("some", [FOR, FOR, AGAINST], [FOR, AGAINST, AGAINST], ClaimJudgement.FALSE),
+        ("some", [AGAINST], [AGAINST], ClaimJudgement.FALSE),
+        ("some", [FOR, AGAINST], [OPEN, AGAINST], ClaimJudgement.OPEN),
     ],
 )
 def test_a_sentence_is_judged_by_what_its_cases_come_to(
-    condition: str, expected: list[Bearing], found: list[Bearing], judged: Judgement
+    condition: str, expected: list[Bearing], found: list[Bearing], judged: ClaimJudgement
 ) -> None:
     assert claim(expected, condition).judged(found) is judged
 
@@ -87,20 +87,20 @@ def test_a_conditional_claim_has_a_case_on_either_side_of_its_condition() -> Non
     for each in CLAIMS.values():
         sides = {case.expected for case in each.cases}
         assert (sides == {FOR, AGAINST}) >= bool(each.condition)
-        assert (each.foretold is Judgement.CONDITIONAL) is bool(each.condition)
+        assert (each.expected is ClaimJudgement.CONDITIONAL) is bool(each.condition)
 
 
 def test_every_claim_comes_out_as_the_data_say() -> None:
     found = list(decided(list(CLAIMS.values()), Orders()))
 
     assert [each.claim.name for each in found if each.surprises] == []
-    assert [each.judgement for each in found] == [each.foretold for each in CLAIMS.values()]
+    assert [each.judgement for each in found] == [each.expected for each in CLAIMS.values()]
 
 
 def test_nothing_is_decided_where_the_search_gives_up() -> None:
     (found,) = decided([CLAIMS["C8"]], Orders(Limits(states=1)))
 
-    assert found.judgement is Judgement.OPEN
+    assert found.judgement is ClaimJudgement.OPEN
     assert found.surprises == ()
 
 

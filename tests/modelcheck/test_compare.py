@@ -17,13 +17,13 @@ from playwright.sync_api import Browser
 import modelcheck.commands.compare as command
 import spec.library as library
 from counterexamples.lines import plain
-from modelcheck.asking.sweep import Answer, Answering, Orders, Point
-from modelcheck.asking.textbook.asked import Asked, Bearing
-from modelcheck.asking.textbook.beside import pairs
-from modelcheck.asking.textbook.compared import Answered, Compared, Weighed, compared
+from modelcheck.asking.sweep import Answering, Orders, SweepAnswer, SweepPoint
+from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
+from modelcheck.asking.textbook.compared import AnsweredCell, Compared, Weighed, compared
 from modelcheck.asking.textbook.compared_page import page
-from modelcheck.asking.textbook.comparison import Cell, Comparison, Possible, comparison
-from modelcheck.asking.textbook.searched import Found, _points, _wanted
+from modelcheck.asking.textbook.comparison import Comparison, ComparisonCell, Possible, comparison
+from modelcheck.asking.textbook.pairs import pairs
+from modelcheck.asking.textbook.searched import SearchedCheck, _points, _wanted
 from modelcheck.asking.textbook.table import as_csv, as_json, markdown, table
 from modelcheck.contract.exits import Exit
 from spec.load import loads
@@ -70,7 +70,7 @@ OTHERWISE = {  # where a column that the table does not have differs from the on
 class OneProcess:
     """To start another takes longer than a few searches."""
 
-    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         answering = Answering(points, orders)
         for number in range(len(points)):
             yield number, answering(number)
@@ -82,7 +82,7 @@ class Interrupted:
     def __init__(self, most: int) -> None:
         self._most = most
 
-    def answers(self, points: Sequence[Point], orders: Orders) -> Iterator[tuple[int, Answer]]:
+    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         answering = Answering(points, orders)
         for number in range(self._most):
             yield number, answering(number)
@@ -148,11 +148,11 @@ def test_a_column_that_is_like_another_asks_the_same_with_other_settings() -> No
 
 
 FOR, AGAINST, OPEN = Bearing
-ASKED = Asked("quorum", "three_nodes", "electable")
+ASKED = PropertyQuestion("quorum", "three_nodes", "electable")
 
 
 def weighed(words: str, *bearings: Bearing) -> Weighed:
-    kinds = [type("Fixed", (Found,), {"bearing": each}) for each in bearings]
+    kinds = [type("Fixed", (SearchedCheck,), {"bearing": each}) for each in bearings]
     return Weighed(Possible(words, ()), tuple(kind(ASKED, None) for kind in kinds))
 
 
@@ -170,7 +170,7 @@ def weighed(words: str, *bearings: Bearing) -> Weighed:
 def test_the_first_answer_that_is_borne_out_is_given(
     first: list[Bearing], second: list[Bearing], words: str | None
 ) -> None:
-    answered = Answered(Cell((), "none"), (weighed("one", *first), weighed("two", *second)))
+    answered = AnsweredCell(ComparisonCell((), "none"), (weighed("one", *first), weighed("two", *second)))
 
     assert answered.words == words
     assert answered.is_open is (words is None)

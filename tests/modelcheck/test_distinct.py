@@ -436,7 +436,7 @@ def test_ctrl_c_at_once_leaves_the_run_of_the_check(monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.diagnosis.distinct.search.needed", interrupted)
+    monkeypatch.setattr("modelcheck.diagnosis.distinct.search.causal_core", interrupted)
     (found,) = distinct(result)
 
     assert found.unfinished == "interrupted"

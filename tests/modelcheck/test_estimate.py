@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 
 from modelcheck import cli
-from modelcheck.asking.estimate import Estimate, Point, curve
+from modelcheck.asking.estimate import Estimate, SampledScope, curve
 
 ROOT = Path(__file__).parent.parent.parent
 KISR = {1: 19_521, 2: 379_069, 3: 3_125_462, 4: 17_196_198, 6: 268_183_232}  # check m, by Epoch
 
 
-def known(*bounds: int) -> tuple[Point, ...]:
-    return tuple(Point(bound, KISR[bound], KISR[bound] / 1e6, 10**8 + 30 * KISR[bound]) for bound in bounds)
+def known(*bounds: int) -> tuple[SampledScope, ...]:
+    return tuple(
+        SampledScope(bound, KISR[bound], KISR[bound] / 1e6, 10**8 + 30 * KISR[bound]) for bound in bounds
+    )
 
 
 def test_the_curve_goes_through_its_points_and_finds_a_power_times_an_exponential() -> None:
-    points = tuple(Point(x, round(1e6 * x**3 * exp(x)), 1.0, 0) for x in (1, 2, 3))
+    points = tuple(SampledScope(x, round(1e6 * x**3 * exp(x)), 1.0, 0) for x in (1, 2, 3))
 
     assert curve(points, 3) == pytest.approx(log(points[-1].states))
     assert exp(curve(points, 7)) == pytest.approx(1e6 * 7**3 * exp(7), rel=0.001)

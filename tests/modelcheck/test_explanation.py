@@ -20,9 +20,9 @@ from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Erred, E
 from modelcheck import cli
 from modelcheck.api import check, traces
 from modelcheck.contract.engine import Limits
+from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.explain import BRIEF, explain
-from modelcheck.diagnosis.needed import needed
-from modelcheck.diagnosis.outlook import outlook
+from modelcheck.diagnosis.no_return import point_of_no_return
 from modelcheck.search.simulate import RandomRuns
 from spec.ir import Kind, Model
 from spec.load import loads
@@ -219,7 +219,7 @@ def test_what_could_not_be_looked_at_is_not_known() -> None:
         invariant good: not bad
         check all { }
     """)
-    found = outlook(trace, lambda looked: looked < 50)
+    found = point_of_no_return(trace, lambda looked: looked < 50)
 
     assert found is not None
     assert (found.state, found.at_latest, found.states) == (None, 2, 50)
@@ -403,7 +403,7 @@ def expected_risk(trace: Trace, graph: Graph) -> int | None:
 def test_no_return_is_what_brute_force_finds_on_random_models() -> None:
     seen = set()
     for trace, graph in islice(small(range(400)), 120):
-        found = outlook(trace)
+        found = point_of_no_return(trace)
         assert found is not None
 
         assert found.state == expected_state(trace, graph)
@@ -423,7 +423,7 @@ def test_the_core_shows_the_same_and_no_step_of_it_can_go() -> None:
     shorter = 0
     for seed in range(60):
         for trace in random_traces(seed, length=15):
-            core, run = needed(trace)
+            core, run = causal_core(trace)
             certify(run)
 
             assert core.is_least
@@ -441,7 +441,7 @@ def test_the_core_of_a_run_that_goes_round_still_goes_round() -> None:
     text = BLINK.replace("state {", "state { other: 0..3 = 0, ")
     (model,) = loads(text + "action more { require other < 3  other := other + 1 }")
     trace = by_names(model, ["more", "blink", "more", "blink", "blink", "blink"], Lasso(4))
-    core, run = needed(trace)
+    core, run = causal_core(trace)
     certify(run)
 
     assert core.is_least
@@ -450,7 +450,7 @@ def test_the_core_of_a_run_that_goes_round_still_goes_round() -> None:
 
 
 def test_a_step_is_needed_because_another_is_impossible_or_all_is_harmless_without_it() -> None:
-    core, _ = needed(violation(LEDGER))
+    core, _ = causal_core(violation(LEDGER))
 
     assert [(s.number, s.name, s.without) for s in core.steps] == [
         (1, "start(east)", "step 2 is not possible: `east in open and east.paid < 1` is false"),

@@ -36,7 +36,7 @@ COUNTED = """
     kafka_zk_version.kafka14154_fixed kafka_failover.batched kafka_min_isr.below_one quorum.slow_one_of_three
     kafka_followers.kip101_two kafka_unclean.unclean_is_the_last_way kafka_eligible.eligible_alone
     kafka_rolling_restart.rolling_restart_goes_on kafka_replaced_disk.empty_waits
-    kafka_compared.lost_one_of_two
+    kafka_compared.lost_one_of_two kafka_controllers.one_of_three kafka_partial_partition.one_pair
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared

@@ -15,9 +15,9 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from counterexamples.drawn_graph import Drawn
+from counterexamples.drawn_graph import DrawnGraph
 from counterexamples.itf.write import write
-from counterexamples.pictures.roles import Part, parts_of
+from counterexamples.pictures.roles import NamedPart, parts_of
 from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
 from modelcheck.api import check, traces
@@ -159,7 +159,7 @@ NOT_OF_A_PLACE = {"reachable", "recoverable", "leadsto", "always eventually"}
 # --------------------------------------------------------------------------- merged
 
 
-def projected(graph: StateGraph, parts: list[Part]) -> list[tuple[object, ...]]:
+def projected(graph: StateGraph, parts: list[NamedPart]) -> list[tuple[object, ...]]:
     """For each state what the parts are in it, found in another way than the code does."""
     machine = Machine(graph.model, graph.scope)
     sizes = {sort: len(names) for sort, names in graph.scope.sorts.items()}
@@ -528,7 +528,7 @@ def test_ghosts_and_networks_can_be_merged() -> None:
 def test_chosen_fields_are_told_of_each_state() -> None:
     model, question = asked(ROOT / TWO, "two_managers")
     graph = whole(task(model, question), FEW)
-    made: Drawn = drawn(graph, "", pick_parts(model, "--fields", ["outcome", "stage"]))
+    made: DrawnGraph = drawn(graph, "", pick_parts(model, "--fields", ["outcome", "stage"]))
 
     assert made.vertices[0].lines == ("outcome = undecided", "stage: manager1 working, manager2 working")
 

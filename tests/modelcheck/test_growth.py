@@ -8,8 +8,8 @@ import pytest
 
 from modelcheck.grounding.machine import Machine, machine
 from modelcheck.grounding.shapes import Shapes, number
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term, Terms
-from modelcheck.grounding.worth import worth
 from spec.ir import Scope
 from spec.load import loads
 from tests.stories import named
@@ -80,7 +80,12 @@ def test_an_index_chosen_by_tests_picks_what_it_says() -> None:
     options = [terms.number(n) for n in (5, 6, 7, 8)]
     found = number(Shapes(terms, Scope({}, {}, {}, {})).pick(first_true(terms, 3), options))
 
-    assert [worth(found, values) for values in [(1, 1, 0), (0, 1, 1), (0, 0, 1), (0, 0, 0)]] == [5, 6, 7, 8]
+    assert [term_value(found, values) for values in [(1, 1, 0), (0, 1, 1), (0, 0, 1), (0, 0, 0)]] == [
+        5,
+        6,
+        7,
+        8,
+    ]
 
 
 @pytest.mark.parametrize("value", range(4))
@@ -89,7 +94,9 @@ def test_a_choice_among_numbers_is_a_number_where_its_tests_say_so(value: int) -
     is_it = terms.eq(first_true(terms, 3), terms.number(value))
     every = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
-    assert [worth(is_it, each) for each in every] == [int(([*each, 1].index(1)) == value) for each in every]
+    assert [term_value(is_it, each) for each in every] == [
+        int(([*each, 1].index(1)) == value) for each in every
+    ]
 
 
 ROW = """

@@ -23,7 +23,7 @@ import lsprotocol.types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from modelcheck.commands.editors.running import Answered, Asked, in_background
+from modelcheck.commands.editors.running import CheckAnswer, TextChecks, in_background
 from modelcheck.commands.editors.server import _Desk, made
 
 ANSWER = {
@@ -266,8 +266,8 @@ def test_formatting_changes_the_lines_that_differ(asks: Asks) -> None:
 def test_what_a_check_came_to_stands_beside_the_text(asks: Asks) -> None:
     def use(desk: Desk) -> Any:  # noqa: ANN401 - as above
         desk.open(MODEL)
-        desk.desk._runs._texts[desk.uri()] = Asked(
-            {"one": Answered(1, "the story", ANSWER)}
+        desk.desk._runs._texts[desk.uri()] = TextChecks(
+            {"one": CheckAnswer(1, "the story", ANSWER)}
         )  # as if it had run
         document = lsp.TextDocumentIdentifier(desk.uri())
         lenses = desk.desk.lenses(lsp.CodeLensParams(document))

@@ -33,7 +33,7 @@ def test_a_container_that_is_full_has_nothing_left(container: Path) -> None:
     (container / "memory.current").write_text(f"{2 * GIB}\n")
 
     assert memory.available() == 0
-    assert memory.careful(None) == pytest.approx(memory.resident(), rel=0.1)
+    assert memory.memory_limit(None) == pytest.approx(memory.resident(), rel=0.1)
 
 
 @pytest.mark.parametrize("limit", ["max", "", "much"])
@@ -46,4 +46,4 @@ def test_a_container_without_a_limit_has_what_the_machine_has(container: Path, l
 
 
 def test_who_says_how_much_gets_as_much() -> None:
-    assert memory.careful(123) == 123
+    assert memory.memory_limit(123) == 123

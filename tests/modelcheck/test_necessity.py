@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from modelcheck.api import check
-from modelcheck.asking.necessity.parts import Kind, Part, forgetful, parts_of
-from modelcheck.asking.necessity.search import Asking, Row, necessity
+from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, forgetful, parts_of
+from modelcheck.asking.necessity.search import NecessityRow, NecessitySearch, necessity
 from modelcheck.asking.necessity.switched import NOTHING, SWITCH, set_to, switched, without
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
@@ -70,7 +70,7 @@ MUTANTS = {  # each part, and the same mutant as a text
 }
 
 
-def rows_of(text: str, **options: object) -> dict[str, Row]:
+def rows_of(text: str, **options: object) -> dict[str, NecessityRow]:
     found = necessity(loads(text), **options)  # type: ignore[arg-type]
     return {row.part.name: row for row in found}
 
@@ -84,7 +84,7 @@ def one_process() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def votes() -> dict[str, Row]:
+def votes() -> dict[str, NecessityRow]:
     return rows_of(VOTES)
 
 
@@ -98,7 +98,7 @@ def file(tmp_path: Path) -> Path:
 # ------------------------------------------------------------------------ mutants
 
 
-def parts(model: Model) -> Iterator[tuple[Part, Model]]:
+def parts(model: Model) -> Iterator[tuple[ProtocolPart, Model]]:
     """Each part of a model, and the model without it."""
     (forgets,) = forgetful((model,))
     for part in parts_of(model, forgets):
@@ -176,7 +176,7 @@ def test_a_quorum_asks_a_set_to_be_large(*, statement: str, expected: bool) -> N
         }}
     """)
 
-    assert any(part.kind is Kind.QUORUM for part, _ in parts(model)) is expected
+    assert any(part.kind is PartKind.QUORUM for part, _ in parts(model)) is expected
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_reset_is_a_fixed_value_of_an_action_or_a_repair(
         }}
     """)
 
-    assert any(part.kind is Kind.RESET for part, _ in parts(model)) is expected
+    assert any(part.kind is PartKind.RESET for part, _ in parts(model)) is expected
 
 
 # ------------------------------------------------------------------------ what checks need
@@ -225,7 +225,7 @@ def test_a_reset_is_a_fixed_value_of_an_action_or_a_repair(
     ],
 )
 def test_what_is_needed_is_told_with_the_best_run(
-    votes: dict[str, Row], name: str, prop: str, cost: tuple[int, int]
+    votes: dict[str, NecessityRow], name: str, prop: str, cost: tuple[int, int]
 ) -> None:
     row = votes[name]
 
@@ -235,7 +235,7 @@ def test_what_is_needed_is_told_with_the_best_run(
     assert SWITCH not in row.run.scope.config
 
 
-def test_what_is_not_needed_is_told(votes: dict[str, Row]) -> None:
+def test_what_is_not_needed_is_told(votes: dict[str, NecessityRow]) -> None:
     row = votes["elect.new"]
 
     assert (row.needed, row.run, [each.check.name for each in row.held]) == (False, None, ["three"])
@@ -261,7 +261,7 @@ def _holding(model: Model, name: str) -> set[str]:
     return {r.property for r in results if isinstance(r.verdict, Holds) and r.kind.value != "reachable"}
 
 
-def _is_broken(model: Model, name: str, part: Part, held: set[str]) -> bool:
+def _is_broken(model: Model, name: str, part: ProtocolPart, held: set[str]) -> bool:
     forgets = next(each for each in forgetful(load(model.source.name)) if each.name == model.name)
     asked = next(each for each in model.checks if each.name == name)
     if part not in parts_of(model, forgets):
@@ -302,7 +302,7 @@ check stopped of stops { scope N = 50  faults none }
 
 
 @pytest.fixture(scope="module")
-def counter() -> dict[str, Row]:
+def counter() -> dict[str, NecessityRow]:
     return rows_of(COUNTER + STOPS)
 
 
@@ -316,34 +316,34 @@ def test_a_check_that_is_too_large_as_it_stands_leaves_all_unknown() -> None:
     assert {row.needed for row in rows_of(COUNTER, limits=Limits(states=1)).values()} == {None}
 
 
-def test_where_only_the_mutant_is_cut_it_is_told(counter: dict[str, Row]) -> None:
+def test_where_only_the_mutant_is_cut_it_is_told(counter: dict[str, NecessityRow]) -> None:
     row = counter["up.low"]
 
     assert (row.needed, row.cut) == (False, ("N",))
 
 
-def test_an_error_of_the_model_is_an_answer(counter: dict[str, Row]) -> None:
+def test_an_error_of_the_model_is_an_answer(counter: dict[str, NecessityRow]) -> None:
     row = counter["use.there"]
 
     assert row.run is not None
     assert (row.needed, row.run.property, row.run.ending.code) == (True, None, "R0605")  # type: ignore[union-attr]
 
 
-def test_what_never_happens_in_a_check_need_not_be_asked_there(counter: dict[str, Row]) -> None:
+def test_what_never_happens_in_a_check_need_not_be_asked_there(counter: dict[str, NecessityRow]) -> None:
     row = counter["never.nothing"]
 
     assert (row.needed, row.held, len(row.same)) == (False, (), 2)
 
 
 def test_a_part_of_a_variant_is_asked_of_the_checks_of_the_variant(
-    counter: dict[str, Row],
+    counter: dict[str, NecessityRow],
 ) -> None:
     assert [each.check.name for each in counter["up.never"].held] == ["stopped"]
     assert [each.check.name for each in counter["up.low"].same] == ["stopped"]
 
 
 def test_parts_of_one_kind_can_be_asked_alone() -> None:
-    assert set(rows_of(VOTES, kinds=[Kind.DURABLE])) == {"Node.voted"}
+    assert set(rows_of(VOTES, kinds=[PartKind.DURABLE])) == {"Node.voted"}
 
 
 @pytest.mark.parametrize(
@@ -479,12 +479,12 @@ def test_the_run_that_a_part_prevents_is_told_and_drawn(
 def test_what_was_found_before_an_interruption_is_told(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Asking.rows
+    whole = NecessitySearch.rows
 
-    def partly(*args: object) -> Iterator[tuple[int, Row]]:
+    def partly(*args: object) -> Iterator[tuple[int, NecessityRow]]:
         yield from (each for each in whole(*args) if each[0] == 1)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Asking, "rows", partly)
+    monkeypatch.setattr(NecessitySearch, "rows", partly)
     code = main(["necessity", str(file), "--kind", "guard"])
     told = capsys.readouterr().out
 

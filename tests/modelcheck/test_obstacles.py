@@ -18,12 +18,12 @@ from counterexamples.lines import plain
 from counterexamples.text import headline, text
 from counterexamples.trace import BadAssert, Trace
 from modelcheck import cli
-from modelcheck.answers.formats import FORMATS, Asked, as_file
+from modelcheck.answers.formats import FORMATS, RunView, as_file
 from modelcheck.answers.html_report import outcomes_page
 from modelcheck.answers.matrix import MOST_SHOWN, matrix, obstacles, shown_steps
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
-from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.result import End, Findings, Outcome, Result, Stats, Unknown, Violated
 from modelcheck.diagnosis.explain import explain
 from spec.load import loads
@@ -66,10 +66,10 @@ def no_run() -> Trace:
     return replace(run, states=run.states[-2:], steps=run.steps[-1:], check=None, is_run=False)
 
 
-def outcome(*cells: Cell) -> Outcome:
+def outcome(*cells: ObligationCell) -> Outcome:
     """What a prover says that could not prove `safe`."""
     model = no_run().model
-    kept = (Cell("mono", "elect", Kept.PROVED, 0.25, decidable=True),)
+    kept = (ObligationCell("mono", "elect", ObligationStatus.PROVED, 0.25, decidable=True),)
     proof = Proof(("mono",), kept, cells, "Z3 version 9")
     verdict = Unknown("not inductive: after restart it need not be true any more")
     results = tuple(Result(p.name, p.kind, verdict) for p in model.properties if p.name == "safe")
@@ -78,10 +78,10 @@ def outcome(*cells: Cell) -> Outcome:
     return Outcome(model, model.checks[0], findings, ())
 
 
-def cell(action: str = "commit", *, shown: bool = True) -> Cell:
+def cell(action: str = "commit", *, shown: bool = True) -> ObligationCell:
     why = "" if shown else "the solver had no time left"
-    kept = Kept.FAILED if shown else Kept.UNKNOWN
-    return Cell("safe", action, kept, 0.5, why, no_run() if shown else None)
+    kept = ObligationStatus.FAILED if shown else ObligationStatus.UNKNOWN
+    return ObligationCell("safe", action, kept, 0.5, why, no_run() if shown else None)
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,7 @@ def test_several_steps_are_as_many() -> None:
 
 @pytest.mark.parametrize("form", [name for name in FORMATS if "png" not in name and name != "itf"])
 def test_every_picture_says_that_it_is_no_run(form: str) -> None:
-    drawn = as_file(FORMATS[form].draw(Asked(no_run())))
+    drawn = as_file(FORMATS[form].draw(RunView(no_run())))
     assert isinstance(drawn, str)
     in_words = " ".join(drawn.replace("<br/>", " ").split())
 

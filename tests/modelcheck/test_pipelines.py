@@ -15,7 +15,7 @@ import pytest
 
 from modelcheck.answers.pipelines.junit import junit
 from modelcheck.answers.pipelines.outcomes import of_outcomes
-from modelcheck.answers.pipelines.report import Came, Case, Report
+from modelcheck.answers.pipelines.report import CaseReport, CaseStatus, Report
 from modelcheck.answers.pipelines.sarif import sarif
 from modelcheck.api import check
 from modelcheck.cli import main
@@ -255,7 +255,9 @@ def test_a_path_that_cannot_be_written_is_told_before_the_search(
 
 
 def test_what_xml_cannot_have_is_replaced() -> None:
-    text = junit(Report((Case("a\x00b", "\ud800<&>", Came.FAILED, 0.0, "\x1b[31m", "\ufffe]]>"),)))
+    text = junit(
+        Report((CaseReport("a\x00b", "\ud800<&>", CaseStatus.FAILED, 0.0, "\x1b[31m", "\ufffe]]>"),))
+    )
 
     case = ET.fromstring(text).find("testsuite/testcase")  # noqa: S314 - it is ours
     assert case is not None

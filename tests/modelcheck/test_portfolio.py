@@ -23,8 +23,16 @@ from modelcheck import cli
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.api import check
 from modelcheck.contract.engine import Engine, Keep, Limits, Refusal, Task
-from modelcheck.contract.report import Companion as Told
-from modelcheck.contract.report import Event, Found, LayerDone, Progress, Reporter, Silent, Stopped
+from modelcheck.contract.report import (
+    Event,
+    Found,
+    LayerDone,
+    Progress,
+    Reporter,
+    SecondEngineProgress,
+    Silent,
+    Stopped,
+)
 from modelcheck.contract.result import (
     End,
     Extent,
@@ -37,9 +45,9 @@ from modelcheck.contract.result import (
     Unknown,
     Violated,
 )
-from modelcheck.contract.wording import beside_words, engine_words
-from modelcheck.engines.companion import KILLED, Companion, Order
+from modelcheck.contract.wording import engine_words, second_engine_words
 from modelcheck.engines.portfolio import Disagreement, Portfolio
+from modelcheck.engines.second_engine import KILLED, Order, SecondEngine
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.search.reference import ReferenceEngine
 from spec.ir import Check, Model
@@ -99,7 +107,7 @@ class Heard:
         self.found: dict[str, Found] = {}
 
     def tell(self, event: Event) -> None:
-        if isinstance(event, Told):
+        if isinstance(event, SecondEngineProgress):
             self.depth = event.depth
             self.found |= {} if event.found is None else {event.found.property: event.found}
 
@@ -173,7 +181,7 @@ def test_the_second_answers_what_no_run_with_fewer_faults_does() -> None:
     assert findings.beside is not None
     assert findings.beside.answered == ("low",)
     assert engine_words(findings) == "waiting and bmc"
-    assert list(beside_words(findings))[:2] == [
+    assert list(second_engine_words(findings))[:2] == [
         "bmc answered low",
         "waiting had been through all runs with fewer faults",
     ]
@@ -190,7 +198,7 @@ def test_a_run_that_may_not_have_the_fewest_faults_is_no_answer_before_a_limit()
     assert isinstance(result.verdict, Violated)
     assert not result.verdict.fewest
     assert result.verdict.extent.faults == 2
-    assert "fewer faults may do" in list(beside_words(findings))
+    assert "fewer faults may do" in list(second_engine_words(findings))
 
 
 def test_what_one_has_not_the_other_may_have() -> None:
@@ -223,7 +231,7 @@ def test_where_both_answer_both_are_told() -> None:
     assert findings.beside.agreed == ("low",)
     assert findings.beside.depth >= 6
     assert engine_words(findings) == "explicit"
-    assert next(beside_words(findings)) == "bmc agrees with explicit on low"
+    assert next(second_engine_words(findings)) == "bmc agrees with explicit on low"
     told = as_json(Outcome(model, question, findings, ()))
     assert told["beside"] == {
         "engine": "bmc",
@@ -288,7 +296,7 @@ def test_a_quick_check_pays_nothing() -> None:
     program = (
         "import sys\nfrom modelcheck import cli\n"
         f"cli.main(['check', {str(TINY)!r}, '--check', 'surprise', '-q'])\n"
-        "print(sorted({'multiprocessing', 'z3', 'modelcheck.engines.companion'} & set(sys.modules)))"
+        "print(sorted({'multiprocessing', 'z3', 'modelcheck.engines.second_engine'} & set(sys.modules)))"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=TINY.parents[2]
@@ -387,9 +395,9 @@ def test_a_contradiction_ends_in_70_with_all_it_takes_to_see_it_again(
 
 
 @contextmanager
-def companion() -> Iterator[Companion]:
+def second_engine() -> Iterator[SecondEngine]:
     model, question = asked("mono")
-    second = Companion(Order("bmc", {"depth": 1000}, task_of(model, question)))
+    second = SecondEngine(Order("bmc", {"depth": 1000}, task_of(model, question)))
     try:
         yield second
     finally:
@@ -397,7 +405,7 @@ def companion() -> Iterator[Companion]:
 
 
 def test_a_second_engine_that_is_killed_is_missed_and_no_more() -> None:
-    with companion() as second:
+    with second_engine() as second:
         child = second._child
         assert child is not None
         assert child.process.pid is not None
@@ -409,7 +417,7 @@ def test_a_second_engine_that_is_killed_is_missed_and_no_more() -> None:
 
 
 def test_it_is_gone_when_it_is_closed() -> None:
-    with companion() as second:
+    with second_engine() as second:
         child = second._child
         assert child is not None
         pid = child.process.pid
@@ -422,10 +430,10 @@ def test_it_is_gone_when_it_is_closed() -> None:
 
 PARENT = """
 import sys, time
-from tests.modelcheck.test_portfolio import companion
+from tests.modelcheck.test_portfolio import second_engine
 
 if __name__ == "__main__":
-    with companion() as second:
+    with second_engine() as second:
         while second.depth < 0:
             second.listen(0.1)
         print(second._child.process.pid, flush=True)

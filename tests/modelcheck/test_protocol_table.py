@@ -15,7 +15,7 @@ from modelcheck.asking.textbook.asked import Bearing
 from modelcheck.asking.textbook.claims import claims
 from modelcheck.commands import protocol_table
 from modelcheck.commands.known_bugs import address, bugs
-from modelcheck.commands.protocol_table import FILE, Row, bearing, of_check, page, read, rows
+from modelcheck.commands.protocol_table import FILE, TableRow, bearing, of_check, page, read, rows
 from spec.ir import Check, ExpectCount, ExpectVerdict
 from spec.load import loads
 
@@ -41,11 +41,11 @@ check c of bare { scope Node = 2, Count = 1  faults none }
 """
 
 
-def lines(found: Sequence[Row]) -> list[tuple[str, ...]]:
+def lines(found: Sequence[TableRow]) -> list[tuple[str, ...]]:
     return [row.timeless for row in found]
 
 
-def of(table: Sequence[Row], name: str, prop: str) -> Row | None:
+def of(table: Sequence[TableRow], name: str, prop: str) -> TableRow | None:
     """The row of a property of a check, if it has one of its own."""
     return next((row for row in of_check(table, name) if row.claim == f"`{prop}`"), None)
 
@@ -106,7 +106,12 @@ def test_a_row_is_of_what_a_run_decides_or_of_all_that_hold() -> None:
 
 
 def test_a_page_is_read_as_it_was_written() -> None:
-    tables = {"figure8": [Row("`a`", "`b`", "", "holds", "", "", "3", "< 1"), Row("", "", "`p`", *[""] * 5)]}
+    tables = {
+        "figure8": [
+            TableRow("`a`", "`b`", "", "holds", "", "", "3", "< 1"),
+            TableRow("", "", "`p`", *[""] * 5),
+        ]
+    }
 
     assert read(page(tables)) == tables
 

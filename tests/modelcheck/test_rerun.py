@@ -21,7 +21,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from modelcheck.diagnosis.rerun import Course, Replay, Stage
+from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage
 from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.partial_runs import random_traces, random_walks, still_shown
@@ -59,11 +59,11 @@ def run(*names: str, ending: Ending, prop: str | None, text: str = QUEUE) -> Tra
     return Trace(model, scope, tuple(states), tuple(steps), ending, prop, "all")
 
 
-def without(trace: Trace, *out: int) -> Replay:
-    return Stage(trace).course(trace).without(out)
+def without(trace: Trace, *out: int) -> ReplayResult:
+    return ReplayStage(trace).course(trace).without(out)
 
 
-def names(found: Replay) -> list[str]:
+def names(found: ReplayResult) -> list[str]:
     """The steps of the run that was found, which is one."""
     assert found.run is not None
     certify(found.run)
@@ -88,7 +88,7 @@ def test_what_is_no_longer_possible_is_left_out_and_the_first_of_it_told() -> No
 def test_where_nothing_is_impossible_nothing_is_refused() -> None:
     trace = run("put(0)", "put(1)", "take | n = 1", ending=BadState(), prop="none_done")
 
-    assert without(trace, 0) == Replay(
+    assert without(trace, 0) == ReplayResult(
         run("put(1)", "take | n = 1", ending=BadState(), prop="none_done"), (1, 2), None
     )
     assert without(trace, 1).refused is None  # another choice was made
@@ -113,19 +113,19 @@ def test_the_run_ends_where_it_first_shows_its_ending() -> None:
     steps = ("put(0)", "take | n = 0", "put(1)", "take | n = 1", "stop")
     trace = run(*steps, ending=BadState(), prop="none_done")
 
-    assert names(Course(Stage(trace), trace).again()) == ["put(0)", "take | n = 0"]
+    assert names(Course(ReplayStage(trace), trace).replay_all()) == ["put(0)", "take | n = 0"]
 
 
 def test_what_does_not_end_as_it_must_is_no_run() -> None:
     trace = run("put(0)", "take | n = 0", ending=BadState(), prop="none_done")
 
-    assert without(trace, 0) == Replay(None, (), (1, trace.states[0]))
-    assert without(trace, 1) == Replay(None, (), None)
+    assert without(trace, 0) == ReplayResult(None, (), (1, trace.states[0]))
+    assert without(trace, 1) == ReplayResult(None, (), None)
 
 
 def test_a_step_can_be_taken_in_another_way() -> None:
     trace = run("put(0)", "put(1)", "take | n = 1", ending=BadState(), prop="none_done")
-    stage = Stage(trace)
+    stage = ReplayStage(trace)
     first, _ = stage.takings(trace.states[2], "take")
 
     assert names(Course(stage, trace).instead(2, first.step)) == ["put(0)", "put(1)", "take | n = 0"]
@@ -141,7 +141,7 @@ def test_whoever_looks_may_end_it() -> None:
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        Course(Stage(trace, look), trace).again()
+        Course(ReplayStage(trace, look), trace).replay_all()
 
 
 # --------------------------------------------------------------- the same ending
@@ -237,7 +237,7 @@ def test_any_part_of_a_random_run_comes_to_what_the_semantics_say(first: int) ->
     for seed in range(first, first + 20):
         chance = Random(seed)  # noqa: S311 - no secret
         for trace in (*random_traces(seed, 25), *random_walks(seed)):
-            course = Stage(trace).course(trace)
+            course = ReplayStage(trace).course(trace)
             run = course.run
             for _ in range(6 if run.steps else 0):
                 out = set(chance.sample(range(len(run.steps)), chance.randint(1, len(run.steps))))

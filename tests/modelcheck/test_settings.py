@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from counterexamples.explanation import Explanation, Setting
+from counterexamples.explanation import Explanation, NeededSetting
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.contract.result import Violated
+from modelcheck.diagnosis.causal_core import Exhausted
 from modelcheck.diagnosis.explain import explain
-from modelcheck.diagnosis.needed import Exhausted
 from modelcheck.diagnosis.settings import settings
 from spec.ir import Value
 from spec.load import loads
@@ -66,8 +66,10 @@ def goes_wrong(trace: Trace, name: str, value: Value) -> bool:
 
 def test_each_setting_that_matters_is_named_with_what_another_value_does() -> None:
     assert settings(violation(SWITCHES)) == (
-        Setting("fast", "true", "false", "step 2 is not possible: `quick` (fast or n == 0) is false", 2),
-        Setting("double", "true", "false", "nothing is wrong at the end"),
+        NeededSetting(
+            "fast", "true", "false", "step 2 is not possible: `quick` (fast or n == 0) is false", 2
+        ),
+        NeededSetting("double", "true", "false", "nothing is wrong at the end"),
     )
 
 

@@ -23,7 +23,7 @@ from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.report import Event, Shrinking, Silent
 from modelcheck.contract.result import Violated
 from modelcheck.diagnosis.scopes import without_member
-from modelcheck.diagnosis.shrink import ShowsNothing, Shrunk, Stopped, shrink
+from modelcheck.diagnosis.shrink import ShowsNothing, ShrinkEnd, Shrunk, shrink
 from modelcheck.search.simulate import RandomRuns
 from spec.ir import Budget, Check, Scope
 from spec.load import load, loads
@@ -222,7 +222,7 @@ def test_a_limit_of_time_ends_it_with_the_smallest_run_so_far() -> None:
 
     shrunk = shrink(trace, seconds=1e-9)
 
-    assert shrunk.stopped is Stopped.SECONDS
+    assert shrunk.stopped is ShrinkEnd.SECONDS
     assert not shrunk.is_minimal
     assert shrunk.trace == trace
 
@@ -248,7 +248,7 @@ def test_an_interrupt_ends_it_with_the_smallest_run_so_far(monkeypatch: pytest.M
 
     assert person.last is not None
     assert (person.last.tried, person.last.steps) == (shrunk.tried, len(shrunk.trace.steps))
-    assert shrunk.stopped is Stopped.INTERRUPTED
+    assert shrunk.stopped is ShrinkEnd.INTERRUPTED
     assert shrunk.steps_gone > 0
 
 

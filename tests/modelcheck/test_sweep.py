@@ -10,7 +10,7 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
-from modelcheck.asking.sweep import Axis, Orders, Point, Processes, answer, axis, points
+from modelcheck.asking.sweep import Axis, Orders, Processes, SweepPoint, answer, axis, points
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
@@ -49,7 +49,7 @@ def kafka() -> tuple[Model, ...]:
     return load(KAFKA)
 
 
-def grid(models: tuple[Model, ...], *texts: str, name: str = "jepsen") -> list[Point]:
+def grid(models: tuple[Model, ...], *texts: str, name: str = "jepsen") -> list[SweepPoint]:
     checks = [(model, each) for model in models for each in model.checks if each.name == name]
     return points(models, checks, [axis(text) for text in texts], Overrides())
 

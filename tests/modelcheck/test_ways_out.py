@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from counterexamples.explanation import Trap
+from counterexamples.explanation import RunTrap
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.contract.result import Holds, Outcome, Violated
@@ -41,7 +41,7 @@ def violation(found: Outcome, prop: str) -> Trace:
     return verdict.trace
 
 
-def trapped(text: str) -> Trap:
+def trapped(text: str) -> RunTrap:
     model = loads(text)[-1]
     found = trap_of(violation(check(model, model.checks[0]), "home"))
     assert found is not None

@@ -53,7 +53,7 @@ def test_without_the_extra_it_says_how_to_get_it(
     assert code == Exit.WRONG
     assert capsys.readouterr().err == (
         "modelcheck: error[R0912]: the engine spark needs pyspark.sql, which is not here: "
-        "`pip install 'modelcheck[spark]'` installs it\n"
+        "`python -m pip install 'modelcheck[spark]'` installs it\n"
     )
 
 

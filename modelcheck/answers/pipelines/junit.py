@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from modelcheck.answers.pipelines.report import Came, Case, Report
+from modelcheck.answers.pipelines.report import CaseReport, CaseStatus, Report
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-COUNTED = {"failures": Came.FAILED, "errors": Came.ERROR, "skipped": Came.SKIPPED}
+COUNTED = {"failures": CaseStatus.FAILED, "errors": CaseStatus.ERROR, "skipped": CaseStatus.SKIPPED}
 
 
 def junit(report: Report) -> str:
     """A suite for each model, a test case for each check; without anything that no check has taken."""
-    suites: dict[str, list[Case]] = {}
+    suites: dict[str, list[CaseReport]] = {}
     for case in report.cases:
         suites.setdefault(case.suite, []).append(case)
     root = ET.Element("testsuites", _counts("modelcheck", report.cases, without_skipped=True))
@@ -26,27 +26,27 @@ def junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _counts(name: str, cases: Sequence[Case], *, without_skipped: bool = False) -> dict[str, str]:
+def _counts(name: str, cases: Sequence[CaseReport], *, without_skipped: bool = False) -> dict[str, str]:
     """The attributes of a suite; that of all has no number of those that were skipped."""
     counted = {
         what: str(sum(case.came is came for case in cases))
         for what, came in COUNTED.items()
-        if not (without_skipped and came is Came.SKIPPED)
+        if not (without_skipped and came is CaseStatus.SKIPPED)
     }
     seconds = sum(case.seconds for case in cases)
     return {"name": _text(name), "tests": str(len(cases)), **counted, "time": f"{seconds:.3f}"}
 
 
-def _add(suite: ET.Element, case: Case) -> None:
-    told = {"classname": _text(case.suite), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
-    made = ET.SubElement(suite, "testcase", told)
+def _add(suite: ET.Element, case: CaseReport) -> None:
+    attributes = {"classname": _text(case.suite), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
+    made = ET.SubElement(suite, "testcase", attributes)
     match case.came:
-        case Came.PASSED:
+        case CaseStatus.PASSED:
             pass
-        case Came.SKIPPED:
+        case CaseStatus.SKIPPED:
             ET.SubElement(made, "skipped", {"message": _text(case.message)})
-        case Came.FAILED | Came.ERROR as came:
-            kind = "violated" if came is Came.FAILED else "unknown"
+        case CaseStatus.FAILED | CaseStatus.ERROR as came:
+            kind = "violated" if came is CaseStatus.FAILED else "unknown"
             element = ET.SubElement(made, came.value, {"message": _text(case.message), "type": kind})
             element.text = _text(case.text)
     if case.scope:

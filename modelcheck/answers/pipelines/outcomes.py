@@ -1,4 +1,4 @@
-"""Outcomes of checks as pipelines are told of them."""
+"""Outcomes of checks as reports for pipelines."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from counterexamples.lines import plain
 from counterexamples.text import WIDTH, story
 from counterexamples.trace import Erred, Trace
 from modelcheck.answers.card import brief, card
-from modelcheck.answers.pipelines.report import Came, Case, Finding, Level, Place, Report, Rule, Stage
+from modelcheck.answers.pipelines.report import (
+    CaseReport,
+    CaseStatus,
+    FilePlace,
+    Finding,
+    FindingRule,
+    Report,
+    RunStage,
+    Severity,
+)
+from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Outcome, Result, Unknown, Violated
-from modelcheck.contract.standing import is_expected, standing, surprises
 from modelcheck.contract.wording import budget_words, config_words, scope_words, verdict_words
 from spec.codes import CODES
 from spec.frozen import frozen
@@ -19,11 +28,13 @@ from spec.ir import Check, Guard, Model
 from spec.semantics import Machine
 from spec.source import Span
 
-CAME = {Exit.EXPECTED: Came.PASSED, Exit.VIOLATED: Came.FAILED, Exit.UNKNOWN: Came.ERROR}
+CAME = {Exit.EXPECTED: CaseStatus.PASSED, Exit.VIOLATED: CaseStatus.FAILED, Exit.UNKNOWN: CaseStatus.ERROR}
 MOST_TOLD = 200  # steps of a run
-UNEXPECTED = Rule("expectation", "A check finds what it expects")
-UNUSED = Rule("never-happens", "An action that no run takes may be wrong, or its scope too small")
-UNREFUSED = Rule("never-refuses", "A guard that refuses no step may be missing its case, or be superfluous")
+UNEXPECTED = FindingRule("expectation", "A check finds what it expects")
+UNUSED = FindingRule("never-happens", "An action that no run takes may be wrong, or its scope too small")
+UNREFUSED = FindingRule(
+    "never-refuses", "A guard that refuses no step may be missing its case, or be superfluous"
+)
 
 
 @frozen
@@ -32,7 +43,7 @@ class Unasked:
 
     model: Model
     check: Check
-    came: Came
+    came: CaseStatus
     why: str
 
 
@@ -43,40 +54,40 @@ def of_outcomes(
 
     A violation that the check expects is none.  Costs the stories of the runs; no search.
     """
-    cases, findings, rules = list[Case](), list[Finding](), list[Rule]()
+    cases, findings, rules = list[CaseReport](), list[Finding](), list[FindingRule]()
     for outcome in outcomes:
         cases.append(_case(outcome, strict=strict))
         findings += _findings(outcome, strict=strict)
         rules += [_rule(outcome.model, result.property) for result in outcome.findings.results]
     for each in unasked:
-        cases.append(Case(each.model.name, each.check.name, each.came, message=each.why, text=each.why))
+        cases.append(CaseReport(each.model.name, each.check.name, each.came, message=each.why, text=each.why))
         message = f"{each.model.name} · {each.check.name}: no verdict: {each.why}"
-        place = Place(each.model.source, _span(each.check))
-        findings.append(Finding(UNEXPECTED, Level.WARNING, message, place, each.check.name))
+        place = FilePlace(each.model.source, _span(each.check))
+        findings.append(Finding(UNEXPECTED, Severity.WARNING, message, place, each.check.name))
     return Report(tuple(cases), tuple(findings), tuple(rules))
 
 
-def _case(outcome: Outcome, *, strict: bool) -> Case:
-    came, stats = CAME[standing(outcome, strict=strict).exit], outcome.findings.stats
-    told = plain(card(outcome, width=WIDTH, strict=strict))
-    text = told
-    if came is Came.FAILED:
-        text = "\n".join([told, *(told_run(trace) for trace in _wrong(outcome))])
+def _case(outcome: Outcome, *, strict: bool) -> CaseReport:
+    came, stats = CAME[assess(outcome, strict=strict).exit], outcome.findings.stats
+    summary = plain(card(outcome, width=WIDTH, strict=strict))
+    text = summary
+    if came is CaseStatus.FAILED:
+        text = "\n".join([summary, *(run_text(trace) for trace in _wrong(outcome))])
     message = plain([brief(outcome, strict=strict)]).strip()
-    if came is Came.PASSED:
+    if came is CaseStatus.PASSED:
         message = text = ""
     seconds = stats.seconds + stats.ready
-    return Case(outcome.model.name, outcome.check.name, came, seconds, message, text, told)
+    return CaseReport(outcome.model.name, outcome.check.name, came, seconds, message, text, summary)
 
 
 def _wrong(outcome: Outcome) -> Iterator[Trace]:
-    """The runs to an error, and to what nobody expects."""
+    """The runs to an error, and to unexpected results."""
     verdicts = [result.verdict for result in surprises(outcome)]
     runs = [outcome.findings.error, *(each.trace for each in verdicts if isinstance(each, Violated))]
     yield from (run for run in runs if run is not None)
 
 
-def told_run(trace: Trace) -> str:
+def run_text(trace: Trace) -> str:
     """The story of a run; of a long one its end."""
     part = range(len(trace.steps) - MOST_TOLD + 1, len(trace.steps) + 1)
     return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_TOLD else None))
@@ -84,7 +95,7 @@ def told_run(trace: Trace) -> str:
 
 def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
-    asked = Stage(f"the check {check.name}", Place(model.source, _span(check)))
+    asked = RunStage(f"the check {check.name}", FilePlace(model.source, _span(check)))
     if outcome.findings.error is not None:
         yield _error(outcome, outcome.findings.error)
     unmet = list(outcome.mismatches)
@@ -102,7 +113,7 @@ def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
         run = result.verdict.trace if wrong and isinstance(result.verdict, Violated) else None
         yield Finding(
             _rule(model, result.property),
-            Level.ERROR if wrong else Level.WARNING,
+            Severity.ERROR if wrong else Severity.WARNING,
             f"{words}; {expected}" if expected else words,
             _place(model, result, check),
             f"{check.name}.{result.property}",
@@ -112,8 +123,8 @@ def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
     if not outcome.findings.end.partial:
         for each in unmet:
             message = f"{model.name} · {check.name}: expected: {each.expected}; found: {each.found}"
-            yield Finding(UNEXPECTED, Level.ERROR, message, asked.place, f"{check.name}.{each.expected}")
-    level = Level.ERROR if strict else Level.NOTE
+            yield Finding(UNEXPECTED, Severity.ERROR, message, asked.place, f"{check.name}.{each.expected}")
+    level = Severity.ERROR if strict else Severity.NOTE
     for name in stats.unused:
         message = f"{name} never happened{_scope(outcome)}"
         yield Finding(UNUSED, level, message, _action(model, name), f"{check.name}.{name}", (asked,))
@@ -125,18 +136,18 @@ def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
 
 def _error(outcome: Outcome, run: Trace) -> Finding:
     """An error that the model makes: the code and the place are those of the expression."""
-    place, rule, message = Place(run.model.source), UNEXPECTED, End.ERROR.value
+    place, rule, message = FilePlace(run.model.source), UNEXPECTED, End.ERROR.value
     if isinstance(run.ending, Erred):
         entry = CODES[run.ending.code]
-        rule, message = Rule(entry.code, entry.title, entry.text), run.ending.message
-        place = Place(run.model.source, run.ending.span)
+        rule, message = FindingRule(entry.code, entry.title, entry.text), run.ending.message
+        place = FilePlace(run.model.source, run.ending.span)
     return Finding(
-        rule, Level.ERROR, f"{message}{_scope(outcome)}", place, outcome.check.name, run=_stages(run)
+        rule, Severity.ERROR, f"{message}{_scope(outcome)}", place, outcome.check.name, run=_stages(run)
     )
 
 
 def _scope(outcome: Outcome) -> str:
-    """What a verdict is for, in brackets: no verdict is told without it."""
+    """What a verdict is for, in brackets: no verdict is shown without it."""
     return f" ({scope_of(outcome)})"
 
 
@@ -148,11 +159,11 @@ def scope_of(outcome: Outcome) -> str:
     return f"check {check.name} of {model.name}: {', '.join(words)}"
 
 
-def _rule(model: Model, name: str) -> Rule:
+def _rule(model: Model, name: str) -> FindingRule:
     found = next((each for each in model.properties if each.name == name), None)
     kind = "property" if found is None else found.kind.value
     says = "" if found is None or found.says is None else "".join(map(_plain, found.says))
-    return Rule(f"{model.name}/{name}", f"{kind} {name} of {model.name}", says)
+    return FindingRule(f"{model.name}/{name}", f"{kind} {name} of {model.name}", says)
 
 
 def _plain(part: object) -> str:
@@ -160,9 +171,9 @@ def _plain(part: object) -> str:
     return part if isinstance(part, str) else "…"
 
 
-def _place(model: Model, result: Result, check: Check) -> Place:
+def _place(model: Model, result: Result, check: Check) -> FilePlace:
     spans = [each.span for each in model.properties if each.name == result.property]
-    return Place(model.source, spans[0] if spans else _span(check))
+    return FilePlace(model.source, spans[0] if spans else _span(check))
 
 
 def _span(check: Check) -> Span | None:
@@ -170,24 +181,24 @@ def _span(check: Check) -> Span | None:
     return check.span if check.span.end else None
 
 
-def _action(model: Model, name: str) -> Place:
-    return Place(model.source, model.action(name).span)
+def _action(model: Model, name: str) -> FilePlace:
+    return FilePlace(model.source, model.action(name).span)
 
 
-def _guard(model: Model, name: str, guard: str) -> Place:
+def _guard(model: Model, name: str, guard: str) -> FilePlace:
     action = model.action(name)
     spans = [each.span for each in action.head if isinstance(each, Guard) and each.name == guard]
-    return Place(model.source, spans[0] if spans else action.span)
+    return FilePlace(model.source, spans[0] if spans else action.span)
 
 
-def _stages(run: Trace) -> tuple[Stage, ...]:
+def _stages(run: Trace) -> tuple[RunStage, ...]:
     """The steps of a run, each with the action that it takes."""
     machine = Machine(run.model, run.scope)
     actions = {action.name: action for action in run.model.actions}
     return tuple(
-        Stage(
+        RunStage(
             machine.says(actions[step.action], step, before) or machine.name(step),
-            Place(run.model.source, actions[step.action].span),
+            FilePlace(run.model.source, actions[step.action].span),
         )
         for step, before in zip(run.steps[:MOST_TOLD], run.states, strict=False)
     )

@@ -1,4 +1,4 @@
-"""What pipelines are told, before it has a format: cases that pass or fail, findings with their places."""
+"""A report for pipelines, before it has a format: cases that pass or fail, findings with their places."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spec.frozen import frozen
 from spec.source import Source, Span
 
 
-class Level(StrEnum):
+class Severity(StrEnum):
     """How bad a finding is, in the words of SARIF."""
 
     ERROR = "error"
@@ -18,7 +18,7 @@ class Level(StrEnum):
     NOTE = "note"
 
 
-class Came(StrEnum):
+class CaseStatus(StrEnum):
     """What a case came to; one that is an error could not be decided, one that is skipped was not asked."""
 
     PASSED = "passed"
@@ -28,7 +28,7 @@ class Came(StrEnum):
 
 
 @frozen
-class Place:
+class FilePlace:
     """A stretch of a file; the whole file without a span."""
 
     source: Source
@@ -36,8 +36,8 @@ class Place:
 
 
 @frozen
-class Rule:
-    """What findings are of: a property, a guarantee, a code; `about` tells more of it."""
+class FindingRule:
+    """What findings are of: a property, a guarantee, a code; `about` says more of it."""
 
     name: str
     title: str
@@ -45,36 +45,36 @@ class Rule:
 
 
 @frozen
-class Stage:
+class RunStage:
     """A step of a run, and where the model has it."""
 
     says: str
-    place: Place
+    place: FilePlace
 
 
 @frozen
 class Finding:
     """Something to be looked at: of which rule, how bad, where, and the run that shows it.
 
-    `identity` tells it from others of its rule, in this and in later runs.
+    `identity` distinguishes it from others of its rule, in this and in later runs.
     """
 
-    rule: Rule
-    level: Level
+    rule: FindingRule
+    level: Severity
     message: str
-    place: Place
+    place: FilePlace
     identity: str = ""
-    related: tuple[Stage, ...] = ()
-    run: tuple[Stage, ...] = ()
+    related: tuple[RunStage, ...] = ()
+    run: tuple[RunStage, ...] = ()
 
 
 @frozen
-class Case:
-    """A question with its answer: `text` tells why it did not pass, `scope` what the answer is for."""
+class CaseReport:
+    """A question with its answer: `text` says why it did not pass, `scope` what the answer is for."""
 
     suite: str
     name: str
-    came: Came
+    came: CaseStatus
     seconds: float = 0.0
     message: str = ""
     text: str = ""
@@ -85,13 +85,13 @@ class Case:
 class Report:
     """All cases and findings of a command; `rules` are those of everything that was asked."""
 
-    cases: tuple[Case, ...] = ()
+    cases: tuple[CaseReport, ...] = ()
     findings: tuple[Finding, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[FindingRule, ...] = ()
     is_wrong: bool = False
 
     @property
-    def used(self) -> tuple[Rule, ...]:
+    def used(self) -> tuple[FindingRule, ...]:
         """Every rule once, those of findings too, in their order."""
         every = (*self.rules, *(finding.rule for finding in self.findings))
         return tuple({rule.name: rule for rule in every}.values())
@@ -114,22 +114,26 @@ def of_mistakes(error: SpecError) -> Report:
     for each in error.diagnostics:
         by_file.setdefault(each.source.name, []).append(each)
     cases = tuple(
-        Case("input", name, Came.ERROR, message=found[0].message, text="\n".join(map(render, found)))
+        CaseReport(
+            "input", name, CaseStatus.ERROR, message=found[0].message, text="\n".join(map(render, found))
+        )
         for name, found in by_file.items()
     )
-    return Report(cases, tuple(of_diagnostic(each, Level.ERROR) for each in error.diagnostics), is_wrong=True)
+    return Report(
+        cases, tuple(of_diagnostic(each, Severity.ERROR) for each in error.diagnostics), is_wrong=True
+    )
 
 
-def of_diagnostic(diagnostic: Diagnostic, level: Level) -> Finding:
+def of_diagnostic(diagnostic: Diagnostic, level: Severity) -> Finding:
     """A mistake, or with another level what does not stop anything."""
     entry = diagnostic.entry
     more = (diagnostic.label, f"help: {diagnostic.help}" if diagnostic.help else "")
     message = "; ".join(filter(None, (diagnostic.message, *more)))
-    related = tuple(Stage(note.message, Place(note.source, note.span)) for note in diagnostic.notes)
+    related = tuple(RunStage(note.message, FilePlace(note.source, note.span)) for note in diagnostic.notes)
     return Finding(
-        Rule(entry.code, entry.title, entry.text),
+        FindingRule(entry.code, entry.title, entry.text),
         level,
         message,
-        Place(diagnostic.source, diagnostic.span),
+        FilePlace(diagnostic.source, diagnostic.span),
         related=related,
     )

@@ -13,13 +13,13 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from modelcheck.answers.pipelines.report import Finding, Place, Report, Rule, Stage
+from modelcheck.answers.pipelines.report import FilePlace, Finding, FindingRule, Report, RunStage
 from modelcheck.contract.version import version
 from spec.library import SUFFIX, is_meant
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"  # the root of the sources, wherever the reader has them
-MOST_STAGES = 200  # steps of a run that are told
+MOST_STAGES = 200  # steps of a run that are written
 
 Json = dict[str, Any]
 
@@ -47,13 +47,13 @@ def sarif(report: Report, command: str) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(rule: Rule) -> Json:
-    told: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
-    return told | ({"fullDescription": {"text": rule.about}} if rule.about else {})
+def _rule(rule: FindingRule) -> Json:
+    found: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
+    return found | ({"fullDescription": {"text": rule.about}} if rule.about else {})
 
 
 def _result(finding: Finding, number: int) -> Json:
-    told: Json = {
+    found: Json = {
         "ruleId": finding.rule.name,
         "ruleIndex": number,
         "level": finding.level.value,
@@ -62,11 +62,11 @@ def _result(finding: Finding, number: int) -> Json:
         "partialFingerprints": {"modelcheck/v1": _fingerprint(finding)},
     }
     if finding.related:
-        told["relatedLocations"] = _stages(finding.related)
+        found["relatedLocations"] = _stages(finding.related)
     if finding.run:
         stages = [{"location": stage} for stage in _stages(finding.run[:MOST_STAGES])]
-        told["codeFlows"] = [{"threadFlows": [{"locations": stages}]}]
-    return told
+        found["codeFlows"] = [{"threadFlows": [{"locations": stages}]}]
+    return found
 
 
 def _fingerprint(finding: Finding) -> str:
@@ -75,13 +75,13 @@ def _fingerprint(finding: Finding) -> str:
     return sha256(text.encode()).hexdigest()[:32]
 
 
-def _stages(stages: Sequence[Stage]) -> list[Json]:
+def _stages(stages: Sequence[RunStage]) -> list[Json]:
     return [
         {"message": {"text": stage.says}} | next(iter(_locations(stage.place)), Json()) for stage in stages
     ]
 
 
-def _locations(place: Place) -> list[Json]:
+def _locations(place: FilePlace) -> list[Json]:
     """Where it stands; nowhere in what came through a pipe or was typed."""
     source, span = place.source, place.span
     name, region = source.name, Json()

@@ -27,7 +27,7 @@ SOLVED = "solved"
 
 
 @frozen
-class Declared:
+class DeclaredPart:
     """A part that is a whole declaration: what it is declared with, such as `invariant`, and its name."""
 
     kind: str
@@ -38,7 +38,7 @@ class Declared:
 
 
 @frozen
-class Guarded:
+class GuardPart:
     """A part that is a guard of an action."""
 
     action: str
@@ -48,7 +48,7 @@ class Guarded:
         return f"guard `{self.name}` of `{self.action}`"
 
 
-Part = Declared | Guarded
+ExercisePart = DeclaredPart | GuardPart
 
 
 @frozen
@@ -59,7 +59,7 @@ class Exercise:
     title: str
     source: Source
     tree: s.Protocol
-    parts: tuple[Part, ...]
+    parts: tuple[ExercisePart, ...]
     points: int
 
     @property
@@ -70,7 +70,7 @@ class Exercise:
     @property
     def is_about_properties(self) -> bool:
         """Whether only properties are asked for, so that the other variants are mutants of the model."""
-        return not any(isinstance(part, Guarded) or part.kind == "fun" for part in self.parts)
+        return not any(isinstance(part, GuardPart) or part.kind == "fun" for part in self.parts)
 
     @property
     def solved(self) -> s.VariantDecl:
@@ -116,17 +116,19 @@ def written(exercise: Exercise, parts: Mapping[str, str]) -> str:
     return text
 
 
-def place(part: Part, source: Source) -> Span:
+def place(part: ExercisePart, source: Source) -> Span:
     """Where the expression of a part stands in what a student begins with."""
     for item in parsed(source).items:
         match item:
-            case s.PropertyDecl(expr=s.Node(span=span)) if part == Declared(kind_of(item), item.name.text):
+            case s.PropertyDecl(expr=s.Node(span=span)) if part == DeclaredPart(
+                kind_of(item), item.name.text
+            ):
                 return span
-            case s.FunDecl(body=body) if part == Declared("fun", item.name.text):
+            case s.FunDecl(body=body) if part == DeclaredPart("fun", item.name.text):
                 return body.span
             case s.ActionDecl():
                 for each in (each for each in item.body if isinstance(each, s.Require)):
-                    if each.name is not None and part == Guarded(item.name.text, each.name.text):
+                    if each.name is not None and part == GuardPart(item.name.text, each.name.text):
                         return each.test.span
             case _:
                 pass
@@ -156,14 +158,14 @@ def kind_of(item: s.PropertyDecl | s.FunDecl) -> str:
             assert_never(item)
 
 
-def _part(change: s.VariantItem) -> Part:
+def _part(change: s.VariantItem) -> ExercisePart:
     match change:
         case s.Replace(item=s.PropertyDecl() | s.FunDecl() as item):
-            return Declared(kind_of(item), item.name.text)
+            return DeclaredPart(kind_of(item), item.name.text)
         case s.AddGuard(action=action, guard=guard):
-            return Guarded(action.text, guard.text)
+            return GuardPart(action.text, guard.text)
         case s.Drop(name=action, guard=s.Ident() as guard):
-            return Guarded(action.text, guard.text)
+            return GuardPart(action.text, guard.text)
         case _:
             raise AssertionError("a solution replaces properties, functions and guards")
 

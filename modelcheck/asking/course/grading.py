@@ -14,23 +14,23 @@ from time import monotonic
 
 import spec.syntax as s
 from counterexamples.trace import Erred, Trace
-from modelcheck.answers.pipelines.outcomes import scope_of, told_run
+from modelcheck.answers.pipelines.outcomes import run_text, scope_of
 from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.asking.course.exercises import SOLVED, Exercise
 from modelcheck.asking.course.submission import Submission
 from modelcheck.asking.models import pick_checks
+from modelcheck.contract.assessment import assess, surprises
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome, Violated
-from modelcheck.contract.standing import standing, surprises
 from spec.frozen import frozen
 from spec.ir import Check, Model, PropertyKind
 from spec.values import ModelError
 
 
 @frozen
-class Item:
+class GradeItem:
     """One point: what was asked, whether it was met (None: not looked at), and the hint where it was not.
 
     `note` is what else there is to say of what was handed in.  `story` is the run that shows why,
@@ -51,7 +51,7 @@ class Grade:
 
     exercise: str
     title: str
-    items: tuple[Item, ...]
+    items: tuple[GradeItem, ...]
     changed: tuple[str, ...] = ()
     ended: str = ""
 
@@ -85,10 +85,10 @@ class Grade:
 
 def empty(exercise: Exercise) -> Grade:
     """The grade before anything was looked at."""
-    return Grade(exercise.name, exercise.title, tuple(Item(name, None) for name in _names(exercise)))
+    return Grade(exercise.name, exercise.title, tuple(GradeItem(name, None) for name in _names(exercise)))
 
 
-def judged(exercise: Exercise, handed: Submission, seconds: float, memory: int | None) -> Iterator[Item]:
+def judged(exercise: Exercise, handed: Submission, seconds: float, memory: int | None) -> Iterator[GradeItem]:
     """The points as they are found, in order, up to where a limit or NOTE(points) ends it.
 
     Takes as long as the searches, up to the limits.
@@ -123,22 +123,24 @@ def _is_own(check: s.CheckDecl) -> bool:
     return check.of is not None and check.of.text == SOLVED
 
 
-def _judged(name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool) -> Item:
+def _judged(
+    name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool
+) -> GradeItem:
     """A point; whether it is met is None where a limit ended the search, and the note says which."""
     hint = check.says or ""
     try:
         outcome = run_check(model, check, limits=limits, threads=1)
     except (ModelError, Unmet, Unsupported) as error:
-        return Item(name, met=False, hint=hint, note=f"it cannot be asked: {error}")
-    match standing(outcome).exit:
+        return GradeItem(name, met=False, hint=hint, note=f"it cannot be asked: {error}")
+    match assess(outcome).exit:
         case Exit.UNKNOWN:
-            return Item(name, None, note=outcome.findings.end.value, scope=_scope(outcome))
+            return GradeItem(name, None, note=outcome.findings.end.value, scope=_scope(outcome))
         case Exit.EXPECTED:
-            return Item(name, met=True, scope=_scope(outcome))
+            return GradeItem(name, met=True, scope=_scope(outcome))
         case _:
             story = "\n".join(map(_story, _wrong(outcome))) if own else ""
             note = _error(outcome) or ("" if of_mutants else _broken(outcome))
-            return Item(name, met=False, hint=hint, note=note, scope=_scope(outcome), story=story)
+            return GradeItem(name, met=False, hint=hint, note=note, scope=_scope(outcome), story=story)
 
 
 def _scope(outcome: Outcome) -> str:
@@ -162,7 +164,7 @@ def _wrong(outcome: Outcome) -> Iterator[Trace]:
 
 def _story(run: Trace) -> str:
     """The story of a run without places, which are those of a text that the student has never seen."""
-    return re.sub(rf" *{re.escape(run.model.source.name)}:\d+:\d+", "", told_run(run))
+    return re.sub(rf" *{re.escape(run.model.source.name)}:\d+:\d+", "", run_text(run))
 
 
 def _error(outcome: Outcome) -> str:

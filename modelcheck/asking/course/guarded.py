@@ -18,7 +18,7 @@ from time import monotonic
 from typing import assert_never
 
 from modelcheck.asking.course.exercises import exercise
-from modelcheck.asking.course.grading import Grade, Item, empty, judged
+from modelcheck.asking.course.grading import Grade, GradeItem, empty, judged
 from modelcheck.asking.course.submission import submission
 from modelcheck.processes.children import started
 from spec.diagnostics import Diagnostic, SpecError
@@ -35,7 +35,7 @@ KILLED = "the process that grades was ended, perhaps for want of memory"
 
 
 @frozen
-class _Order:
+class _GradingOrder:
     """What the other process is to grade."""
 
     exercise: str
@@ -66,7 +66,7 @@ class _Ended:
     bug: str = ""
 
 
-_Told = _Changed | Item | _Wrong | _Ended
+_Message = _Changed | GradeItem | _Wrong | _Ended
 
 
 def graded(
@@ -85,15 +85,15 @@ def graded(
     grade = empty(exercise(name))
     child, began = started(_serve), monotonic()
     try:
-        child.pipe.send(_Order(name, source, seconds, memory))
+        child.pipe.send(_GradingOrder(name, source, seconds, memory))
         while child.pipe.poll(max(0.0, seconds + GRACE - (monotonic() - began))):
-            told: _Told = child.pipe.recv()
+            told: _Message = child.pipe.recv()
             match told:
                 case _Wrong(diagnostics):
                     raise SpecError(diagnostics)
                 case _Changed(names):
                     grade = replace(grade, changed=names)
-                case Item():
+                case GradeItem():
                     items = (told if each.asked == told.asked else each for each in grade.items)
                     grade = replace(grade, items=tuple(items))
                 case _Ended(why, bug):
@@ -112,7 +112,7 @@ def graded(
 
 def _serve(pipe: Connection) -> None:
     """In the new process: grade, and tell each point as it is found."""
-    order: _Order = pipe.recv()
+    order: _GradingOrder = pipe.recv()
     try:
         _bound(order.memory)
         for told in _graded(order):
@@ -123,7 +123,7 @@ def _serve(pipe: Connection) -> None:
         pipe.send(_Ended(bug=traceback.format_exc()))
 
 
-def _graded(order: _Order) -> Iterator[_Told]:
+def _graded(order: _GradingOrder) -> Iterator[_Message]:
     asked, began = exercise(order.exercise), monotonic()
     try:
         handed = submission(asked, order.source)

@@ -15,10 +15,10 @@ import spec.syntax as s
 from modelcheck.asking.course.exercises import (
     MARK,
     SOLVED,
-    Declared,
+    DeclaredPart,
     Exercise,
-    Guarded,
-    Part,
+    ExercisePart,
+    GuardPart,
     kind_of,
     parsed,
     solved,
@@ -78,14 +78,14 @@ def _put(exercise: Exercise, source: Source, tree: s.Protocol) -> str:
     return whole[: span.start] + mine + whole[span.end :]
 
 
-def _written(exercise: Exercise, part: Part, source: Source, tree: s.Protocol) -> str:
+def _written(exercise: Exercise, part: ExercisePart, source: Source, tree: s.Protocol) -> str:
     """A part as the student wrote it, as a change of the exercise's model."""
     match part:
-        case Declared():
+        case DeclaredPart():
             found = _declared(tree, part)
             if found is not None:
                 return f"replace {source.at(found.span)}"
-        case Guarded(action, name):
+        case GuardPart(action, name):
             guard = _guard(tree, part)
             if guard is not None:
                 test = re.sub(r"^require\s+\w+\s*:", "", source.at(guard.span))
@@ -95,18 +95,18 @@ def _written(exercise: Exercise, part: Part, source: Source, tree: s.Protocol) -
     )
 
 
-def _declared(tree: s.Protocol, part: Declared) -> s.PropertyDecl | s.FunDecl | None:
+def _declared(tree: s.Protocol, part: DeclaredPart) -> s.PropertyDecl | s.FunDecl | None:
     items = (item for item in tree.items if isinstance(item, s.PropertyDecl | s.FunDecl))
     return next((i for i in items if (kind_of(i), i.name.text) == (part.kind, part.name)), None)
 
 
-def _guard(tree: s.Protocol, part: Guarded) -> s.Require | None:
+def _guard(tree: s.Protocol, part: GuardPart) -> s.Require | None:
     actions = (i for i in tree.items if isinstance(i, s.ActionDecl) and i.name.text == part.action)
     statements = (each for action in actions for each in action.body)
     return next((each for each in statements if isinstance(each, s.Require) and _is_named(each, part)), None)
 
 
-def _is_named(statement: s.Stmt, part: Guarded) -> bool:
+def _is_named(statement: s.Stmt, part: GuardPart) -> bool:
     name = statement.name if isinstance(statement, s.Require) else None
     return name is not None and name.text == part.name
 
@@ -142,11 +142,13 @@ def _blank(exercise: Exercise, item: s.Item) -> s.Item:
     match item:
         case s.ActionDecl():
             asked = [
-                part for part in exercise.parts if isinstance(part, Guarded) and part.action == item.name.text
+                part
+                for part in exercise.parts
+                if isinstance(part, GuardPart) and part.action == item.name.text
             ]
             body = tuple(each for each in item.body if not any(_is_named(each, part) for part in asked))
             return replace(item, body=body)
-        case s.FunDecl() if Declared("fun", item.name.text) in exercise.parts:
+        case s.FunDecl() if DeclaredPart("fun", item.name.text) in exercise.parts:
             return replace(item, body=s.BoolLit(True, span=item.span))  # noqa: FBT003 - a field
         case _:
             return item

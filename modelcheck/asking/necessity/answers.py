@@ -1,4 +1,4 @@
-"""What checks say of a protocol as it stands, and of its mutants: the work of one process."""
+"""What checks say of the unchanged protocol, and of its mutants: the work of one process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from counterexamples.trace import Trace
 from modelcheck.asking.necessity.switched import set_to
-from modelcheck.asking.sweep import Answer, Orders, Point, answer
+from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
 from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
@@ -24,7 +24,7 @@ OF_SAFETY = OF_STEPS | {
 
 
 @frozen
-class Question:
+class MutationQuestion:
     """Some properties of a model with a switch, in the bounds of a check."""
 
     model: Model
@@ -34,8 +34,8 @@ class Question:
 
 
 @frozen
-class Stands:
-    """What a check says of the protocol as it stands: what holds, and why something is `unknown`.
+class UnmutatedAnswer:
+    """What a check says of the unchanged protocol: what holds, and why something is `unknown`.
 
     `why` is empty where the check can be asked about mutants, by what holds.
 
@@ -54,7 +54,7 @@ class Stands:
 
 
 @frozen
-class Reply:
+class MutantAnswer:
     """What a check, by its place, says of a mutant: the best run that breaks it, or why that is not known."""
 
     place: int
@@ -71,28 +71,28 @@ class _Searches:
         self._limits = limits
         self._engine: Engine | None = None
 
-    def _answer(self, asked: Question, check: Check, *, at_first: bool) -> Answer:
-        """With symmetry wherever there is no property of steps, which tell members apart."""
+    def _answer(self, asked: MutationQuestion, check: Check, *, at_first: bool) -> SweepAnswer:
+        """With symmetry wherever there is no property of steps, which distinguish members."""
         self._engine = self._engine or engine("explicit", series=True)
         kinds = {asked.model.property(name).kind for name in asked.properties}
         symmetry = not kinds & OF_STEPS and bool(symmetric_sorts(asked.model))
         orders = Orders(self._limits, symmetry, at_first)
-        point = Point((), asked.model, replace(check, only=asked.properties))
+        point = SweepPoint((), asked.model, replace(check, only=asked.properties))
         return answer(point, orders, engine=self._engine, family=asked.family)
 
 
-class Standing(_Searches):
-    """What each check says as it stands, by its number."""
+class Unmutated(_Searches):
+    """What each check says of the unchanged protocol, by its number."""
 
-    def __init__(self, questions: Sequence[Question], limits: Limits) -> None:
+    def __init__(self, questions: Sequence[MutationQuestion], limits: Limits) -> None:
         super().__init__(limits)
         self._questions = tuple(questions)
 
-    def __call__(self, number: int) -> Stands:
+    def __call__(self, number: int) -> UnmutatedAnswer:
         """What a check says, by its number."""
         asked = self._questions[number]
         if not asked.properties:
-            return Stands(why="it asks for no safety")
+            return UnmutatedAnswer(why="it asks for no safety")
         verdicts = tuple(
             each
             for each in asked.check.expect
@@ -101,11 +101,11 @@ class Standing(_Searches):
         found = self._answer(asked, replace(asked.check, expect=verdicts), at_first=False)
         if found.outcome is None:
             unknown = "" if found.exit is Exit.EXPECTED else found.problem
-            return Stands(why=found.problem, unknown=unknown, exit=found.exit)
+            return UnmutatedAnswer(why=found.problem, unknown=unknown, exit=found.exit)
         return _stands(found.outcome, found.exit)
 
 
-def _stands(outcome: Outcome, exit_: Exit) -> Stands:
+def _stands(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
     findings = outcome.findings
     holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
     reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
@@ -116,7 +116,7 @@ def _stands(outcome: Outcome, exit_: Exit) -> Stands:
     elif not holding:
         why = unknown or "nothing in it holds"
     stats = findings.stats
-    return Stands(
+    return UnmutatedAnswer(
         () if why else holding,
         stats.states,
         frozenset(stats.unrefused),
@@ -135,14 +135,14 @@ class Mutants(_Searches):
     """
 
     def __init__(
-        self, questions: Sequence[Question], orders: Sequence[Sequence[int]], limits: Limits
+        self, questions: Sequence[MutationQuestion], orders: Sequence[Sequence[int]], limits: Limits
     ) -> None:
         super().__init__(limits)
         self._questions, self._orders = tuple(questions), tuple(orders)
 
-    def __call__(self, number: int) -> tuple[Reply, ...]:
+    def __call__(self, number: int) -> tuple[MutantAnswer, ...]:
         """What the checks say of a mutant, by its number."""
-        replies: list[Reply] = []
+        replies: list[MutantAnswer] = []
         for place in self._orders[number]:
             asked = self._questions[place]
             check = replace(set_to(asked.check, number + 1), expect=())
@@ -152,9 +152,9 @@ class Mutants(_Searches):
         return tuple(replies)
 
 
-def _reply(place: int, found: Answer) -> Reply:
+def _reply(place: int, found: SweepAnswer) -> MutantAnswer:
     if found.outcome is None:
-        return Reply(place, problem=found.problem)
+        return MutantAnswer(place, problem=found.problem)
     findings = found.outcome.findings
     stats, cut = findings.stats, frozenset(findings.stats.cut)
     verdicts = [each.verdict for each in findings.results]
@@ -162,8 +162,8 @@ def _reply(place: int, found: Answer) -> Reply:
     runs += [] if findings.error is None else [findings.error]
     if runs:
         best = min(runs, key=lambda run: (run.faults, len(run.steps)))
-        return Reply(place, stats.states, best, "", cut)
+        return MutantAnswer(place, stats.states, best, "", cut)
     unknown = [each.reason for each in verdicts if isinstance(each, Unknown)]
     unknown += [str(each.unshown) for each in verdicts if isinstance(each, Violated)]
     problem = findings.end.value if findings.end.partial else next(iter(unknown), "")
-    return Reply(place, stats.states, None, problem, cut)
+    return MutantAnswer(place, stats.states, None, problem, cut)

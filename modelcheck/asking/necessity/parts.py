@@ -30,7 +30,7 @@ from spec.source import Source, Span
 from spec.walk import walk, with_parts
 
 
-class Kind(Enum):
+class PartKind(Enum):
     """What a part is; the value is what becomes of it, in words."""
 
     GUARD = "dropped"
@@ -40,15 +40,15 @@ class Kind(Enum):
 
 
 @frozen
-class Part:
+class ProtocolPart:
     """A part of a protocol by its kind and its place; `name` is for people."""
 
-    kind: Kind
+    kind: PartKind
     span: Span
     name: str
 
 
-Choice = Callable[[Part, ir.Expr, ir.Expr], ir.Expr]
+Choice = Callable[[ProtocolPart, ir.Expr, ir.Expr], ir.Expr]
 """What to put in a place of a part, given what stands there and what would without the part."""
 
 
@@ -59,11 +59,11 @@ def forgetful(models: Sequence[ir.Model]) -> tuple[ir.Model, ...]:
     return load_volatile(models[0].source)
 
 
-def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[Part]:
+def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[ProtocolPart]:
     """All parts of a model, given what `forgetful` makes of it."""
-    found: set[Part] = set()
+    found: set[ProtocolPart] = set()
 
-    def note(part: Part, now: ir.Expr, _without: ir.Expr) -> ir.Expr:
+    def note(part: ProtocolPart, now: ir.Expr, _without: ir.Expr) -> ir.Expr:
         found.add(part)
         return now
 
@@ -71,9 +71,9 @@ def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[Part]:
     return frozenset(found)
 
 
-def sites(model: ir.Model, forgets: ir.Model) -> dict[Part, frozenset[str]]:
+def sites(model: ir.Model, forgets: ir.Model) -> dict[ProtocolPart, frozenset[str]]:
     """The parts of a model, and the actions in which each of them stands."""
-    found: dict[Part, set[str]] = {}
+    found: dict[ProtocolPart, set[str]] = {}
     for action in forgets.actions:
         only = replace(forgets, actions=(action,))
         for part in parts_of(replace(model, actions=(model.action(action.name),)), only):
@@ -112,7 +112,7 @@ class _Action:
                 named = f"{self._action.name}.{name}" if name else None
                 which = named or f"{self._action.name}: {self._text(part.span)}"
                 always = ir.Const(True, type=t.BOOL, span=test.span)  # noqa: FBT003 - it has no name for it
-                guard = Part(Kind.GUARD, part.span, which)
+                guard = ProtocolPart(PartKind.GUARD, part.span, which)
                 return replace(part, test=self._choice(guard, self._expr(test), always))
             case _:
                 assert_never(part)
@@ -155,13 +155,13 @@ class _Action:
         there = _there(variable, store)
         inner = value.of if isinstance(value, ir.Fit) else value
         if (store.span, store.var) not in self._stores:
-            part = Part(Kind.DURABLE, variable.span, variable.name)
+            part = ProtocolPart(PartKind.DURABLE, variable.span, variable.name)
             chosen = self._choice(part, there, inner)
         elif variable.ghost:
             chosen = inner
         elif not self._action.is_fault and _is_fixed(inner):
             name = f"{self._action.name}: {self._text(store.span)}"
-            chosen = self._choice(Part(Kind.RESET, store.span, name), inner, there)
+            chosen = self._choice(ProtocolPart(PartKind.RESET, store.span, name), inner, there)
         else:
             chosen = self._expr(inner)
         if chosen is not there:
@@ -175,18 +175,18 @@ class _Action:
         weak = smaller_quorum(found)
         if weak is None:
             return found
-        return self._choice(Part(Kind.QUORUM, expr.span, self._text(expr.span)), found, weak)
+        return self._choice(ProtocolPart(PartKind.QUORUM, expr.span, self._text(expr.span)), found, weak)
 
 
 def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
     """The test where one member less is enough; None for one that does not ask a set to be large."""
     match test:
         case ir.Apply(op=ir.Op.LT | ir.Op.LE, args=(less, more)):
-            counted = one_more(more)
+            counted = with_larger_size(more)
             return None if counted is more else replace(test, args=(less, counted))
         case ir.Apply(op=ir.Op.EQ, args=(left, right)):
             for size, number in ((left, right), (right, left)):
-                counted = one_more(size)
+                counted = with_larger_size(size)
                 if counted is not size and _is_fixed(number) and not isinstance(number, ir.Const):
                     nearly = replace(test, args=(counted, number))
                     return ir.Or((test, nearly), type=t.BOOL, span=test.span)
@@ -195,25 +195,25 @@ def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
     return None
 
 
-def one_more(expr: ir.Expr) -> ir.Expr:
-    """A sum, product or choice of numbers with one more for a set whose size is in it; itself without any.
+def with_larger_size(expr: ir.Expr) -> ir.Expr:
+    """A threshold with 1 added to the first set size in it: `2 * size(S)` becomes `2 * (size(S) + 1)`.
 
-    Not for the set of all members of a sort, nor for any other that is always the same.
+    The expression itself where no set size is in it; sets that never change do not count.
     """
     match expr:
         case ir.Apply(op=ir.Op.SIZE, args=(of,)) if isinstance(of.type, t.Set) and not _is_fixed(of):
             one = ir.Const(1, type=t.INT, span=expr.span)
             return ir.Apply(ir.Op.ADD, (expr, one), type=t.INT, span=expr.span)
         case ir.Apply(op=ir.Op.ADD | ir.Op.SUB, args=(left, right)):
-            more = one_more(left)
+            more = with_larger_size(left)
             if more is left and expr.op is ir.Op.ADD:
-                more = one_more(right)
+                more = with_larger_size(right)
                 return expr if more is right else replace(expr, args=(left, more))
             return expr if more is left else replace(expr, args=(more, right))
         case ir.Apply(op=ir.Op.MUL | ir.Op.MIN2 | ir.Op.MAX2):
-            return with_parts(expr, one_more)
+            return with_parts(expr, with_larger_size)
         case ir.Let(body=body):
-            more = one_more(body)
+            more = with_larger_size(body)
             return expr if more is body else replace(expr, body=more)
         case _:
             return expr

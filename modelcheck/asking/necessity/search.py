@@ -16,8 +16,15 @@ from typing import NoReturn, TypeVar
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.necessity.answers import OF_SAFETY, Mutants, Question, Reply, Standing, Stands
-from modelcheck.asking.necessity.parts import Kind, Part, forgetful, sites
+from modelcheck.asking.necessity.answers import (
+    OF_SAFETY,
+    MutantAnswer,
+    Mutants,
+    MutationQuestion,
+    Unmutated,
+    UnmutatedAnswer,
+)
+from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, forgetful, sites
 from modelcheck.asking.necessity.switched import NOTHING, moved, set_to, switched, without
 from modelcheck.asking.sweep import shared_out
 from modelcheck.contract.engine import Limits
@@ -35,16 +42,16 @@ T = TypeVar("T")
 
 
 @frozen
-class Asked:
+class CheckStanding:
     """A check of a model, and what it says of the protocol as it stands."""
 
     model: Model
     check: Check
-    stands: Stands
+    stands: UnmutatedAnswer
 
 
 @frozen
-class Row:
+class NecessityRow:
     """A part, and the check that needs it, with the run on the mutant that it prevents; or none.
 
     `held` are the checks that hold without it, `same` those in which the mutant has the
@@ -53,13 +60,13 @@ class Row:
     the same, by `enabled`, of checks that hold without it: what repeats the guard behind that cannot need it.
     """
 
-    part: Part
+    part: ProtocolPart
     model: Model
-    needed_by: Asked | None
+    needed_by: CheckStanding | None
     run: Trace | None
-    held: tuple[Asked, ...]
-    same: tuple[Asked, ...]
-    unknown: tuple[tuple[Asked, str], ...]
+    held: tuple[CheckStanding, ...]
+    same: tuple[CheckStanding, ...]
+    unknown: tuple[tuple[CheckStanding, str], ...]
     cut: tuple[str, ...]
     by_enabled: tuple[str, ...] = ()
 
@@ -78,18 +85,18 @@ def necessity(
     models: tuple[Model, ...],
     names: Sequence[str] = (),
     *,
-    kinds: Sequence[Kind] = tuple(Kind),
+    kinds: Sequence[PartKind] = tuple(PartKind),
     limits: Limits = LIMITS,
     reporter: Reporter | None = None,
-) -> tuple[Row, ...]:
+) -> tuple[NecessityRow, ...]:
     """What is known of each part of the models of a file, in the order of the text.
 
     Asks the checks of those names, all without any; costs a search for each part and check
-    that could tell, within `limits` each, on all cores.  Parts are missing where it was
+    that could decide it, within `limits` each, on all cores.  Parts are missing where it was
     interrupted.  Every run has been replayed on the mutant.  Raises SpecError for a name that the
     file does not have, and where there is nothing to ask.
     """
-    asking = Asking(models, names, kinds)
+    asking = NecessitySearch(models, names, kinds)
     asked = dict(asking.checks(limits, reporter))
     if len(asked) < asking.count:
         return ()
@@ -97,11 +104,14 @@ def necessity(
     return tuple(rows[number] for number in sorted(rows))
 
 
-class Asking:
+class NecessitySearch:
     """The parts of a file's models and its checks; see `necessity`. First `checks`, then `rows`."""
 
     def __init__(
-        self, models: tuple[Model, ...], names: Sequence[str] = (), kinds: Sequence[Kind] = tuple(Kind)
+        self,
+        models: tuple[Model, ...],
+        names: Sequence[str] = (),
+        kinds: Sequence[PartKind] = tuple(PartKind),
     ) -> None:
         self._checks = pick_checks(models, list(names))
         if not self._checks:
@@ -120,7 +130,7 @@ class Asking:
         self.count = len(self._checks)
         self.source = models[0].source
 
-    def _of_checks(self) -> list[Question]:
+    def _of_checks(self) -> list[MutationQuestion]:
         """Each check as a question about the model with a switch, which is off."""
         asked = []
         for model, check in self._checks:
@@ -130,19 +140,19 @@ class Asking:
         others = [(model, set_to(check, NOTHING + 1)) for model, check in switches]
         shared = families([*switches, *others])
         return [
-            Question(model, check, check.only or (), family)
+            MutationQuestion(model, check, check.only or (), family)
             for (model, check), family in zip(switches, shared, strict=False)
         ]
 
-    def checks(self, limits: Limits, reporter: Reporter | None = None) -> Iterator[tuple[int, Asked]]:
+    def checks(self, limits: Limits, reporter: Reporter | None = None) -> Iterator[tuple[int, CheckStanding]]:
         """Each check with its number, as the answers come; fewer where it is interrupted."""
-        work = Standing(self._questions, shared_out(limits, self.count))
+        work = Unmutated(self._questions, shared_out(limits, self.count))
         for number, found in self._done(work, self.count, "check", lambda each: each.states, reporter):
-            yield number, Asked(*self._checks[number], found)
+            yield number, CheckStanding(*self._checks[number], found)
 
     def rows(
-        self, asked: Sequence[Asked], limits: Limits, reporter: Reporter | None = None
-    ) -> Iterator[tuple[int, Row]]:
+        self, asked: Sequence[CheckStanding], limits: Limits, reporter: Reporter | None = None
+    ) -> Iterator[tuple[int, NecessityRow]]:
         """The number of each part and what is known of it, as the answers come; fewer where interrupted.
 
         `asked` are all checks in their order, as they stand.
@@ -168,22 +178,29 @@ class Asking:
             same = [each for each in has if all(each is not asked[n] for n in orders[number])]
             yield number, self._row(self.parts[number], asked, same, replies)
 
-    def _may_tell(self, part: Part, asked: Asked) -> bool:
+    def _may_tell(self, part: ProtocolPart, asked: CheckStanding) -> bool:
         """Whether the mutant may have other runs in a check, by what it has seen as it stands."""
         actions = self._sites[asked.model.name].get(part)
         if actions is None:
             return False
         budget, stands = asked.check.budget, asked.stands
         idle = set(asked.model.faults) - budget.allowed(asked.model)
-        if part.kind is Kind.GUARD:
+        if part.kind is PartKind.GUARD:
             return not all(a in idle or _is_unrefused(part, asked.model, a, stands) for a in actions)
-        if part.kind in {Kind.DURABLE, Kind.RESET}:  # a quorum may be what keeps an action from happening
+        if part.kind in {
+            PartKind.DURABLE,
+            PartKind.RESET,
+        }:  # a quorum may be what keeps an action from happening
             idle |= stands.unused
         return not actions <= idle
 
     def _row(
-        self, part: Part, asked: Sequence[Asked], same: Sequence[Asked], replies: Sequence[Reply]
-    ) -> Row:
+        self,
+        part: ProtocolPart,
+        asked: Sequence[CheckStanding],
+        same: Sequence[CheckStanding],
+        replies: Sequence[MutantAnswer],
+    ) -> NecessityRow:
         home = next(each.model for each in asked if part in self._sites[each.model.name])
         held = tuple(asked[r.place] for r in replies if r.run is None and not r.problem)
         lacking = ((each, each.stands.unknown) for each in asked if part in self._sites[each.model.name])
@@ -197,8 +214,8 @@ class Asking:
                 by = asked[reply.place]
                 mutant = without(by.model, self._forgets[by.model.name], part)
                 run = certify(moved(reply.run, mutant)).trace
-                return Row(part, by.model, by, run, held, tuple(same), unknown, cut)
-        return Row(part, home, None, None, held, tuple(same), unknown, cut, _by_enabled(part, held))
+                return NecessityRow(part, by.model, by, run, held, tuple(same), unknown, cut)
+        return NecessityRow(part, home, None, None, held, tuple(same), unknown, cut, _by_enabled(part, held))
 
     def _done(
         self,
@@ -208,7 +225,7 @@ class Asking:
         states_of: Callable[[T], int],
         reporter: Reporter | None,
     ) -> Iterator[tuple[int, T]]:
-        """The results of jobs as they come, told as progress."""
+        """The results of jobs as they come, reported as progress."""
         tell, began, states = (reporter or Silent()).tell, monotonic(), 0
         with Workers(work, list(self._switched.values())) as workers:
             for done, (number, result) in enumerate(workers.each(count), 1):
@@ -217,9 +234,9 @@ class Asking:
                 yield number, result
 
 
-def _by_enabled(part: Part, held: Sequence[Asked]) -> tuple[str, ...]:
+def _by_enabled(part: ProtocolPart, held: Sequence[CheckStanding]) -> tuple[str, ...]:
     """The properties of these checks in which a guard stands, which only `enabled` puts there."""
-    if part.kind is not Kind.GUARD:
+    if part.kind is not PartKind.GUARD:
         return ()
     names = ((each.model, name) for each in held for name in each.stands.properties)
     asking = (name for model, name in names if _stands_in(part.span, model.property(name).expr))
@@ -232,7 +249,7 @@ def _stands_in(guard: Span, expr: Expr | None) -> bool:
     )
 
 
-def _is_unrefused(part: Part, model: Model, action: str, stands: Stands) -> bool:
+def _is_unrefused(part: ProtocolPart, model: Model, action: str, stands: UnmutatedAnswer) -> bool:
     """Whether a guard never says no in a check; not where another guard of the action is called the same."""
     guards = [each for each in model.action(action).head if isinstance(each, Guard)]
     names = [guard.name or model.source.at(guard.span) for guard in guards]

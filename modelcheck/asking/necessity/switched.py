@@ -15,7 +15,7 @@ from dataclasses import replace
 import spec.ir as ir
 import spec.types as t
 from counterexamples.trace import Trace
-from modelcheck.asking.necessity.parts import Kind, Part, weakened
+from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, weakened
 from spec.source import Span
 
 SWITCH = "@without"
@@ -23,11 +23,11 @@ NOTHING = 0
 LONGEST = 60  # characters of a name in that of a file
 
 
-def switched(model: ir.Model, forgets: ir.Model, numbers: Mapping[Part, int]) -> ir.Model:
+def switched(model: ir.Model, forgets: ir.Model, numbers: Mapping[ProtocolPart, int]) -> ir.Model:
     """The model with a switch for the parts that have a number; it says which is not there, 0 for none."""
     of = t.Range(NOTHING, max(numbers.values(), default=NOTHING))
 
-    def choice(part: Part, now: ir.Expr, without: ir.Expr) -> ir.Expr:
+    def choice(part: ProtocolPart, now: ir.Expr, without: ir.Expr) -> ir.Expr:
         if part not in numbers:
             return now
         given = ir.Config(SWITCH, type=of, span=now.span)
@@ -45,15 +45,17 @@ def set_to(check: ir.Check, number: int) -> ir.Check:
     return replace(check, scope=replace(check.scope, config=config))
 
 
-def without(model: ir.Model, forgets: ir.Model, part: Part) -> ir.Model:
+def without(model: ir.Model, forgets: ir.Model, part: ProtocolPart) -> ir.Model:
     """The model without a part, under a name that says so."""
 
-    def choice(each: Part, now: ir.Expr, weak: ir.Expr) -> ir.Expr:
+    def choice(each: ProtocolPart, now: ir.Expr, weak: ir.Expr) -> ir.Expr:
         return weak if each == part else now
 
     made = weakened(model, forgets, choice)
     variables = tuple(
-        replace(v, storage=ir.Storage.VOLATILE) if part.kind is Kind.DURABLE and v.span == part.span else v
+        replace(v, storage=ir.Storage.VOLATILE)
+        if part.kind is PartKind.DURABLE and v.span == part.span
+        else v
         for v in made.variables
     )
     name = f"{model.name}-{part.kind.name.lower()}-{_slug(part.name)}"

@@ -4,7 +4,7 @@ NOTE(chain): faults and repairs that have a rate come after an exponential time,
 do not happen.  All other steps are immediate: they go on until there is none, and time passes only
 in states where there is none (*tangible* ones, as in generalized stochastic Petri nets: Ajmone
 Marsan, Conte, Balbo, ACM TOCS 2(2), 1984).  So an event leads to a set of tangible states, and which
-of them is a choice that nobody knows the odds of.  A loss on the way is an outcome of its own; so is
+of them is a choice of unknown probability.  A loss on the way is an outcome of its own; so is
 a step beyond the scope.  That immediate steps can go round and never stop does not count where they
 can also stop.
 """
@@ -50,7 +50,7 @@ class Chain:
 
 
 @frozen
-class Wanted:
+class LossQuestion:
     """What a loss is, what the service is, and limits of the scope that are part of the question."""
 
     losses: tuple[ir.Property, ...]
@@ -59,7 +59,7 @@ class Wanted:
 
 
 def chain_of(
-    machine: Machine, rates: Mapping[str, Rate], wanted: Wanted, most: int, look: Callable[[int], None]
+    machine: Machine, rates: Mapping[str, Rate], wanted: LossQuestion, most: int, look: Callable[[int], None]
 ) -> Chain:
     """The chain of a model. Costs a look at the steps of each state.
 
@@ -74,7 +74,7 @@ class _Making:
         self,
         machine: Machine,
         rates: Mapping[str, Rate],
-        wanted: Wanted,
+        wanted: LossQuestion,
         most: int,
         look: Callable[[int], None],
     ) -> None:
@@ -183,10 +183,10 @@ def _growing(numbers: dict[State, int]) -> Iterable[State]:
 
 
 def lumped(chain: Chain) -> Chain:
-    """The chain with states as one that nothing tells apart: the same service, rates and outcomes.
+    """The chain with states as one that nothing distinguishes: the same service, rates and outcomes.
 
     What is computed of it is the same (Kemeny and Snell, 1960, for chains without choices).  Costs a
-    look at all events in each of as many rounds as classes are told apart, at most the states.
+    look at all events in each of as many rounds as classes are distinguished, at most the states.
     """
     of: list[list[Event]] = [[] for _ in chain.down]
     for event in chain.events:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from modelcheck.asking.rates.chain import BEYOND, LOSS, Chain, Event
 from spec.frozen import frozen
 
-MOST_CLASSES = 1_500  # a matrix of so many rows is multiplied some thirty times
+MOST_CLASSES = 1_500  # a matrix with this number of rows is multiplied some thirty times
 MOST_JUMPS = 200_000  # with choices: ten seconds of a small chain
 _TERMS = 40  # of a series whose terms shrink like 1/n!
 
@@ -50,7 +50,7 @@ class Solved:
     downtime: Between
 
 
-class TooMany(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class TooMany(Exception):  # noqa: N818 - an answer to the user, not a bug
     """There are more classes of states than can be solved."""
 
 
@@ -230,7 +230,7 @@ class _Side:
         power, mean = np.eye(many), fastest * step
         after, spent = np.zeros((many, many)), np.zeros(many)
         odds = math.exp(-mean)
-        more = -math.expm1(-mean)  # the odds of more jumps than so many
+        more = -math.expm1(-mean)  # the probability of more jumps than that
         for number in range(_TERMS):
             after += odds * power
             spent += (more / fastest) * (power @ earned)
@@ -277,7 +277,7 @@ class _Side:
 
 
 def _tail(mean: float, number: int) -> float:
-    """The odds of more than `number` jumps where so many are meant, without a subtraction."""
+    """The probability of more than `number` jumps, with this mean, without a subtraction."""
     term = math.exp(-mean + (number + 1) * math.log(mean) - math.lgamma(number + 2))
     total = 0.0
     for more in range(_TERMS):

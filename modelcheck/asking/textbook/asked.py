@@ -20,7 +20,7 @@ class Bearing(Enum):
 
 
 @frozen
-class Asked:
+class PropertyQuestion:
     """The property of a check, with settings in place of its own, and whether it `must` hold or fail."""
 
     model: str

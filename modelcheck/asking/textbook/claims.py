@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from enum import Enum
 from importlib import resources
 
-from modelcheck.asking.textbook.asked import Asked, Bearing
+from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
 from spec.frozen import frozen
 
 
-class Judgement(Enum):
+class ClaimJudgement(Enum):
     """What all cases together say of a sentence."""
 
     TRUE = "true"
@@ -21,11 +21,11 @@ class Judgement(Enum):
 
 
 @frozen
-class Case:
+class ClaimCase:
     """A sentence under some circumstances: what is asked there, and what that is expected to say of it."""
 
     when: str
-    asked: Asked
+    asked: PropertyQuestion
     expected: Bearing
 
 
@@ -42,29 +42,29 @@ class Claim:
     sentence: str
     source: str
     condition: str
-    cases: tuple[Case, ...]
+    cases: tuple[ClaimCase, ...]
 
-    def judged(self, bearings: Sequence[Bearing]) -> Judgement:
+    def judged(self, bearings: Sequence[Bearing]) -> ClaimJudgement:
         """Whether it is true, by what its cases say, in their order."""
         if Bearing.OPEN in bearings:
-            return Judgement.OPEN
+            return ClaimJudgement.OPEN
         if Bearing.AGAINST not in bearings:
-            return Judgement.TRUE
+            return ClaimJudgement.TRUE
         met = [found for case, found in zip(self.cases, bearings, strict=True) if _meets(case)]
         is_met = self.condition and met and Bearing.AGAINST not in met
-        return Judgement.CONDITIONAL if is_met else Judgement.FALSE
+        return ClaimJudgement.CONDITIONAL if is_met else ClaimJudgement.FALSE
 
-    def words(self, judged: Judgement) -> str:
+    def words(self, judged: ClaimJudgement) -> str:
         """A judgement of it, with its condition where there is one."""
-        return f"true if {self.condition}" if judged is Judgement.CONDITIONAL else judged.value
+        return f"true if {self.condition}" if judged is ClaimJudgement.CONDITIONAL else judged.value
 
     @property
-    def foretold(self) -> Judgement:
+    def expected(self) -> ClaimJudgement:
         """What it is expected to be."""
         return self.judged([case.expected for case in self.cases])
 
 
-def _meets(case: Case) -> bool:
+def _meets(case: ClaimCase) -> bool:
     """Whether the condition is met in a case."""
     return case.expected is Bearing.FOR
 
@@ -81,10 +81,10 @@ def _claim(entry: dict[str, object]) -> Claim:
     return Claim(**{"condition": "", **entry}, cases=tuple(map(_case, cases)))  # type: ignore[arg-type]
 
 
-def _case(entry: dict[str, object]) -> Case:
+def _case(entry: dict[str, object]) -> ClaimCase:
     expected = Bearing.AGAINST if entry.pop("against", False) else Bearing.FOR
     when = str(entry.pop("when"))
-    asked = Asked(**entry)  # type: ignore[arg-type]
+    asked = PropertyQuestion(**entry)  # type: ignore[arg-type]
     if asked.must not in {"hold", "fail"}:
         raise ValueError(f"`{asked.must}`: a property must hold or fail")
-    return Case(when, asked, expected)
+    return ClaimCase(when, asked, expected)

@@ -1,4 +1,4 @@
-"""Protocols, compared: the answer of each to each question, and what tells two of them apart."""
+"""Protocols, compared: the answer of each to each question, and where two of them differ."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from itertools import combinations
 from counterexamples.trace import Trace
 from modelcheck.asking.sweep import Crew, Orders
 from modelcheck.asking.textbook.asked import Bearing
-from modelcheck.asking.textbook.comparison import Cell, Column, Comparison, Possible, Question
-from modelcheck.asking.textbook.searched import Found, Known, found_of, searched
+from modelcheck.asking.textbook.comparison import (
+    Column,
+    Comparison,
+    ComparisonCell,
+    ComparisonQuestion,
+    Possible,
+)
+from modelcheck.asking.textbook.searched import Known, SearchedCheck, found_of, searched
 from modelcheck.contract.report import Reporter
 from spec.frozen import frozen
 
@@ -19,7 +25,7 @@ class Weighed:
     """A possible answer, and what was found of all that it asks."""
 
     possible: Possible
-    found: tuple[Found, ...]
+    found: tuple[SearchedCheck, ...]
 
     @property
     def bearing(self) -> Bearing:
@@ -29,10 +35,10 @@ class Weighed:
 
 
 @frozen
-class Answered:
+class AnsweredCell:
     """A cell and what was found for each of its possible answers; computed from nothing else."""
 
-    cell: Cell
+    cell: ComparisonCell
     weighed: tuple[Weighed, ...]
 
     @property
@@ -69,11 +75,11 @@ class Answered:
 
 @frozen
 class Side:
-    """One of two that are told apart: its answer, the search that shows it, and the run."""
+    """One of two that differ: its answer, the search that shows it, and the run."""
 
     column: Column
     words: str
-    found: Found
+    found: SearchedCheck
     run: Trace
 
 
@@ -81,7 +87,7 @@ class Side:
 class Apart:
     """A question on which two differ: is the answer `words`? One run is against it, one for it."""
 
-    question: Question
+    question: ComparisonQuestion
     words: str
     fails: Side
     holds: Side
@@ -92,9 +98,9 @@ class Compared:
     """All answers: by the names of the question and the column."""
 
     comparison: Comparison
-    answers: Mapping[tuple[str, str], Answered]
+    answers: Mapping[tuple[str, str], AnsweredCell]
 
-    def answer(self, question: Question, column: Column) -> Answered:
+    def answer(self, question: ComparisonQuestion, column: Column) -> AnsweredCell:
         """The answer of a column to a question."""
         return self.answers[question.name, column.name]
 
@@ -105,7 +111,7 @@ class Compared:
 
     @property
     def pairs(self) -> Iterator[tuple[Column, Column, Apart | None]]:
-        """Every two columns, and what tells them apart in the fewest faults and then the fewest steps."""
+        """Every two columns, and where they differ with the fewest faults and then the fewest steps."""
         for first, second in combinations(self.comparison.columns, 2):
             found = [*self._apart(first, second), *self._apart(second, first)]
             order = list(self.comparison.questions)
@@ -123,7 +129,7 @@ class Compared:
                 ),
             )
 
-    def differ(self, first: Column, second: Column) -> list[Question]:
+    def differ(self, first: Column, second: Column) -> list[ComparisonQuestion]:
         """The questions to which two have different answers."""
         return [
             question
@@ -131,7 +137,7 @@ class Compared:
             if self.answer(question, first).words != self.answer(question, second).words
         ]
 
-    def both(self, first: Column, second: Column) -> list[Question]:
+    def both(self, first: Column, second: Column) -> list[ComparisonQuestion]:
         """The questions to which two have answers."""
         return [
             question
@@ -173,8 +179,8 @@ def compared(
     )
 
 
-def _answered(cell: Cell, known: Known) -> Answered:
-    return Answered(
+def _answered(cell: ComparisonCell, known: Known) -> AnsweredCell:
+    return AnsweredCell(
         cell,
         tuple(Weighed(each, tuple(found_of(asked, known) for asked in each.asked)) for each in cell.possible),
     )

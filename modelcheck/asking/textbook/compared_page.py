@@ -1,16 +1,16 @@
-"""Protocols, compared, as a page: the table, and for each two of them the runs that tell them apart."""
+"""Protocols, compared, as a page: the table, and for each two of them the runs in which they differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from counterexamples.html.compared import Head, Pair, Row, compared_page
-from counterexamples.html.page import Cell
-from counterexamples.html.questions import Scene
+from counterexamples.html.compared import ComparedRow, Head, Pair, compared_page
+from counterexamples.html.page import TableCell
+from counterexamples.html.questions import QuestionScene
 from counterexamples.lines import plain
 from modelcheck.answers.html_report import LOOKED_AT
-from modelcheck.asking.textbook.beside import differences, sides_in_words
 from modelcheck.asking.textbook.compared import Compared, Side
+from modelcheck.asking.textbook.pairs import differences, sides_in_words
 from modelcheck.asking.textbook.table import cell, notes
 from modelcheck.asking.textbook.wording import again
 from modelcheck.diagnosis.explain import explain
@@ -32,7 +32,7 @@ def page(found: Compared) -> str:
     rows = []
     for question in found.comparison.questions:
         pieces = [cell(found.answer(question, column)) for column in columns]
-        rows.append(Row(question.text, tuple(Cell(piece.text, piece.role) for piece in pieces)))
+        rows.append(ComparedRow(question.text, tuple(TableCell(piece.text, piece.role) for piece in pieces)))
     return compared_page(
         [Head(column.title, column.about) for column in columns],
         rows,
@@ -53,6 +53,6 @@ def _pairs(found: Compared) -> Iterator[Pair]:
             yield Pair(title, words, f"{apart.question.text} {sides_in_words(apart)}", scenes)
 
 
-def _scene(side: Side) -> Scene:
+def _scene(side: Side) -> QuestionScene:
     explained = explain(side.run, LOOKED_AT)
-    return Scene(f"{side.column.title}: {side.words}", side.run, explained, again(side.found.asked))
+    return QuestionScene(f"{side.column.title}: {side.words}", side.run, explained, again(side.found.asked))

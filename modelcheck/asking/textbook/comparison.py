@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any
 
 from modelcheck.asking.overrides import Overrides
-from modelcheck.asking.textbook.asked import Asked
+from modelcheck.asking.textbook.asked import PropertyQuestion
 from spec.frozen import frozen
 from spec.library import goes_on_from
 
@@ -28,11 +28,11 @@ class Possible:
     """An answer, in words, and all that must be so for it to be the one."""
 
     words: str
-    asked: tuple[Asked, ...]
+    asked: tuple[PropertyQuestion, ...]
 
 
 @frozen
-class Cell:
+class ComparisonCell:
     """The answers that one may give to a question: the first that is borne out, and else `otherwise`.
 
     Where nothing can be asked of it, `silent` says why.
@@ -44,13 +44,13 @@ class Cell:
 
 
 @frozen
-class Question:
-    """What is asked of all, about runs of so many faults; `source` is where the answer is told."""
+class ComparisonQuestion:
+    """What is asked of all, about runs with bounded faults; `source` is where the answer is published."""
 
     name: str
     text: str
     faults: int
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, ComparisonCell]
 
 
 @frozen
@@ -58,7 +58,7 @@ class Comparison:
     """Columns and questions, in the order of the file."""
 
     columns: tuple[Column, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[ComparisonQuestion, ...]
 
     def of(self, names: Sequence[str], faults: int) -> Comparison:
         """Only some columns, in the order of their names, and questions about no more faults."""
@@ -67,7 +67,7 @@ class Comparison:
         return Comparison(tuple(by_name[name] for name in names), kept)
 
     @property
-    def asked(self) -> Iterator[Asked]:
+    def asked(self) -> Iterator[PropertyQuestion]:
         """All that has to be found out."""
         for question in self.questions:
             for column in self.columns:
@@ -90,7 +90,7 @@ def comparison() -> Comparison:
     )
 
 
-def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> Question:
+def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> ComparisonQuestion:
     given = {cell["of"]: _cell(cell) for cell in entry["cell"]}
     cells = {}
     for column in columns:
@@ -98,13 +98,13 @@ def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) ->
         cells[name] = given[name] if name in given else _like(given[like], like, column["config"])
     if unknown := given.keys() - cells.keys():
         raise ValueError(f"{entry['name']}: no column is called {', '.join(sorted(unknown))}")
-    return Question(entry["name"], entry["text"], entry["faults"], cells)
+    return ComparisonQuestion(entry["name"], entry["text"], entry["faults"], cells)
 
 
-def _like(cell: Cell, model: str, config: Sequence[str]) -> Cell:
+def _like(cell: ComparisonCell, model: str, config: Sequence[str]) -> ComparisonCell:
     """The cell of another column, with other settings of its protocol, in whichever file it is asked of."""
 
-    def set_(asked: Asked) -> Asked:
+    def set_(asked: PropertyQuestion) -> PropertyQuestion:
         settings = replace(asked.settings, config=(*asked.settings.config, *config))
         return replace(asked, settings=settings) if goes_on_from(asked.model) == model else asked
 
@@ -112,14 +112,14 @@ def _like(cell: Cell, model: str, config: Sequence[str]) -> Cell:
     return replace(cell, possible=possible)
 
 
-def _cell(entry: Mapping[str, Any]) -> Cell:
+def _cell(entry: Mapping[str, Any]) -> ComparisonCell:
     if "silent" in entry:
-        return Cell(silent=entry["silent"])
+        return ComparisonCell(silent=entry["silent"])
     possible = tuple(Possible(each["words"], tuple(_asked(entry, each))) for each in entry["possible"])
-    return Cell(possible, entry["otherwise"])
+    return ComparisonCell(possible, entry["otherwise"])
 
 
-def _asked(cell: Mapping[str, Any], possible: Mapping[str, Any]) -> Iterator[Asked]:
+def _asked(cell: Mapping[str, Any], possible: Mapping[str, Any]) -> Iterator[PropertyQuestion]:
     """What one answer asks: properties that must hold or fail, of a check that it names, or its cell."""
     entry = {**cell, **possible}
     settings = Overrides(
@@ -129,6 +129,6 @@ def _asked(cell: Mapping[str, Any], possible: Mapping[str, Any]) -> Iterator[Ask
     )
     for must, names in (("hold", entry.get("holds", ())), ("fail", entry.get("fails", ()))):
         for name in names:
-            yield Asked(entry["model"], entry["check"], name, must, settings)
+            yield PropertyQuestion(entry["model"], entry["check"], name, must, settings)
     for each in possible.get("also", ()):
         yield from _asked({"model": entry["model"], "check": entry["check"]}, each)

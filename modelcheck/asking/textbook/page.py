@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from counterexamples.html.questions import Ground, Question, Scene, questions_page
+from counterexamples.html.questions import Ground, PageQuestion, QuestionScene, questions_page
 from counterexamples.lines import Role
 from modelcheck.answers.html_report import LOOKED_AT
 from modelcheck.asking.textbook.asked import Bearing
-from modelcheck.asking.textbook.search import Decided, Shown
-from modelcheck.asking.textbook.told import ROLES, caption, surprise_words, verdict
+from modelcheck.asking.textbook.search import CaseResult, DecidedClaim
+from modelcheck.asking.textbook.text import ROLES, caption, surprise_words, verdict
 from modelcheck.asking.textbook.wording import again, extent, found_words
 from modelcheck.diagnosis.explain import explain
 
@@ -27,7 +27,7 @@ PAIR = 2  # runs that are shown side by side
 OF = {Bearing.FOR: Role.GOOD, Bearing.AGAINST: Role.BAD, Bearing.OPEN: Role.UNSURE}
 
 
-def claims_page(found: Sequence[Decided]) -> str:
+def claims_page(found: Sequence[DecidedClaim]) -> str:
     """The page; the same findings give the same bytes.
 
     Costs the explanation of each run, up to some thousand states, and its pictures.
@@ -35,9 +35,9 @@ def claims_page(found: Sequence[Decided]) -> str:
     return questions_page([_question(each) for each in found], title=TITLE, about=(ASKED, ANSWERED))
 
 
-def _question(found: Decided) -> Question:
+def _question(found: DecidedClaim) -> PageQuestion:
     claim, answer = found.claim, verdict(found)
-    return Question(
+    return PageQuestion(
         claim.name,
         claim.sentence,
         f"said of {claim.about}",
@@ -51,15 +51,15 @@ def _question(found: Decided) -> Question:
     )
 
 
-def _ground(shown: Shown) -> Ground:
+def _ground(shown: CaseResult) -> Ground:
     asked = shown.found.asked
     found = f"{asked.model}, check {asked.check}: {found_words(shown.found)}"
     return Ground(shown.case.when, OF[shown.bearing], found, " · ".join(extent(shown.found)))
 
 
-def _scenes(found: Decided) -> Iterator[Scene]:
+def _scenes(found: DecidedClaim) -> Iterator[QuestionScene]:
     for shown, trace in found.runs:
         words = caption(shown)
-        yield Scene(
+        yield QuestionScene(
             f"{words[0].upper()}{words[1:]}", trace, explain(trace, LOOKED_AT), again(shown.found.asked)
         )

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from counterexamples.trace import Trace
 from modelcheck.asking.sweep import Crew, Orders
 from modelcheck.asking.textbook.asked import Bearing
-from modelcheck.asking.textbook.claims import Case, Claim, Judgement
-from modelcheck.asking.textbook.searched import Found, Known, found_of, searched
+from modelcheck.asking.textbook.claims import Claim, ClaimCase, ClaimJudgement
+from modelcheck.asking.textbook.searched import Known, SearchedCheck, found_of, searched
 from modelcheck.contract.report import Reporter
 from spec.frozen import frozen
 
 
 @frozen
-class Shown:
+class CaseResult:
     """A case and what was found."""
 
-    case: Case
-    found: Found
+    case: ClaimCase
+    found: SearchedCheck
 
     @property
     def bearing(self) -> Bearing:
@@ -26,35 +26,35 @@ class Shown:
         return self.found.bearing
 
     @property
-    def is_foretold(self) -> bool:
+    def is_as_expected(self) -> bool:
         """Whether it is what the data say; where nothing was decided, nothing is contradicted."""
         return self.bearing in {self.case.expected, Bearing.OPEN}
 
 
 @frozen
-class Decided:
+class DecidedClaim:
     """A claim with what was found in each of its cases."""
 
     claim: Claim
-    shown: tuple[Shown, ...]
+    shown: tuple[CaseResult, ...]
 
     @property
-    def judgement(self) -> Judgement:
+    def judgement(self) -> ClaimJudgement:
         """Whether the sentence is true; computed from what was found, and from nothing else."""
         return self.claim.judged([each.bearing for each in self.shown])
 
     @property
-    def surprises(self) -> tuple[Shown, ...]:
+    def surprises(self) -> tuple[CaseResult, ...]:
         """The cases that came out otherwise than the data say."""
-        return tuple(each for each in self.shown if not each.is_foretold)
+        return tuple(each for each in self.shown if not each.is_as_expected)
 
     @property
-    def is_foretold(self) -> bool:
+    def is_as_expected(self) -> bool:
         """Whether the sentence is what the data say, or nothing is decided."""
-        return self.judgement in {self.claim.foretold, Judgement.OPEN}
+        return self.judgement in {self.claim.expected, ClaimJudgement.OPEN}
 
     @property
-    def runs(self) -> tuple[tuple[Shown, Trace], ...]:
+    def runs(self) -> tuple[tuple[CaseResult, Trace], ...]:
         """The cases that refute the sentence by a run; where none does, those that bear it out by one."""
         shown = [(each, each.found.run) for each in self.shown]
         for bearing in (Bearing.AGAINST, Bearing.FOR):
@@ -66,22 +66,22 @@ class Decided:
 
 def decided(
     claims: Sequence[Claim], orders: Orders, *, crew: Crew | None = None, reporter: Reporter | None = None
-) -> Iterator[Decided]:
+) -> Iterator[DecidedClaim]:
     """The claims as they are decided, in their order; a check that several name is searched once.
 
     Costs a search for each check, on all cores: some twenty seconds for all that are shipped.  Where
-    it is interrupted, the cases that were not answered are told as such.
+    it is interrupted, the cases that were not answered are marked as such.
     """
     asked = [case.asked for claim in claims for case in claim.cases]
-    told = 0
+    done = 0
     found: Known = {}
     for found in searched(asked, orders, crew=crew, reporter=reporter):
-        while told < len(claims) and all(case.asked.place() in found for case in claims[told].cases):
-            yield _decided(claims[told], found)
-            told += 1
-    for claim in claims[told:]:
+        while done < len(claims) and all(case.asked.place() in found for case in claims[done].cases):
+            yield _decided(claims[done], found)
+            done += 1
+    for claim in claims[done:]:
         yield _decided(claim, found)
 
 
-def _decided(claim: Claim, known: Known) -> Decided:
-    return Decided(claim, tuple(Shown(case, found_of(case.asked, known)) for case in claim.cases))
+def _decided(claim: Claim, known: Known) -> DecidedClaim:
+    return DecidedClaim(claim, tuple(CaseResult(case, found_of(case.asked, known)) for case in claim.cases))

@@ -1,4 +1,4 @@
-"""The answers of the engine to what is asked: each check is searched once, whoever asks about it."""
+"""The answers of the engine to what is asked: each check is searched once, however many ask about it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import spec.library as library
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import only, put
-from modelcheck.asking.sweep import Answer, Crew, Orders, Point, Processes
-from modelcheck.asking.textbook.asked import Asked, Bearing, Place
+from modelcheck.asking.sweep import Crew, Orders, Processes, SweepAnswer, SweepPoint
+from modelcheck.asking.textbook.asked import Bearing, Place, PropertyQuestion
 from modelcheck.contract.report import Answers, Reporter, Silent
 from modelcheck.contract.result import Holds, Outcome, Result, Violated
 from spec.frozen import frozen
 from spec.load import loads
 
-UNANSWERED = Answer(None, "not answered")
+UNANSWERED = SweepAnswer(None, "not answered")
 
 
 @frozen
-class Found:
+class SearchedCheck:
     """What was asked and what was found: the outcome of its check, or why there is none."""
 
-    asked: Asked
+    asked: PropertyQuestion
     outcome: Outcome | None
     problem: str = ""
 
@@ -56,17 +56,21 @@ class Found:
         return self.asked.bearing(None if self.result is None else self.result.verdict)
 
 
-Known = Mapping[Place, Answer]
+Known = Mapping[Place, SweepAnswer]
 
 
-def found_of(asked: Asked, known: Known) -> Found:
+def found_of(asked: PropertyQuestion, known: Known) -> SearchedCheck:
     """What is known of it by now."""
     answer = known.get(asked.place(), UNANSWERED)
-    return Found(asked, answer.outcome, answer.problem)
+    return SearchedCheck(asked, answer.outcome, answer.problem)
 
 
 def searched(
-    asked: Iterable[Asked], orders: Orders, *, crew: Crew | None = None, reporter: Reporter | None = None
+    asked: Iterable[PropertyQuestion],
+    orders: Orders,
+    *,
+    crew: Crew | None = None,
+    reporter: Reporter | None = None,
 ) -> Iterator[Known]:
     """All that is known, after each search anew; nothing more comes where it is interrupted.
 
@@ -74,7 +78,7 @@ def searched(
     """
     wanted = _wanted(asked)
     places, points = list(wanted), _points(wanted)
-    known: dict[Place, Answer] = {}
+    known: dict[Place, SweepAnswer] = {}
     states, began = 0, monotonic()
     for number, answer in (crew or Processes()).answers(points, orders):
         known[places[number]] = answer
@@ -83,7 +87,7 @@ def searched(
         yield known
 
 
-def _wanted(asked: Iterable[Asked]) -> dict[Place, list[str]]:
+def _wanted(asked: Iterable[PropertyQuestion]) -> dict[Place, list[str]]:
     """The properties that are asked about, by search, in the order of asking."""
     wanted: dict[Place, list[str]] = {}
     for each in asked:
@@ -92,7 +96,7 @@ def _wanted(asked: Iterable[Asked]) -> dict[Place, list[str]]:
     return wanted
 
 
-def _points(wanted: Mapping[Place, Sequence[str]]) -> list[Point]:
+def _points(wanted: Mapping[Place, Sequence[str]]) -> list[SweepPoint]:
     """The questions to the engine: checks of the library, with what is changed, of these properties alone."""
     names = dict.fromkeys(protocol for protocol, _, _ in wanted)
     protocols = {name: loads(library.text(name), name) for name in names}
@@ -101,5 +105,5 @@ def _points(wanted: Mapping[Place, Sequence[str]]) -> list[Point]:
         models = protocols[protocol]
         ((model, own),) = pick_checks(models, [name])
         model, check = put(models, model, own, None, settings)
-        made.append(Point((), model, only(model, check, properties)))
+        made.append(SweepPoint((), model, only(model, check, properties)))
     return made

@@ -9,8 +9,8 @@ from io import StringIO
 from itertools import product
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
-from modelcheck.asking.textbook.compared import Answered, Apart, Compared, Side, Weighed
-from modelcheck.asking.textbook.comparison import Column, Question
+from modelcheck.asking.textbook.compared import AnsweredCell, Apart, Compared, Side, Weighed
+from modelcheck.asking.textbook.comparison import Column, ComparisonQuestion
 from modelcheck.asking.textbook.wording import SIGNS, check_words, extent, found_json, found_words
 from modelcheck.contract.version import version
 
@@ -21,7 +21,7 @@ OPEN = "?"  # it could be known
 LEAST = 9  # columns of an answer; where there are fewer, answers stand below each other
 
 
-def cell(answered: Answered) -> Piece:
+def cell(answered: AnsweredCell) -> Piece:
     """An answer as it stands in a table."""
     if answered.cell.silent:
         return Piece(SILENT, Role.DIM)
@@ -44,18 +44,18 @@ def table(found: Compared, width: int) -> Iterator[Line]:
         for question in found.comparison.questions:
             answers = [cell(found.answer(question, column)) for column in columns]
             yield from _row(Piece(question.text), answers, first, each)
-    told = list(notes(found, width))
-    yield from ((), *told) if told else ()
+    below = list(notes(found, width))
+    yield from ((), *below) if below else ()
 
 
 def _row(head: Piece, cells: Sequence[Piece], first: int, each: int) -> Iterator[Line]:
-    told = [
+    columns = [
         (piece, size, textwrap.wrap(piece.text, size)) for piece, size in _sized(head, cells, first, each)
     ]
-    for number in range(max(len(lines) for _, _, lines in told)):
+    for number in range(max(len(lines) for _, _, lines in columns)):
         yield tuple(
             Piece(f"{lines[number] if number < len(lines) else '':<{size}}  ", piece.role)
-            for piece, size, lines in told
+            for piece, size, lines in columns
         )
 
 
@@ -80,7 +80,7 @@ def notes(found: Compared, width: int) -> Iterator[Line]:
         yield from wrapped(line(f"{OPEN} "), "not decided: the search was cut short", width, Role.UNSURE)
 
 
-def _cells(found: Compared) -> Iterator[tuple[Question, Column]]:
+def _cells(found: Compared) -> Iterator[tuple[ComparisonQuestion, Column]]:
     yield from product(found.comparison.questions, found.comparison.columns)
 
 
@@ -97,7 +97,7 @@ def evidence(found: Compared, width: int) -> Iterator[Line]:
                 yield from _weighed(weighed, width)
 
 
-def _looked_at(answered: Answered) -> Iterator[Weighed]:
+def _looked_at(answered: AnsweredCell) -> Iterator[Weighed]:
     """The possible answers up to the one that is given."""
     for weighed in answered.weighed:
         yield weighed
@@ -135,12 +135,12 @@ def as_csv(found: Compared) -> str:
         answered = found.answer(question, column)
         asked = [each.asked for weighed in _looked_at(answered) for each in weighed.found]
         checks = dict.fromkeys(f"{each.model}:{each.check}" for each in asked)
-        told = [answered.words or "", _why(answered), " ".join(checks), answered.states]
-        rows.writerow([question.name, question.text, question.faults, column.name, *told])
+        values = [answered.words or "", _why(answered), " ".join(checks), answered.states]
+        rows.writerow([question.name, question.text, question.faults, column.name, *values])
     return text.getvalue()
 
 
-def _why(answered: Answered) -> str:
+def _why(answered: AnsweredCell) -> str:
     return answered.cell.silent or ("not decided" if answered.is_open else "")
 
 
@@ -165,7 +165,7 @@ def as_json(found: Compared) -> Json:
     }
 
 
-def _question_json(found: Compared, question: Question, columns: Sequence[Column]) -> Json:
+def _question_json(found: Compared, question: ComparisonQuestion, columns: Sequence[Column]) -> Json:
     answers = {column.name: found.answer(question, column) for column in columns}
     return {
         "name": question.name,
@@ -175,7 +175,7 @@ def _question_json(found: Compared, question: Question, columns: Sequence[Column
     }
 
 
-def _answer_json(answered: Answered) -> Json:
+def _answer_json(answered: AnsweredCell) -> Json:
     return {
         "answer": answered.words,
         "why": _why(answered) or None,

@@ -6,8 +6,8 @@ import shlex
 
 from counterexamples.lines import Piece, Role, count
 from modelcheck.answers.outcome_json import as_json as outcome_json
-from modelcheck.asking.textbook.asked import Asked, Bearing
-from modelcheck.asking.textbook.searched import Found
+from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
+from modelcheck.asking.textbook.searched import SearchedCheck
 from modelcheck.contract.wording import budget_words, engine_words, scope_words, verdict_words
 
 SIGNS = {
@@ -17,12 +17,12 @@ SIGNS = {
 }
 
 
-def check_words(asked: Asked) -> str:
+def check_words(asked: PropertyQuestion) -> str:
     """Which check of which protocol it is."""
     return f"{asked.model}, {asked.check}"
 
 
-def found_words(found: Found) -> str:
+def found_words(found: SearchedCheck) -> str:
     """What was found of the property, and that it was to fail, where it was."""
     if found.outcome is None or found.result is None:
         return found.problem
@@ -30,11 +30,11 @@ def found_words(found: Found) -> str:
     return f"{found.asked.property} {words}" + (", as it must" if _fails_rightly(found) else "")
 
 
-def _fails_rightly(found: Found) -> bool:
+def _fails_rightly(found: SearchedCheck) -> bool:
     return found.asked.must == "fail" and found.bearing is Bearing.FOR
 
 
-def extent(found: Found) -> list[str]:
+def extent(found: SearchedCheck) -> list[str]:
     """How far it was looked: the scope, the faults, the engine and how many states it met."""
     outcome = found.outcome
     if outcome is None:
@@ -44,8 +44,8 @@ def extent(found: Found) -> list[str]:
     return [*scope_words(outcome.check.scope), faults, f"{engine_words(outcome.findings)}, {states}"]
 
 
-def again(asked: Asked) -> str:
-    """The command that asks the same again, and tells the run."""
+def again(asked: PropertyQuestion) -> str:
+    """The command that asks the same again, and shows the run."""
     words = ["modelcheck", "check", asked.model, "--check", asked.check, "--property", asked.property]
     for option, values in (("--scope", asked.settings.scope), ("--config", asked.settings.config)):
         words += [option, ",".join(values)] if values else []
@@ -53,7 +53,7 @@ def again(asked: Asked) -> str:
     return shlex.join([*words, "-v"])
 
 
-def found_json(found: Found) -> dict[str, object]:
+def found_json(found: SearchedCheck) -> dict[str, object]:
     """What was asked and found as plain values."""
     asked = found.asked
     return {

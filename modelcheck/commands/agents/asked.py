@@ -1,4 +1,4 @@
-"""A request asked of a process of its own, which is ended with whoever asks."""
+"""A request asked of a process of its own, which is ended when the caller ends."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-GRACE = 5.0  # seconds more than twice its time, in which a process starts and tells what it has found
+GRACE = 5.0  # seconds more than twice its time, in which a process starts and reports what it has found
 
 
-class NoAnswer(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class NoAnswer(Exception):  # noqa: N818 - an answer to the user, not a bug
     """Why a request has no answer."""
 
 
@@ -39,7 +39,7 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
             with contextlib.suppress(ConnectionError):
                 process.stdin.write(json.dumps(request).encode() + b"\n")  # and it stays open
                 await process.stdin.drain()
-            told = await process.stdout.read()
+            output = await process.stdout.read()
     except TimeoutError:
         raise NoAnswer("the time is over, in the midst of one computation; no verdict") from None
     finally:
@@ -49,7 +49,7 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
         process.stdin.close()
         await process.wait()
     try:
-        found: dict[str, Any] = json.loads(told)
+        found: dict[str, Any] = json.loads(output)
     except ValueError:
         raise NoAnswer("the search was ended from outside, perhaps for want of memory; no verdict") from None
     return found

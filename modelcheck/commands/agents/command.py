@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 
 import modelcheck.commands.amounts as amounts
 from modelcheck.contract.exits import Exit
+from modelcheck.engines.extras import needing
 from modelcheck.storage.output import Output
 
 MOST_SECONDS = 600.0
-INSTALL = "the server needs the package mcp, 2.0 or later: python -m pip install 'modelcheck[mcp]'"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,13 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace, output: Output) -> int:
+def run(args: argparse.Namespace, _: Output) -> int:
     """Answer requests until the input ends."""
-    needed = ("mcp", "mcp.server", "mcp.server.mcpserver")  # each is looked for in the one before
-    if any(find_spec(name) is None for name in needed):
-        output.tell(f"modelcheck: {INSTALL}")
-        return Exit.WRONG
-    from modelcheck.commands.agents.server import serve  # noqa: PLC0415 - it needs what is not always there
+    with needing("mcp", "modelcheck mcp"):
+        from modelcheck.commands.agents.server import serve  # noqa: PLC0415 - it needs what is not always there
 
     serve(args.max_time, args.max_memory)
     return Exit.EXPECTED

@@ -44,7 +44,7 @@ Seconds = Annotated[float, Field(gt=0, description="time limit; less is searched
 
 
 @dataclass(frozen=True)  # without slots, in which pydantic takes fields for defaults
-class Answer:
+class ToolAnswer:
     """An answer: an exit code as on the command line, what it means, its text, its scope, and its data."""
 
     exit: int
@@ -87,7 +87,7 @@ class _Tools:
         engine: Annotated[str | None, Field(description="explicit, bmc, induction, ic3, prove …")] = None,
         traces: Annotated[bool, Field(description="the runs in the Informal Trace Format too")] = False,  # noqa: FBT002 - asked by its name
         seconds: Seconds = SECONDS,
-    ) -> Answer:
+    ) -> ToolAnswer:
         """Run a check of a model: whether its properties hold within a scope, or the run that breaks them."""
         question: dict[str, Any] = {
             "check": check,
@@ -101,7 +101,7 @@ class _Tools:
 
     async def explain(
         self, code: Annotated[str, Field(description="the code of a mistake, such as R0101")]
-    ) -> Answer:
+    ) -> ToolAnswer:
         """Say more about the code of a mistake in a model: what it means and what to try."""
         return await self._asked("explain", {"code": code}, SECONDS, "", None)
 
@@ -112,7 +112,7 @@ class _Tools:
         text: Text = None,
         check: Check = None,
         of: Of = None,
-    ) -> Answer:
+    ) -> ToolAnswer:
         """Replay a trace on a model, step by step: its story, or the place where the model does otherwise."""
         return await self._asked("replay", {"trace": trace, "check": check, "of": of}, SECONDS, file, text)
 
@@ -122,7 +122,7 @@ class _Tools:
         file: File = None,
         text: Text = None,
         seconds: Seconds = SECONDS,
-    ) -> Answer:
+    ) -> ToolAnswer:
         """Prove the claims of a check for every scope, and give a certificate that others can check."""
         return await self._asked("certificate", {"check": check}, seconds, file, text)
 
@@ -131,13 +131,13 @@ class _Tools:
         certificate: Annotated[str, Field(description="a file that a proof was written to")],
         file: File = None,
         seconds: Seconds = SECONDS,
-    ) -> Answer:
+    ) -> ToolAnswer:
         """Check a certificate again, by other means than made it."""
         return await self._asked("certify", {"certificate": certificate, "file": file}, seconds, "", None)
 
     async def _asked(
         self, tool: str, question: Mapping[str, Any], seconds: float, file: str | None, text: str | None
-    ) -> Answer:
+    ) -> ToolAnswer:
         """The answer of a process that is ended when its time is over by far."""
         if (file is None) == (text is None):
             return _answer(Exit.WRONG, "give a file or a text, and not both", seconds)
@@ -153,13 +153,13 @@ class _Tools:
                 return await _answered(request | {"file": OWN}, seconds, folder)
 
 
-async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> Answer:
+async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> ToolAnswer:
     try:
         found = await asked.answer(request, seconds, folder)
     except asked.NoAnswer as none:
         return _answer(Exit.UNKNOWN, str(none), seconds)
-    return Answer(**found, meaning=MEANINGS[Exit(found["exit"])], seconds=seconds)
+    return ToolAnswer(**found, meaning=MEANINGS[Exit(found["exit"])], seconds=seconds)
 
 
-def _answer(exit_: Exit, says: str, seconds: float) -> Answer:
-    return Answer(int(exit_), MEANINGS[exit_], says, "", seconds, {})
+def _answer(exit_: Exit, says: str, seconds: float) -> ToolAnswer:
+    return ToolAnswer(int(exit_), MEANINGS[exit_], says, "", seconds, {})

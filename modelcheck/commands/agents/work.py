@@ -1,7 +1,7 @@
 """A request of an agent, answered: in a process of its own, which may be ended at any time.
 
 It reads one request, a line of JSON, and writes one answer.  Whatever happens, the answer has no traceback:
-that of a bug of ours goes beside, to whoever looks after the server.
+that of a bug goes to standard error.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from counterexamples.text import WIDTH
 from counterexamples.trace import Trace
 from modelcheck.answers.card import card
 from modelcheck.answers.outcome_json import as_json
-from modelcheck.answers.pipelines.outcomes import scope_of, told_run
+from modelcheck.answers.pipelines.outcomes import run_text, scope_of
 from modelcheck.api import Unsupported, traces
 from modelcheck.asking.python import check, replay
 from modelcheck.commands.certify import run as run_certify
 from modelcheck.commands.check_files import certificate_of
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome
-from modelcheck.contract.standing import standing
 from modelcheck.contract.wording import scope_words
 from modelcheck.storage.output import Output
 from spec.codes import CODES, find
@@ -53,16 +53,16 @@ def main() -> int:
         answer = _answer(Exit.UNKNOWN, str(unsupported), "", {})
     except MemoryError:
         answer = _answer(Exit.UNKNOWN, "out of memory; no verdict", "", {})
-    except Exception as error:  # noqa: BLE001 - whatever gets here is a bug of ours, and is called one
+    except Exception as error:  # noqa: BLE001 - whatever gets here is a bug, and is reported as one
         traceback.print_exc()
-        told = f"this is a bug of ours ({type(error).__name__}); the server's error output has more"
-        answer = _answer(Exit.BUG, told, "", {})
+        text = f"this is a bug in modelcheck ({type(error).__name__}); the server's error output has more"
+        answer = _answer(Exit.BUG, text, "", {})
     sys.stdout.write(json.dumps(answer))
     return 0
 
 
 def _leave_with_input() -> None:
-    """End this process when whoever asked does: then nobody waits for the answer."""
+    """End this process when the caller ends, since then the answer is not needed."""
     while os.read(0, 1):
         pass
     os._exit(1)
@@ -85,20 +85,20 @@ def _check(request: Mapping[str, Any]) -> Json:
         memory=request.get("memory"),
         engine=request.get("engine"),
     )
-    told = _told(outcome, is_whole=bool(request.get("traces")))
+    answer = _outcome_answer(outcome, is_whole=bool(request.get("traces")))
     if request.get("page"):
         from modelcheck.answers.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
-        told["data"]["page"] = outcomes_page([outcome], [""])
-    return told
+        answer["data"]["page"] = outcomes_page([outcome], [""])
+    return answer
 
 
-def _told(outcome: Outcome, *, is_whole: bool) -> Json:
+def _outcome_answer(outcome: Outcome, *, is_whole: bool) -> Json:
     """The card and the stories; the data without the runs, unless they are asked for."""
-    stories = [told_run(run) for run in traces(outcome.findings)]
+    stories = [run_text(run) for run in traces(outcome.findings)]
     says = "\n".join([plain(card(outcome, width=WIDTH)), *stories])
     data = as_json(outcome)
-    return _answer(standing(outcome).exit, says, scope_of(outcome), data if is_whole else _without_runs(data))
+    return _answer(assess(outcome).exit, says, scope_of(outcome), data if is_whole else _without_runs(data))
 
 
 def _without_runs(value: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -124,7 +124,7 @@ def _explain(request: Mapping[str, Any]) -> Json:
 def _replay(request: Mapping[str, Any]) -> Json:
     run = replay(request["trace"], request["file"], of=request.get("of"), check=request.get("check"))
     data = {"model": run.model.name, "steps": len(run.steps), "faults": run.faults, "property": run.property}
-    return _answer(Exit.EXPECTED, told_run(run), _bounds(run), data)
+    return _answer(Exit.EXPECTED, run_text(run), _bounds(run), data)
 
 
 def _bounds(run: Trace) -> str:
@@ -134,17 +134,17 @@ def _bounds(run: Trace) -> str:
 def _certificate(request: Mapping[str, Any]) -> Json:
     outcome = check(request["file"], request["check"], seconds=request["seconds"], engine="prove")
     text = certificate_of(outcome)
-    told = _told(outcome, is_whole=False)
+    answer = _outcome_answer(outcome, is_whole=False)
     if text is None:
-        told["says"] += "\nnot everything is proved, so there is no certificate"
-        told["data"]["certificate"] = None
-        return told
-    told["data"]["characters"] = len(text)
-    told["data"]["certificate"] = text if len(text) <= LARGEST else None
+        answer["says"] += "\nnot everything is proved, so there is no certificate"
+        answer["data"]["certificate"] = None
+        return answer
+    answer["data"]["characters"] = len(text)
+    answer["data"]["certificate"] = text if len(text) <= LARGEST else None
     if len(text) > LARGEST:
         command = f"modelcheck check {request['file']} --check {outcome.check.name} --engine prove"
-        told["says"] += f"\nthe certificate is too long to be told: {command} --certificate FILE writes it"
-    return told
+        answer["says"] += f"\nthe certificate is too long to be sent: {command} --certificate FILE writes it"
+    return answer
 
 
 def _certify(request: Mapping[str, Any]) -> Json:

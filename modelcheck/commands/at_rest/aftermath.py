@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from broker_files.partition_log import PartitionLog
-from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from spec.frozen import frozen
 
 
-class Way(Enum):
+class Succession(Enum):
     """How a replica comes to lead; the easiest first."""
 
     IN_SYNC = "in sync, by itself"
@@ -26,16 +26,16 @@ class Way(Enum):
     @property
     def by_itself(self) -> bool:
         """Whether the controller elects it as soon as it is there."""
-        return self not in {Way.BY_HAND, Way.UNKNOWN}
+        return self not in {Succession.BY_HAND, Succession.UNKNOWN}
 
     @property
     def is_clean(self) -> bool:
         """Whether the controller expects such a leader to have all that is committed."""
-        return self in {Way.IN_SYNC, Way.ELIGIBLE}
+        return self in {Succession.IN_SYNC, Succession.ELIGIBLE}
 
 
 @frozen
-class Outcome:
+class Aftermath:
     """What follows if `leader` leads.
 
     `cuts` has the followers that are cut back, and the offset each is cut back to.  `lost` counts
@@ -44,7 +44,7 @@ class Outcome:
     """
 
     leader: int
-    way: Way
+    way: Succession
     end: int
     cuts: Mapping[int, int]
     lost: int
@@ -57,26 +57,26 @@ class Outcome:
         return (self.committed, self.doubtful, self.lost)
 
 
-def outcomes(partition: Partition) -> tuple[Outcome, ...]:
+def outcomes(partition: PartitionFiles) -> tuple[Aftermath, ...]:
     """An outcome for each replica that is here, best first."""
     found = [_outcome(partition, each) for each in partition.replicas.values()]
-    order = list(Way)
+    order = list(Succession)
     return tuple(sorted(found, key=lambda each: (each.badness, order.index(each.way), each.leader)))
 
 
-def way(partition: Partition, node: int) -> Way:
+def way(partition: PartitionFiles, node: int) -> Succession:
     """How a replica comes to lead when it is the first of its partition to start."""
     state = partition.state
     if state is None:
-        return Way.UNKNOWN
+        return Succession.UNKNOWN
     if node in partition.electable:
-        return Way.IN_SYNC if node in state.isr else Way.ELIGIBLE
+        return Succession.IN_SYNC if node in state.isr else Succession.ELIGIBLE
     if node == partition.last_known_leader:
-        return Way.LAST_KNOWN
-    return Way.UNCLEAN if partition.unclean_by_itself else Way.BY_HAND
+        return Succession.LAST_KNOWN
+    return Succession.UNCLEAN if partition.unclean_by_itself else Succession.BY_HAND
 
 
-def cut(follower: Replica, leader: PartitionLog) -> int:
+def cut(follower: ReplicaLog, leader: PartitionLog) -> int:
     """The offset that a follower is cut back to: its log's end where nothing is cut.
 
     Asks the leader again and again for the end of an epoch, with one round for each epoch that
@@ -105,18 +105,20 @@ def _answer(log: PartitionLog, epoch: int) -> tuple[int, int]:
     return epoch, log.epochs[0].start if log.epochs else log.end
 
 
-def _outcome(partition: Partition, leader: Replica) -> Outcome:
+def _outcome(partition: PartitionFiles, leader: ReplicaLog) -> Aftermath:
     comes = way(partition, leader.node)
     others = [each for each in partition.replicas.values() if each.node != leader.node]
     cuts = {each.node: cut(each, leader.log) for each in others}
-    lost = _size(_lost([(each.log, each.log.end) for each in others], leader.log))
-    committed = _size(_lost([(each.log, each.high_watermark or 0) for each in others], leader.log))
+    lost = _size(_missing_on_leader([(each.log, each.log.end) for each in others], leader.log))
+    committed = _size(
+        _missing_on_leader([(each.log, each.high_watermark or 0) for each in others], leader.log)
+    )
     doubtful = (
         0
         if _is_sound(partition, comes) and not leader.lost_its_end and not leader.absent
         else lost - committed
     )
-    return Outcome(
+    return Aftermath(
         leader.node,
         comes,
         leader.log.end,
@@ -127,7 +129,7 @@ def _outcome(partition: Partition, leader: Replica) -> Outcome:
     )
 
 
-def _is_sound(partition: Partition, comes: Way) -> bool:
+def _is_sound(partition: PartitionFiles, comes: Succession) -> bool:
     """Whether a leader that comes so has all that is committed, if its disk kept what it had."""
     return comes.is_clean and partition.state is not None and not partition.state.recovering
 
@@ -143,8 +145,8 @@ def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
             yield each.epoch, each.start, min(until, end)
 
 
-def _lost(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
-    """What logs have up to an offset, each, and the leader has not; before its start it has let go."""
+def _missing_on_leader(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
+    """The offsets, by epoch, that logs have below their ends and the leader, from its start on, has not."""
     has = {epoch: (begins, ends) for epoch, begins, ends in _spans(leader, leader.end)}
     found: dict[int, list[tuple[int, int]]] = {}
     for log, end in others:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.data import as_json
-from modelcheck.commands.at_rest.gathered import gather
+from modelcheck.commands.at_rest.gathered import read_cluster
 from modelcheck.commands.at_rest.report import lines, worst_first
 from modelcheck.commands.at_rest.starting import Judged, judged, starting_order
 from modelcheck.contract.exits import Exit
@@ -38,9 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
-    progress = Reading(output)
+    progress = ReadingProgress(output)
     try:
-        gathered = gather(args.directories, copies=args.copy, every=args.every_checksum, told=progress.tell)
+        gathered = read_cluster(
+            args.directories, copies=args.copy, every=args.every_checksum, report=progress.report
+        )
     finally:
         progress.clear()
     found = worst_first([judged(each) for each in gathered.partitions])
@@ -54,20 +56,22 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
     """Violated where records are lost, or are with another order; unknown where something is not here."""
-    if any(each.depends or each.gone or (each.wanted is not None and each.wanted.lost) for each in found):
+    if any(
+        each.order_matters or each.gone or (each.wanted is not None and each.wanted.lost) for each in found
+    ):
         return Exit.VIOLATED
     known = all(each.wanted is not None and not each.is_open for each in found)
     return Exit.EXPECTED if sure and found and known else Exit.UNKNOWN
 
 
-class Reading:
+class ReadingProgress:
     """How far the reading is, as one line of a terminal that is written over and over."""
 
     def __init__(self, output: Output) -> None:
         self._line = ProgressLine(output.err, "reading", columns=output.width)
         self._bytes = 0
 
-    def tell(self, what: str, size: int) -> None:
+    def report(self, what: str, size: int) -> None:
         """So many bytes more were read, of this."""
         self._bytes += size
         self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.commands.at_rest.aftermath import Outcome
-from modelcheck.commands.at_rest.gathered import Gathered
-from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.aftermath import Aftermath
+from modelcheck.commands.at_rest.gathered import ClusterFiles
+from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.commands.at_rest.report import is_fine
 from modelcheck.commands.at_rest.starting import Judged
-from modelcheck.commands.at_rest.told import answer, basis, command, reasons
+from modelcheck.commands.at_rest.text import answer, basis, command, reasons
 
 FORMAT = "modelcheck at-rest 1"
 
 
-def as_json(gathered: Gathered, found: Sequence[Judged], order: Sequence[int]) -> dict[str, object]:
+def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int]) -> dict[str, object]:
     """Everything that the report says of every partition, those that are fine too."""
     metadata = gathered.metadata
     known = metadata and {
@@ -53,7 +53,7 @@ def _partition(each: Judged) -> dict[str, object]:
     }
 
 
-def _state(partition: Partition) -> dict[str, object] | None:
+def _state(partition: PartitionFiles) -> dict[str, object] | None:
     state = partition.state
     if state is None:
         return None
@@ -68,7 +68,7 @@ def _state(partition: Partition) -> dict[str, object] | None:
     }
 
 
-def _replica(replica: Replica) -> dict[str, object]:
+def _replica(replica: ReplicaLog) -> dict[str, object]:
     log = replica.log
     return {
         "node": replica.node,
@@ -82,7 +82,7 @@ def _replica(replica: Replica) -> dict[str, object]:
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, object]:
+def _outcome(outcome: Aftermath) -> dict[str, object]:
     return {
         "leader": outcome.leader,
         "how": outcome.way.name.lower().replace("_", "-"),

@@ -1,6 +1,6 @@
 """What some directories hold together: whose they are, the metadata that goes furthest, every partition.
 
-Mistakes in what was given are raised as `SpecError`; what is wrong inside a file is told with the answer.
+Mistakes in what was given are raised as `SpecError`; what is wrong inside a file is reported with the answer.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.damage import UnreadableError
 from broker_files.directories import LogDirectory, is_in_use, is_log_directory, read_directory
 from broker_files.metadata_log import MetadataLog, read_metadata
 from broker_files.metadata_records import PartitionCreated
 from broker_files.partition_log import PartitionLog, read_log
-from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.source import Source
@@ -23,7 +23,7 @@ from spec.source import Source
 NAMED = re.compile(r"(\d+)=(.+)")
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
-Told = Callable[[str, int], None]
+OnRead = Callable[[str, int], None]
 
 
 @frozen
@@ -35,13 +35,13 @@ class Directory:
 
 
 @frozen
-class Gathered:
+class ClusterFiles:
     """All that was given, read."""
 
     directories: tuple[Directory, ...]
     metadata: MetadataLog | None
     metadata_of: int | None
-    partitions: tuple[Partition, ...]
+    partitions: tuple[PartitionFiles, ...]
     problems: tuple[str, ...]
 
     @property
@@ -64,27 +64,27 @@ class Gathered:
         return bool(self.controllers & {each.node for each in self.directories})
 
 
-def gather(given: Sequence[str], *, copies: bool, every: bool, told: Told) -> Gathered:
+def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> ClusterFiles:
     """Read directories, given as a path or as NODE=PATH; see `SpecError` for what is refused.
 
     A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
-    held; `every` looks at every checksum.  `told` hears what is read, and how many bytes of it.
+    held; `every` looks at every checksum.  `report` is called with what is read, and how many bytes of it.
     """
     directories = tuple(_directories(given, copies=copies))
     problems = [problem for each in directories for problem in each.read.problems]
     metadata, of = _metadata(directories, problems)
     states = metadata.image.by_place() if metadata else {}
     places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
-    known = Gathered(directories, metadata, of, (), ())
-    partitions: list[Partition] = []
+    known = ClusterFiles(directories, metadata, of, (), ())
+    partitions: list[PartitionFiles] = []
     try:
         for place in places:
-            reading = _Reading(every, told, problems)
+            reading = _Reading(every, report, problems)
             partitions.append(_partition(known, place, states.get(place), reading))
     except KeyboardInterrupt:
         left = len(places) - len(partitions)
         problems.append(f"Interrupted: {left:,} of {len(places):,} partitions were not looked at.")
-    return Gathered(directories, metadata, of, tuple(partitions), tuple(problems))
+    return ClusterFiles(directories, metadata, of, tuple(partitions), tuple(problems))
 
 
 # ------------------------------------------------------------------ directories
@@ -147,7 +147,7 @@ def _refuse_mixed(found: Iterable[Directory]) -> None:
 
 
 def _refuse_twice(found: Iterable[Directory]) -> None:
-    seen: dict[tuple[int, Place], Path] = {}
+    seen: dict[tuple[int, TopicPartition], Path] = {}
     paths: dict[Path, int] = {}
     for each in found:
         resolved = each.read.path.resolve()
@@ -198,16 +198,18 @@ class _Reading:
     """How logs are read, and where what is wrong with them is put down."""
 
     every: bool
-    told: Told
+    report: OnRead
     problems: list[str]
 
 
-def _partition(known: Gathered, place: Place, state: PartitionCreated | None, reading: _Reading) -> Partition:
+def _partition(
+    known: ClusterFiles, place: TopicPartition, state: PartitionCreated | None, reading: _Reading
+) -> PartitionFiles:
     """A partition with its replicas; a broker that the metadata gives none has none, whatever it has."""
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
     image = known.metadata.image if known.metadata else None
-    return Partition(
+    return PartitionFiles(
         place,
         state,
         {each.node: each for each in found if each is not None},
@@ -217,8 +219,8 @@ def _partition(known: Gathered, place: Place, state: PartitionCreated | None, re
 
 
 def _replica(
-    known: Gathered, node: int, place: Place, state: PartitionCreated | None, reading: _Reading
-) -> Replica | None:
+    known: ClusterFiles, node: int, place: TopicPartition, state: PartitionCreated | None, reading: _Reading
+) -> ReplicaLog | None:
     """A node's replica; an empty one where the metadata says it has one and no folder does."""
     theirs = [each.read for each in known.directories if each.node == node]
     clean = all(read.clean for read in theirs)
@@ -241,17 +243,17 @@ def _replica(
                 clean=read.clean,
                 start=read.starts.get(place, 0),
                 every=reading.every,
-                told=lambda size: reading.told(f"broker {node}, {place}", size),
+                report=lambda size: reading.report(f"broker {node}, {place}", size),
             )
         except UnreadableError as error:
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        return Replica(node, log, mark, clean)
+        return ReplicaLog(node, log, mark, clean)
     if state is None or not theirs:
         return None
     nothing = PartitionLog(theirs[0].path / str(place), 0, 0, (), 0, 0)
-    return Replica(node, nothing, mark, clean, absent=True)
+    return ReplicaLog(node, nothing, mark, clean, absent=True)
 
 
 def _consequence(log: PartitionLog) -> str:

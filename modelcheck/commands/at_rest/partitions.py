@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.metadata_records import PartitionCreated
 from broker_files.partition_log import PartitionLog
 from spec.frozen import frozen
 
 
 @frozen
-class Replica:
+class ReplicaLog:
     """A partition's log on a broker that is here; an empty one, `absent`, where it has no folder of it."""
 
     node: int
@@ -27,15 +27,15 @@ class Replica:
 
 
 @frozen
-class Partition:
+class PartitionFiles:
     """A partition: its state as the metadata has it, if there is any, and the replicas that are here.
 
     `eligible_count` says that the cluster's feature eligible.leader.replicas.version is on.
     """
 
-    place: Place
+    place: TopicPartition
     state: PartitionCreated | None
-    replicas: Mapping[int, Replica]
+    replicas: Mapping[int, ReplicaLog]
     unclean_by_itself: bool = False
     eligible_count: bool = False
 

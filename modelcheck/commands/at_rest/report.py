@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.commands.at_rest.aftermath import Outcome
-from modelcheck.commands.at_rest.gathered import Gathered
-from modelcheck.commands.at_rest.partitions import Partition
+from modelcheck.commands.at_rest.aftermath import Aftermath
+from modelcheck.commands.at_rest.gathered import ClusterFiles
+from modelcheck.commands.at_rest.partitions import PartitionFiles
 from modelcheck.commands.at_rest.starting import Judged
-from modelcheck.commands.at_rest.told import answer, basis, listed, reasons, what_to_do
+from modelcheck.commands.at_rest.text import answer, basis, listed, reasons, what_to_do
 
 SHOWN = 20  # partitions with a table of their own, where not all are asked for
 
 
 def lines(
-    gathered: Gathered, found: Sequence[Judged], order: Sequence[int], width: int, *, every: bool
+    gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int], width: int, *, every: bool
 ) -> Iterator[Line]:
     """The whole report, worst partition first; those that are fine in one line at the end."""
     for text in answer(found, order):
@@ -24,15 +24,15 @@ def lines(
         if number == 0:
             yield ()
         yield line(f"  {step}")
-    told = [each for each in found if not is_fine(each)]
-    shown = told if every else told[:SHOWN]
+    problems = [each for each in found if not is_fine(each)]
+    shown = problems if every else problems[:SHOWN]
     for each in shown:
         yield ()
         yield from _table(each, width)
     yield ()
-    if len(shown) < len(told):
-        yield line(f"{count(len(told) - len(shown), 'more partition')} like these (--all shows them).")
-    fine = len(found) - len(told)
+    if len(shown) < len(problems):
+        yield line(f"{count(len(problems) - len(shown), 'more partition')} like these (--all shows them).")
+    fine = len(found) - len(problems)
     if fine:
         yield line(Piece(f"{count(fine, 'partition')} {'is' if fine == 1 else 'are'} fine.", Role.GOOD))
     for text in (*gathered.problems, *basis(gathered)):
@@ -40,8 +40,8 @@ def lines(
 
 
 def is_fine(each: Judged) -> bool:
-    """Whether there is nothing to tell of a partition: all is here, and nobody who leads cuts anything."""
-    if each.depends or each.is_open or each.gone or each.wanted is None or each.partition.struck:
+    """Whether there is nothing to report of a partition: all is here, and no election cuts anything."""
+    if each.order_matters or each.is_open or each.gone or each.wanted is None or each.partition.struck:
         return False
     return not each.wanted.lost
 
@@ -73,7 +73,7 @@ def _table(each: Judged, width: int) -> Iterator[Line]:
         yield from wrapped(line("    ", Piece("• ", Role.DIM)), text, width)
 
 
-def _state(partition: Partition) -> str:
+def _state(partition: PartitionFiles) -> str:
     state = partition.state
     if state is None:
         return "not in the metadata"
@@ -84,7 +84,7 @@ def _state(partition: Partition) -> str:
     return "; ".join([*parts, f"{leader} leads in epoch {state.leader_epoch}"])
 
 
-def _cells(outcome: Outcome, partition: Partition) -> tuple[str, ...]:
+def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
     replica = partition.replicas[outcome.leader]
     ends = "no folder" if replica.absent else f"{outcome.end:,}"
     cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "nobody"
@@ -101,7 +101,7 @@ def _row(cells: Sequence[str], sizes: Sequence[int]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _role(outcome: Outcome) -> Role:
+def _role(outcome: Aftermath) -> Role:
     if outcome.committed:
         return Role.BAD
     return Role.UNSURE if outcome.lost else Role.PLAIN

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 
-from modelcheck.commands.at_rest.aftermath import Outcome, Way, outcomes
-from modelcheck.commands.at_rest.partitions import Partition
+from modelcheck.commands.at_rest.aftermath import Aftermath, Succession, outcomes
+from modelcheck.commands.at_rest.partitions import PartitionFiles
 from spec.frozen import frozen
 
 MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
@@ -17,17 +17,17 @@ MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
 class Judged:
     """A partition, what follows from each leader, best first, and the one to want."""
 
-    partition: Partition
-    outcomes: tuple[Outcome, ...]
-    wanted: Outcome | None
+    partition: PartitionFiles
+    outcomes: tuple[Aftermath, ...]
+    wanted: Aftermath | None
 
     @property
-    def by_themselves(self) -> tuple[Outcome, ...]:
-        """What can happen if nobody does anything but start brokers."""
+    def by_themselves(self) -> tuple[Aftermath, ...]:
+        """What can happen if brokers are started and nothing else is done."""
         return tuple(each for each in self.outcomes if each.way.by_itself)
 
     @property
-    def worst(self) -> Outcome | None:
+    def worst(self) -> Aftermath | None:
         """The worst that can happen so; where nobody is elected by itself, the worst choice by hand."""
         return max(self.by_themselves or self.outcomes, key=lambda each: each.badness, default=None)
 
@@ -41,10 +41,10 @@ class Judged:
     @property
     def by_hand(self) -> bool:
         """Whether the leader to want is elected by hand only."""
-        return self.wanted is not None and self.wanted.way is Way.BY_HAND
+        return self.wanted is not None and self.wanted.way is Succession.BY_HAND
 
     @property
-    def depends(self) -> bool:
+    def order_matters(self) -> bool:
         """Whether it matters who starts first."""
         if self.wanted is None or self.worst is None:
             return False
@@ -56,7 +56,7 @@ class Judged:
         return self.partition.state is None or bool(self.partition.missing)
 
 
-def judged(partition: Partition) -> Judged:
+def judged(partition: PartitionFiles) -> Judged:
     """The partition with its outcomes.
 
     An unclean election by hand is wanted only where it saves records that may have been

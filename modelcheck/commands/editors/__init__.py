@@ -1,1 +1,1 @@
-"""`modelcheck lsp`: what editors ask while somebody writes, over the Language Server Protocol."""
+"""`modelcheck lsp`: what editors ask while a text is edited, over the Language Server Protocol."""

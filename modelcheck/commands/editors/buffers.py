@@ -14,7 +14,7 @@ import spec.load as load
 import spec.syntax as s
 from spec.diagnostics import SpecError
 from spec.editing.positions import Lines, Unit
-from spec.editing.symbols import Names
+from spec.editing.symbols import SymbolTable
 from spec.editing.understood import Understood, understand
 from spec.parser import parse
 from spec.source import Source
@@ -39,10 +39,10 @@ class Buffer:
     known: Understood | None = None
     before: Understood | None = None
     near: int = 0
-    _names: tuple[Understood, Names] | None = None
+    _names: tuple[Understood, SymbolTable] | None = None
     _tree: tuple[str, s.Protocol | s.GoesOn | None] | None = None
 
-    def names(self, known: Understood) -> Names:
+    def names(self, known: Understood) -> SymbolTable:
         """What its names mean; computed once."""
         if self._names is None or self._names[0] is not known:
             self._names = (known, known.names())

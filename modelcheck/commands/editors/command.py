@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 
 import modelcheck.commands.amounts as amounts
 from modelcheck.contract.exits import Exit
+from modelcheck.engines.extras import needing
 from modelcheck.storage.output import Output
 
 SECONDS = 10.0
 MEMORY = 2_000_000_000
 BACKGROUND = ("smallest", "all", "none")
-INSTALL = "the server needs the package pygls, 2.0 or later: python -m pip install 'modelcheck[lsp]'"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,13 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace, output: Output) -> int:
+def run(args: argparse.Namespace, _: Output) -> int:
     """Answer an editor until it leaves."""
-    needed = ("pygls", "pygls.lsp", "pygls.lsp.server")  # each is looked for in the one before
-    if any(find_spec(name) is None for name in needed):
-        output.tell(f"modelcheck: {INSTALL}")
-        return Exit.WRONG
-    from modelcheck.commands.editors.server import serve  # noqa: PLC0415 - it needs what is not always there
+    with needing("lsp", "modelcheck lsp"):
+        from modelcheck.commands.editors.server import serve  # noqa: PLC0415 - it needs what is not always there
 
     serve(args.background, args.max_time, args.max_memory)
     return Exit.EXPECTED

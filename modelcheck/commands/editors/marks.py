@@ -7,7 +7,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.syntax as s
-from modelcheck.commands.editors.running import Answered, Failed, State, Waits
+from modelcheck.commands.editors.running import CheckAnswer, Failed, State, Waits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import plural, wished
 from spec.elaboration.checks import expectation
@@ -20,7 +20,7 @@ States = Mapping[str, State | None]
 
 
 @frozen
-class Mark:
+class TextMark:
     """A sign behind a place of the text, what it says, and whether it is a warning."""
 
     span: Span
@@ -32,8 +32,8 @@ class Mark:
 def expects(check: s.CheckDecl) -> str:
     """What a check expects, in a few words."""
     parts = [wished(each) for each in _expectations(check).values()]
-    told = "; ".join(parts) or "nothing"
-    return told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
+    text = "; ".join(parts) or "nothing"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def verdict(state: State) -> str:
@@ -43,31 +43,31 @@ def verdict(state: State) -> str:
             return "running …"
         case Failed(why):
             return f"? {why.splitlines()[0]}"
-        case Answered(exit_, _, data):
+        case CheckAnswer(exit_, _, data):
             stats = data["stats"]
             seconds = stats["seconds"] + stats.get("ready", 0)
-            told = [
+            texts = [
                 f"{SIGNS[Exit(exit_)]} {data['summary']}",
                 plural(stats["states"], "state"),
                 f"{seconds:.1f} s",
             ]
-            return " · ".join(told)
+            return " · ".join(texts)
         case _:
             assert_never(state)
 
 
-def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[Mark]:
+def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[TextMark]:
     """A mark behind every expectation of the checks that were answered, and behind their properties."""
     by_property: dict[str, list[tuple[str, str, str]]] = {}
     for item in tree.items:
         state = states.get(item.name.text) if isinstance(item, s.CheckDecl) else None
-        if not isinstance(item, s.CheckDecl) or not isinstance(state, Answered):
+        if not isinstance(item, s.CheckDecl) or not isinstance(state, CheckAnswer):
             continue
         for span, wish in _expectations(item).items():
             yield _of_expectation(span, wish, state)
         for each in state.data["properties"]:
-            told = (_sign(each), item.name.text, each["words"])
-            by_property.setdefault(each["name"], []).append(told)
+            mark = (_sign(each), item.name.text, each["words"])
+            by_property.setdefault(each["name"], []).append(mark)
     for declared in _properties(tree):
         answers = by_property.get(declared.name.text)
         if answers:
@@ -79,14 +79,14 @@ def _expectations(check: s.CheckDecl) -> dict[Span, ir.Expect]:
     return {item.span: expectation(item) for clause in clauses for item in clause.items}
 
 
-def _of_expectation(span: Span, wish: ir.Expect, answer: Answered) -> Mark:
+def _of_expectation(span: Span, wish: ir.Expect, answer: CheckAnswer) -> TextMark:
     found = next((m["found"] for m in answer.data["mismatches"] if m["expected"] == wished(wish)), None)
     if found is None:
-        return Mark(span, SIGNS[Exit.EXPECTED], "as expected")
+        return TextMark(span, SIGNS[Exit.EXPECTED], "as expected")
     if found.startswith("unknown") or "did not come to an end" in found:
-        return Mark(span, SIGNS[Exit.UNKNOWN], found)
+        return TextMark(span, SIGNS[Exit.UNKNOWN], found)
     says = f"expected: {wished(wish)}; found: {found}"
-    return Mark(span, SIGNS[Exit.VIOLATED], says, is_wrong=True)
+    return TextMark(span, SIGNS[Exit.VIOLATED], says, is_wrong=True)
 
 
 def _sign(result: Mapping[str, str | bool | None]) -> str:
@@ -97,12 +97,12 @@ def _sign(result: Mapping[str, str | bool | None]) -> str:
     return SIGNS[Exit.EXPECTED if is_right else Exit.VIOLATED]
 
 
-def _of_property(span: Span, answers: list[tuple[str, str, str]]) -> Mark:
+def _of_property(span: Span, answers: list[tuple[str, str, str]]) -> TextMark:
     """The worst of the answers to a property, and all of them."""
     found = {sign for sign, _, _ in answers}
     by_weight = (SIGNS[Exit.VIOLATED], SIGNS[Exit.UNKNOWN], SIGNS[Exit.EXPECTED])
     worst = next(sign for sign in by_weight if sign in found)
-    return Mark(span, worst, "\n".join(f"{check}: {words}" for _, check, words in answers))
+    return TextMark(span, worst, "\n".join(f"{check}: {words}" for _, check, words in answers))
 
 
 def _properties(tree: s.Protocol | s.GoesOn) -> Iterator[s.PropertyDecl]:

@@ -1,4 +1,4 @@
-"""Checks that run while somebody writes: one at a time, each in a process of its own.
+"""Checks that run while a text is edited: one at a time, each in a process of its own.
 
 NOTE(stale): an answer is of the text that was asked about.  When that changes, what runs is ended,
 and what was found is forgotten.
@@ -37,7 +37,7 @@ class Failed:
 
 
 @frozen
-class Answered:
+class CheckAnswer:
     """The answer to a check: an exit code, the card with the runs as text, and the data of both."""
 
     exit: int
@@ -45,37 +45,37 @@ class Answered:
     data: Json
 
 
-State = Waits | Failed | Answered
+State = Waits | Failed | CheckAnswer
 
 
 @dataclass(slots=True, eq=False)
-class Asked:
+class TextChecks:
     """What is asked of one text: the state of each check by its name, and the tasks that work on it."""
 
     states: dict[str, State] = field(default_factory=dict)
     tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
-class Runs:
-    """The checks of all open texts; `changed` is told of which text something is new."""
+class CheckRuns:
+    """The checks of all open texts; `changed` is called with each text that has something new."""
 
     def __init__(self, seconds: float, memory: int | None, changed: Callable[[str], None]) -> None:
         self._seconds, self._memory, self._changed = seconds, memory, changed
-        self._texts: dict[str, Asked] = {}
+        self._texts: dict[str, TextChecks] = {}
         self._turn = asyncio.Lock()
 
     def state(self, uri: str, check: str) -> State | None:
-        """What is known of a check; None where nobody asked."""
-        return self._texts.get(uri, Asked()).states.get(check)
+        """What is known of a check; None where it was not asked."""
+        return self._texts.get(uri, TextChecks()).states.get(check)
 
     def forget(self, uri: str) -> None:
         """End what runs for a text, and forget what was found."""
-        for task in self._texts.pop(uri, Asked()).tasks.values():
+        for task in self._texts.pop(uri, TextChecks()).tasks.values():
             task.cancel()
 
     def start(self, uri: str, known: Understood, check: str) -> asyncio.Task[None]:
         """Ask a check, unless it is asked already."""
-        text = self._texts.setdefault(uri, Asked())
+        text = self._texts.setdefault(uri, TextChecks())
         running = text.tasks.get(check)
         if running is not None and not running.done():
             return running
@@ -88,7 +88,7 @@ class Runs:
 
     def stop(self, uri: str, check: str) -> None:
         """End a check that runs."""
-        text = self._texts.get(uri, Asked())
+        text = self._texts.get(uri, TextChecks())
         task = text.tasks.get(check)
         if task is not None and not task.done():
             task.cancel()
@@ -107,12 +107,12 @@ class Runs:
             self.forget(uri)
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _run(self, uri: str, text: Asked, model: str, check: str) -> None:
+    async def _run(self, uri: str, text: TextChecks, model: str, check: str) -> None:
         found = await self._answer(model, check, page=False)
         text.states[check] = found
         self._changed(uri)
 
-    async def _answer(self, model: str, check: str, *, page: bool) -> Failed | Answered:
+    async def _answer(self, model: str, check: str, *, page: bool) -> Failed | CheckAnswer:
         request = {"tool": "check", "file": OWN, "check": check, "seconds": self._seconds, "page": page}
         request |= {} if self._memory is None else {"memory": self._memory}
         async with self._turn:
@@ -122,9 +122,9 @@ class Runs:
                     found = await asked.answer(request, self._seconds, folder)
                 except (asked.NoAnswer, OSError) as none:
                     return Failed(str(none))
-        if "properties" not in found["data"]:  # the input is wrong, or there is a bug of ours
+        if "properties" not in found["data"]:  # the input is wrong, or there is a bug in modelcheck
             return Failed(found["says"] or f"exit {Exit(found['exit']).name}")
-        return Answered(found["exit"], found["says"], found["data"])
+        return CheckAnswer(found["exit"], found["says"], found["data"])
 
 
 def in_background(models: Sequence[ir.Model], which: str) -> Iterator[str]:

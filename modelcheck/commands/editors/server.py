@@ -20,19 +20,19 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
-import modelcheck.commands.editors.told as told
+import modelcheck.commands.editors.lsp_data as lsp_data
 import spec.syntax as s
 from modelcheck.commands.editors.buffers import Buffer, Buffers, is_shipped, model_files, path_of_name
-from modelcheck.commands.editors.marks import Mark, expects, marks, verdict
-from modelcheck.commands.editors.running import Answered, Failed, Runs, Waits, in_background
+from modelcheck.commands.editors.marks import TextMark, expects, marks, verdict
+from modelcheck.commands.editors.running import CheckAnswer, CheckRuns, Failed, Waits, in_background
 from modelcheck.contract.version import version
 from spec.diagnostics import SpecError
 from spec.editing.completion import complete
 from spec.editing.described import described
-from spec.editing.outline import Entry, outline
+from spec.editing.outline import OutlineEntry, outline
 from spec.editing.positions import Lines, Unit
 from spec.editing.remedies import remedies
-from spec.editing.renaming import Refused, places, rename, renameable
+from spec.editing.renaming import NotRenameable, places, rename, renameable
 from spec.editing.understood import Understood
 from spec.format import format_text
 from spec.imports import goes_on
@@ -114,9 +114,9 @@ class _Desk:
     def __init__(self, server: LanguageServer, background: str, seconds: float, memory: int | None) -> None:
         self._server, self._background = server, background
         self._buffers = Buffers(Unit.UTF16, to_fs_path)
-        self._runs = Runs(seconds, memory, self._found)
+        self._runs = CheckRuns(seconds, memory, self._found)
         self._looks: dict[str, asyncio.Task[None]] = {}
-        self._outlines: dict[str, tuple[str, tuple[Entry, ...]]] = {}
+        self._outlines: dict[str, tuple[str, tuple[OutlineEntry, ...]]] = {}
 
     # -------------------------------------------------------------- texts
 
@@ -150,7 +150,7 @@ class _Desk:
             self._renewed(buffer)
 
     def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """A text is closed: nobody wants to hear of it, and its file counts for others."""
+        """A text is closed: no more is reported of it, and its file counts for others."""
         buffer = self._buffers.close(params.text_document.uri)
         if buffer is not None:
             self._stop(buffer)
@@ -188,8 +188,8 @@ class _Desk:
                 self._runs.start(buffer.uri, last, check)
 
     def _tell(self, buffer: Buffer, known: Understood) -> None:
-        found = list(told.diagnostics(known, buffer.lines, self._lines_of))
-        self._publish(buffer, [*found, *told.warnings(self._marks(buffer), buffer.lines)])
+        found = list(lsp_data.diagnostics(known, buffer.lines, self._lines_of))
+        self._publish(buffer, [*found, *lsp_data.warnings(self._marks(buffer), buffer.lines)])
 
     def _publish(self, buffer: Buffer, found: list[lsp.Diagnostic]) -> None:
         params = lsp.PublishDiagnosticsParams(buffer.uri, found, buffer.version)
@@ -251,7 +251,7 @@ class _Desk:
         if found is None:
             return None
         content = lsp.MarkupContent(lsp.MarkupKind.Markdown, found.text)
-        return lsp.Hover(content, told.range_of(buffer.lines, found.span))
+        return lsp.Hover(content, lsp_data.range_of(buffer.lines, found.span))
 
     def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList | None:
         """What could stand at a place."""
@@ -259,7 +259,7 @@ class _Desk:
             return None
         buffer, offset = at
         found = complete(Source(buffer.name, buffer.text), offset, self._buffers.read)
-        return lsp.CompletionList(is_incomplete=False, items=list(told.completions(found, buffer.lines)))
+        return lsp.CompletionList(is_incomplete=False, items=list(lsp_data.completions(found, buffer.lines)))
 
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
         """Where what stands there is declared; more than once, where a variant does so again."""
@@ -284,7 +284,7 @@ class _Desk:
     def _locations(self, spans: Iterator[tuple[str, Span]]) -> Iterator[lsp.Location]:
         for file, span in spans:
             if (found := self._lines_of(file)) is not None:
-                yield lsp.Location(found[0], told.range_of(found[1], span))
+                yield lsp.Location(found[0], lsp_data.range_of(found[1], span))
 
     def document_symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         """The declarations of a text."""
@@ -293,7 +293,7 @@ class _Desk:
             return []
         self._buffers.known(buffer)
         tree = buffer.tree()
-        return [] if tree is None else told.symbols(outline(tree), buffer.lines)
+        return [] if tree is None else lsp_data.symbols(outline(tree), buffer.lines)
 
     def workspace_symbols(self, params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
         """The declarations of all files that have some letters in their name."""
@@ -303,12 +303,12 @@ class _Desk:
                 place = self._lines_of(name)
                 for each, within in _every(self._outline(name), ""):
                     if params.query.casefold() in each.name.casefold() and place is not None:
-                        location = lsp.Location(place[0], told.range_of(place[1], each.at))
-                        kind = told.SYMBOLS[each.kind]
+                        location = lsp.Location(place[0], lsp_data.range_of(place[1], each.at))
+                        kind = lsp_data.SYMBOLS[each.kind]
                         found.append(lsp.WorkspaceSymbol(location, each.name, kind, container_name=within))
         return found[:MOST_SYMBOLS]
 
-    def _outline(self, name: str) -> tuple[Entry, ...]:
+    def _outline(self, name: str) -> tuple[OutlineEntry, ...]:
         """The declarations of a file, kept until its text is another."""
         text = self._buffers.read(name)
         kept = self._outlines.get(name)
@@ -325,9 +325,9 @@ class _Desk:
         buffer, offset = at
         known = self._buffers.known(buffer, whole=True)
         found = renameable(known, buffer.names(known), offset)
-        if isinstance(found, Refused):
+        if isinstance(found, NotRenameable):
             raise JsonRpcInvalidParams(found.why)
-        return told.range_of(buffer.lines, found)
+        return lsp_data.range_of(buffer.lines, found)
 
     def rename(self, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
         """Another name, in all files; refused with a reason where it would change what something means."""
@@ -343,12 +343,14 @@ class _Desk:
             self._buffers.read,
             is_ours=lambda file: not is_shipped(file),
         )
-        if isinstance(found, Refused):
+        if isinstance(found, NotRenameable):
             raise JsonRpcInvalidParams(found.why)
         changes = {}
         for file, spans in found.places.items():
             if (place := self._lines_of(file)) is not None:
-                changes[place[0]] = [lsp.TextEdit(told.range_of(place[1], each), found.new) for each in spans]
+                changes[place[0]] = [
+                    lsp.TextEdit(lsp_data.range_of(place[1], each), found.new) for each in spans
+                ]
         return lsp.WorkspaceEdit(changes)
 
     def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
@@ -357,7 +359,7 @@ class _Desk:
         if buffer is None:
             return None
         try:
-            return told.edits(buffer.lines, format_text(buffer.text, buffer.name))
+            return lsp_data.edits(buffer.lines, format_text(buffer.text, buffer.name))
         except SpecError:
             return None
 
@@ -371,12 +373,12 @@ class _Desk:
         known = self._buffers.known(buffer)
         for each in known.diagnostics:
             for remedy in remedies(each):
-                own = known.told_at(each)
+                own = known.reported_at(each)
                 if own is None or each.span is None or not own.start <= end or not start <= own.end:
                     continue
                 moved = own.start - each.span.start
                 span = Span(remedy.span.start + moved, remedy.span.end + moved)
-                edit = lsp.TextEdit(told.range_of(buffer.lines, span), remedy.new)
+                edit = lsp.TextEdit(lsp_data.range_of(buffer.lines, span), remedy.new)
                 changes = lsp.WorkspaceEdit({buffer.uri: [edit]})
                 kind = lsp.CodeActionKind.QuickFix
                 found.append(lsp.CodeAction(remedy.says, kind=kind, edit=changes, is_preferred=True))
@@ -389,7 +391,7 @@ class _Desk:
     # -------------------------------------------------------------- checks
 
     def _commands(self, buffer: Buffer) -> Iterator[tuple[s.CheckDecl, lsp.Command]]:
-        """What can be done with each check of a text: run it or stop it, and be told its story."""
+        """What can be done with each check of a text: run it or stop it, and read its story."""
         for check in _checks(buffer.tree()).values():
             arguments = [buffer.uri, check.name.text]
             state = self._runs.state(buffer.uri, check.name.text)
@@ -402,14 +404,14 @@ class _Desk:
                 case None:
                     title = f"run · expects: {expects(check)}"
                     yield check, lsp.Command(title, "modelcheck.run", arguments=arguments)
-                case Answered() | Failed():
+                case CheckAnswer() | Failed():
                     title = f"{verdict(state)} · expects: {expects(check)} · run again"
                     yield check, lsp.Command(title, "modelcheck.run", arguments=arguments)
-            if isinstance(state, Answered):
+            if isinstance(state, CheckAnswer):
                 yield check, lsp.Command("story", "modelcheck.story", arguments=arguments)
                 yield check, lsp.Command("page", "modelcheck.page", arguments=arguments)
 
-    def _marks(self, buffer: Buffer) -> list[Mark]:
+    def _marks(self, buffer: Buffer) -> list[TextMark]:
         tree = buffer.tree()
         if tree is None:
             return []
@@ -422,14 +424,14 @@ class _Desk:
         if buffer is None:
             return []
         return [
-            lsp.CodeLens(told.range_of(buffer.lines, check.name.span), command)
+            lsp.CodeLens(lsp_data.range_of(buffer.lines, check.name.span), command)
             for check, command in self._commands(buffer)
         ]
 
     def hints(self, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         """Behind each expectation and each property: whether it is so."""
         buffer = self._buffers.get(params.text_document.uri)
-        return [] if buffer is None else list(told.hints(self._marks(buffer), buffer.lines))
+        return [] if buffer is None else list(lsp_data.hints(self._marks(buffer), buffer.lines))
 
     def run(self, uri: str, check: str) -> None:
         """Run a check of an open text."""
@@ -447,12 +449,12 @@ class _Desk:
         if buffer is None:
             return None
         state = self._runs.state(uri, check)
-        if not isinstance(state, Answered):
+        if not isinstance(state, CheckAnswer):
             with contextlib.suppress(asyncio.CancelledError):  # the text has changed
                 await asyncio.shield(self._runs.start(uri, self._buffers.known(buffer), check))
             state = self._runs.state(uri, check)
         match state:
-            case Answered(_, says):
+            case CheckAnswer(_, says):
                 return says
             case Failed(why):
                 return why
@@ -470,7 +472,7 @@ def _checks(tree: s.Protocol | s.GoesOn | None) -> dict[str, s.CheckDecl]:
     return {item.name.text: item for item in items if isinstance(item, s.CheckDecl)}
 
 
-def _every(entries: tuple[Entry, ...], within: str) -> Iterator[tuple[Entry, str]]:
+def _every(entries: tuple[OutlineEntry, ...], within: str) -> Iterator[tuple[OutlineEntry, str]]:
     for each in entries:
         yield each, within
         yield from _every(each.parts, each.name)

@@ -4,8 +4,8 @@ NOTE(distinct): a search over the interpreter, by faults and then by steps, goes
 state where the property is false.  It takes states for one that differ by the names of
 interchangeable members, and for different ones where other kinds of faults led to them.  To
 each step that violates the property leads the first run to the state before it.  That run is
-reduced to the steps that its violation needs, and what is left is told once for each shape
-(NOTE(shape)).  So whatever is told is a run, and no step of it can be left out; but a way may
+reduced to the steps that its violation needs, and what remains is shown once for each shape
+(NOTE(shape)).  So whatever is shown is a run, and no step of it can be left out; but a way may
 be missing, since of the runs to one state one is looked at.
 """
 
@@ -19,13 +19,13 @@ from counterexamples.trace import BadState, Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Reporter, Silent, Stopped
 from modelcheck.contract.result import MOST_WAYS, Distinct, End, Outcome, Result, Violated
+from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.distinct.shape import Shape
-from modelcheck.diagnosis.needed import needed
-from modelcheck.processes.memory import careful
+from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import watched
 from modelcheck.search.claims import Claims, Discovery, Place
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.layers import Search, Waiting
+from modelcheck.search.interpreted import InterpretedSearch, Waiting
 from modelcheck.search.symmetry import Orbits
 from spec.ir import Budget, Model, Property, PropertyKind
 from spec.semantics import Machine, State, Taken
@@ -85,7 +85,7 @@ class _Violations(Claims):
                 self._true.clear()
             try:
                 self._true[state] = self._machine.holds(self._prop, state)
-            except ModelError:  # told of where the state is asked
+            except ModelError:  # reported where the state is asked
                 self._true[state] = True
         return self._true[state]
 
@@ -103,7 +103,7 @@ class _Violations(Claims):
         self.waiting.append(discovery)
 
 
-class _Ways(Search):
+class _Ways(InterpretedSearch):
     """The search for the ways to violate one property; `end` is why it ended."""
 
     def __init__(self, outcome: Outcome, first: Trace, most: int, limits: Limits, reporter: Reporter) -> None:
@@ -112,17 +112,17 @@ class _Ways(Search):
         limits = Limits(
             LIMITS.states if limits.states is None else limits.states,
             LIMITS.seconds if limits.seconds is None else limits.seconds,
-            careful(limits.memory),
+            memory_limit(limits.memory),
         )
         budget = _told_apart(model, check.budget, first.faults)
         machine = Machine(model, check.scope)
         self._sorts = symmetric_sorts(model)
-        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps tell members apart
+        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps distinguish members
         bounds = model, check.scope, budget
         task = Task(*bounds, (prop,), limits, check.name, stop_early=False, symmetry=symmetry)
-        super().__init__(task, machine, reporter, keep_edges=False)
+        self._violations = _Violations(machine, prop, self._alike)
+        super().__init__(task, machine, reporter, keep_edges=False, claims=self._violations)
         self.end = End.COMPLETE
-        self.claims = self._violations = _Violations(machine, prop, self._alike)
         self._orbit = Orbits(machine, self._sorts).key if self._sorts else machine.encode
         self._first, self._most = first, most
         self._looked_at = 1
@@ -176,7 +176,7 @@ class _Ways(Search):
         kept = [each for each in frontier if each[0] not in self._violations.bad]
         return super()._expanded(kept, faults, depth)
 
-    def _stop_if_decided(self, faults: int, depth: int) -> None:
+    def _note(self, faults: int, depth: int) -> None:
         """Look into the violations that are no further away than this, and see whether that is enough."""
         self.reached = faults, depth
         waiting = self._violations.waiting
@@ -187,7 +187,7 @@ class _Ways(Search):
         for violation in violations:
             if self._looked_at == MOST_RUNS or len(self._kept) >= self._most:
                 raise Stopped(End.DECIDED)
-            self._look_around(*self.reached)
+            self._look_around(*self.reached, 0)
             run = self._run_to(violation)
             if (run.states, run.steps) != (self._first.states, self._first.steps):
                 self._reduce(run)
@@ -212,7 +212,7 @@ class _Ways(Search):
         shape = Shape(run, self._sorts)
         if not self._is_new(shape):
             return
-        _, least = needed(run, self.mind)
+        _, least = causal_core(run, self.mind)
         if least.steps != run.steps:
             shape = Shape(least, self._sorts)
             if not self._is_new(shape):

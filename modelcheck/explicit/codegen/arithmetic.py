@@ -45,7 +45,7 @@ def i64(value: int) -> V:
 
 
 @dataclass(slots=True)
-class Block:
+class InstructionBlock:
     """Instructions that run one after the other."""
 
     label: str
@@ -68,7 +68,7 @@ class Arithmetic:
     """Writes instructions into a block; what its methods return are numbers computed where it then stands."""
 
     def __init__(self) -> None:
-        self.block = Block("start")
+        self.block = InstructionBlock("start")
         self._count = 0
         self._known: dict[str, V] = {}  # what was computed on every way to here
         self._order: list[str] = []
@@ -254,7 +254,7 @@ class Arithmetic:
     # ----------------------------------------------------------------- writing
 
     def emit(self, line: str) -> None:
-        """An instruction with no result; none behind the end of a block, which nobody reaches."""
+        """An instruction with no result; none after the end of a block, which is unreachable."""
         if not self.block.ended:
             self.block.lines.append("  " + line)
 
@@ -275,7 +275,7 @@ class Arithmetic:
         if what in self._known:
             return self._known[what]
         made = self._named(bits, what)
-        if not self.block.ended:  # else nobody computes it
+        if not self.block.ended:  # else it is unreachable
             self._known[what] = made
             self._order.append(what)
         return made

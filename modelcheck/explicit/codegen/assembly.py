@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from modelcheck.explicit.codegen.arithmetic import Arithmetic, Block, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import Arithmetic, InstructionBlock, V, const, i64
 from spec.frozen import frozen
 
 
 @frozen
-class Cell:
+class Register:
     """A place for a number that changes; LLVM makes a register of it."""
 
     bits: int
@@ -23,7 +23,7 @@ class Cell:
 
 
 @frozen
-class Table:
+class ConstantTable:
     """Known numbers in memory."""
 
     name: str
@@ -46,9 +46,9 @@ class Function(Arithmetic):
         self._head = (
             f"define {result} @{name}({', '.join(f'{kind} %{p}' for kind, p in params)}) {attributes}"
         )
-        self._entry = Block("entry")
+        self._entry = InstructionBlock("entry")
         self.blocks = [self.block]
-        self.tables: list[Table] = []
+        self.tables: list[ConstantTable] = []
 
     def __str__(self) -> str:
         lines = [self._head + " {", "entry:", *self._entry.lines, "  br label %start"]
@@ -66,12 +66,12 @@ class Function(Arithmetic):
 
     # ------------------------------------------------------------ control flow
 
-    def new(self, hint: str) -> Block:
+    def new(self, hint: str) -> InstructionBlock:
         """A block that nothing leads to yet."""
         self._count += 1
-        return Block(f"{hint}.{self._count}")
+        return InstructionBlock(f"{hint}.{self._count}")
 
-    def begin(self, block: Block, *, early: bool = False) -> None:
+    def begin(self, block: InstructionBlock, *, early: bool = False) -> None:
         """From here on, write into that block, which something leads to by now, or will; else nothing."""
         block.is_reached |= early
         if block.is_reached:
@@ -85,12 +85,12 @@ class Function(Arithmetic):
         self.emit(line)
         self.block.ended = True
 
-    def goto(self, block: Block) -> None:
+    def goto(self, block: InstructionBlock) -> None:
         """Go on in that block."""
         self._lead_to(block)
         self.end(f"br label %{block.label}")
 
-    def fork(self, test: V, then: Block, other: Block, likely: str = "") -> None:
+    def fork(self, test: V, then: InstructionBlock, other: InstructionBlock, likely: str = "") -> None:
         """Go on in one block or the other."""
         if test.const is None:
             self._lead_to(then, other)
@@ -98,7 +98,7 @@ class Function(Arithmetic):
         else:
             self.goto(then if test.const else other)
 
-    def _lead_to(self, *blocks: Block) -> None:
+    def _lead_to(self, *blocks: InstructionBlock) -> None:
         if not self.block.ended:
             for block in blocks:
                 assert block.is_reached or not block.ended, f"{block.label} was left out"
@@ -118,7 +118,7 @@ class Function(Arithmetic):
         self.goto(after)
         self.begin(after)
 
-    def leave_if(self, test: V, to: Block) -> None:
+    def leave_if(self, test: V, to: InstructionBlock) -> None:
         """Go on elsewhere when the test is true."""
         if test.const == 0:
             return
@@ -144,19 +144,19 @@ class Function(Arithmetic):
 
     # ------------------------------------------------------------------- cells
 
-    def cell(self, bits: int, first: V | None = None) -> Cell:
+    def cell(self, bits: int, first: V | None = None) -> Register:
         """A new cell, holding `first`."""
-        made = Cell(bits, self._fresh())
+        made = Register(bits, self._fresh())
         self._entry.lines.append(f"  {made.name} = alloca i{bits}")
         if first is not None:
             self.store(made, first)
         return made
 
-    def store(self, cell: Cell, value: V) -> None:
+    def store(self, cell: Register, value: V) -> None:
         """Put a number into a cell."""
         self.emit(f"store {value}, ptr {cell.name}")
 
-    def load(self, cell: Cell) -> V:
+    def load(self, cell: Register) -> V:
         """The number in a cell."""
         return self._named(cell.bits, f"load i{cell.bits}, ptr {cell.name}")
 
@@ -168,14 +168,14 @@ class Function(Arithmetic):
 
     # ------------------------------------------------------------------ memory
 
-    def table(self, numbers: Sequence[int]) -> Table:
+    def table(self, numbers: Sequence[int]) -> ConstantTable:
         """A table of known numbers."""
         bits = 64 * max(1, -(-max(numbers, default=0).bit_length() // 64))
-        made = Table(f"@{self.name}.table.{len(self.tables)}", bits, tuple(numbers))
+        made = ConstantTable(f"@{self.name}.table.{len(self.tables)}", bits, tuple(numbers))
         self.tables.append(made)
         return made
 
-    def look_up(self, table: Table, index: V) -> V:
+    def look_up(self, table: ConstantTable, index: V) -> V:
         """A number of a table."""
         if index.const is not None:
             return const(table.bits, table.numbers[index.const])

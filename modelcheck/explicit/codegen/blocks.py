@@ -10,8 +10,8 @@ there is some room, and a function that finds that full says -1.
 
 from __future__ import annotations
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
-from modelcheck.explicit.codegen.assembly import Cell, Function
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
 from modelcheck.explicit.codegen.context import NOWHERE
 from modelcheck.explicit.codegen.runtime import AHEAD, FAULT, WAITS, Runtime
 
@@ -88,7 +88,7 @@ class Blocks(Runtime):
         fn.end("ret i64 -1")
         return fn
 
-    def strike_one(self, fn: Function, state: str, struck: Cell, missed: Block) -> None:
+    def strike_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
         """Take the tag of a state away, if it is in the table; count it where it had one."""
         at, there = self.find_in(fn, state, V(64, "%shards"), missed)
         with fn.when(there):
@@ -191,7 +191,7 @@ class Blocks(Runtime):
         rest = fn.resize(fn.resize(wide, 64), 128)
         return fn.resize(fn.lshr(fn.mul(rest, fn.resize(slots, 128)), const(128, 64)), 64)
 
-    def find_in(self, fn: Function, state: str, shards: V, full: Block) -> tuple[V, V]:
+    def find_in(self, fn: Function, state: str, shards: V, full: InstructionBlock) -> tuple[V, V]:
         """The number of a state's slot, or of the one where it belongs; and whether it is there."""
         slots, last = V(64, "%slots"), self.words - 1
         end = fn.add(slots, i64(SPILL))
@@ -228,7 +228,7 @@ class Blocks(Runtime):
                 fn.write(slot, fn.read(state, n), n)
         fn.write(slot, fn.select(there, kept, fn.or_(fn.read(state, word), waits)), word)
 
-    def _append(self, fn: Function, state: str, many: Cell, last: Cell) -> None:
+    def _append(self, fn: Function, state: str, many: Register, last: Register) -> None:
         """Put a state behind others, or among the last of them, where its hash says."""
         own, _ = self._own(fn, state)
         hash_, place = fn.call(64, "hash", own), fn.cell(64, fn.load(many))
@@ -241,7 +241,7 @@ class Blocks(Runtime):
             fn.write(target, fn.read(state, n), n)
         fn.store(many, fn.add(fn.load(many), i64(1)))
 
-    def _make_room(self, fn: Function, hash_: V, place: Cell) -> None:
+    def _make_room(self, fn: Function, hash_: V, place: Register) -> None:
         """Move states with a higher hash one on."""
         test, look, move, done = (fn.new(h) for h in ("test", "look", "move", "moved"))
         fn.goto(test)

@@ -1,7 +1,7 @@
 """The representative of a state's orbit as code: the least of its words over renamings of sorts.
 
 Few renamings are written out, each a few shifts and small tables.  Where there are
-many, members are first told apart by signatures: numbers that say of a member what
+many, members are first distinguished by signatures: numbers that say of a member what
 can be said without naming any, so that they go with it when it is renamed.  Then
 only the renamings that put the signatures in order are tried, which is one, but
 for members with the same.
@@ -14,9 +14,9 @@ from itertools import permutations, product
 from math import factorial, prod
 
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
-from modelcheck.explicit.codegen.assembly import Cell, Function
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.members import candidate, entry, inserted, length, with_length
 from modelcheck.explicit.codegen.packing import (
     Array,
@@ -45,7 +45,7 @@ from modelcheck.explicit.codegen.values import (
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 
-WRITTEN_OUT = 6  # so many renamings are written out
+WRITTEN_OUT = 6  # up to this many renamings are written out
 MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
 MOST_RENAMINGS = 5040
 SMALL_TABLE = 64  # bits: a table in a register
@@ -53,7 +53,7 @@ SMALL_TABLE = 64  # bits: a table in a register
 Renaming = tuple[V, ...]  # the new number of each member
 
 
-def canonical(model: Model, scope: Scope, layout: Layout, sorts: tuple[str, ...]) -> list[Function]:
+def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
     """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
     fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void", "nounwind")
     own, other = fn.array(layout.words), fn.array(layout.words)
@@ -116,7 +116,7 @@ def _looped(
         fn.begin(next_)
 
 
-def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: Block) -> None:
+def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: InstructionBlock) -> None:
     """Go elsewhere when the words at these places are not in order."""
     before = fn.read(words, places[0])
     for place in places[1:]:
@@ -166,7 +166,7 @@ def _said_of(
             return
 
 
-def _keep_less(fn: Function, best: list[Cell], words: list[V]) -> None:
+def _keep_less(fn: Function, best: list[Register], words: list[V]) -> None:
     """Keep the lesser of two states; the last word counts most."""
     less, same = FALSE, TRUE
     known = [fn.load(cell) for cell in best]

@@ -8,7 +8,7 @@ from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.graphs import BEGINS, UNSERVED
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.state import StateBits
@@ -17,7 +17,7 @@ from spec.ir import Property, PropertyKind
 MOST = 63  # properties that are asked of states; the last bit is for an error
 
 
-def claims(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+def claims(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
     """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
     if len(properties) > MOST:
         raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
@@ -31,7 +31,7 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Lay
     return [*asked, fn]
 
 
-def goals(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+def goals(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
     """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
     fn = Function("goal", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
     own = StateBits(fn, layout, fn.array(layout.words))
@@ -49,7 +49,7 @@ def goals(properties: Sequence[Property], expressions: Expressions, layout: Layo
     return [fn]
 
 
-def awaits(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+def awaits(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
     """`awaited`: what a state is for a property of fair runs, by its number; 4 for an error.
 
     0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  The left side of a
@@ -76,7 +76,7 @@ def awaits(properties: Sequence[Property], expressions: Expressions, layout: Lay
     return [fn]
 
 
-def _one(number: int, prop: Property, expressions: Expressions, layout: Layout) -> Function:
+def _one(number: int, prop: Property, expressions: Expressions, layout: PackedLayout) -> Function:
     fn = Function(f"found.{number}", [("ptr noalias readonly", "state")], "i64", "nounwind")
     error = fn.new("error")
     own = StateBits(fn, layout, fn.array(layout.words))

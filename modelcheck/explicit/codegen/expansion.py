@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import CURSOR, ORDINAL, PARENT, WENT, Context
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.runtime import (
     CHUNK_SIZE,
@@ -30,7 +30,9 @@ from modelcheck.explicit.codegen.steps import BY_VALUE
 class Expansion(Runtime):
     """Writes how states are expanded, and their successors sorted by shard."""
 
-    def __init__(self, layout: Layout, context: Context, parameters: Parameters, *, symmetric: bool) -> None:
+    def __init__(
+        self, layout: PackedLayout, context: Context, parameters: Parameters, *, symmetric: bool
+    ) -> None:
         super().__init__(layout, context)
         self.parameters = parameters
         self.symmetric = symmetric

@@ -19,7 +19,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert, same
 from modelcheck.explicit.codegen.costs import Costs
 from modelcheck.explicit.codegen.members import inserted
-from modelcheck.explicit.codegen.operations import Operations
+from modelcheck.explicit.codegen.operations import OperationWriter
 from modelcheck.explicit.codegen.packing import (
     Array,
     Never,
@@ -39,7 +39,7 @@ from modelcheck.explicit.codegen.packing import (
 )
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.scene import Scene
-from modelcheck.explicit.codegen.state import Place
+from modelcheck.explicit.codegen.state import BitPlace
 from modelcheck.explicit.codegen.values import (
     Live,
     anything,
@@ -133,7 +133,7 @@ class Expressions:
 
     # ------------------------------------------------------------------- places
 
-    def place(self, expr: ir.Expr, at: Scene) -> Place | None:
+    def place(self, expr: ir.Expr, at: Scene) -> BitPlace | None:
         """Where in the state the value stands, if it is a part of a variable."""
         match expr:
             case ir.Var(index=index):
@@ -253,7 +253,7 @@ class Expressions:
             offset = at.fn.mul(at.fn.sub(last, index), i64(whole.packing.of.width))
             return cut_out(at.fn, whole.v, offset, whole.packing.of)
         args = [self.value(arg, at) for arg in expr.args]
-        return Operations(at.fn, at.error).value(expr, args)
+        return OperationWriter(at.fn, at.error).value(expr, args)
 
     def _map_of(self, expr: ir.MapOf, at: Scene) -> Live:
         if not isinstance(expr.type, t.Map):

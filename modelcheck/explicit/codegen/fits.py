@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.layout import WORD, Layout
+from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import (
     Array,
     Mask,
@@ -20,11 +20,11 @@ from modelcheck.explicit.codegen.packing import (
     Tagged,
     Truth,
 )
-from modelcheck.explicit.codegen.state import Place, StateBits
+from modelcheck.explicit.codegen.state import BitPlace, StateBits
 from modelcheck.explicit.codegen.values import code, container
 
 
-def fits(layout: Layout) -> Function:
+def fits(layout: PackedLayout) -> Function:
     """Whether words that have none of the bits of the table are a state, in the one way to write it."""
     fn = Function("fits", [("ptr", "state")], "i1", "nounwind")
     bits, wrong = StateBits(fn, layout, "%state"), fn.new("wrong")
@@ -43,7 +43,7 @@ def fits(layout: Layout) -> Function:
     return fn
 
 
-def _look_at(bits: StateBits, place: Place, wrong: Block) -> None:
+def _look_at(bits: StateBits, place: BitPlace, wrong: InstructionBlock) -> None:
     """Go to `wrong` where what stands there is no value."""
     match place.packing:
         case Array(_, count):

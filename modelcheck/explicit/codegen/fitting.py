@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import TRUE, Block, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.members import size
 from modelcheck.explicit.codegen.packing import (
@@ -26,19 +26,19 @@ from modelcheck.explicit.codegen.walks import walk_of
 from spec.frozen import frozen
 from spec.ir import Scope
 
-WRITTEN_OUT = 8  # so many members are looked at one by one
+WRITTEN_OUT = 8  # up to this many members are examined one by one
 
 
-class Bound(Enum):
+class FitLimit(Enum):
     """What a value may exceed, in the order in which that is asked: an error counts wherever it is."""
 
     DECLARED = auto()  # by the model: an error
     SCOPE = auto()  # by the check: a cut
 
     @staticmethod
-    def of(limit: t.Limit) -> Bound:
+    def of(limit: t.Limit) -> FitLimit:
         """What a collection with more elements exceeds."""
-        return Bound.SCOPE if isinstance(limit.of, str) else Bound.DECLARED
+        return FitLimit.SCOPE if isinstance(limit.of, str) else FitLimit.DECLARED
 
 
 @frozen
@@ -51,16 +51,16 @@ class Fitting:
     fn: Function
     scope: Scope
     unions: dict[str, t.Union]
-    error: Block
-    cut: Callable[[str], Block]
+    error: InstructionBlock
+    cut: Callable[[str], InstructionBlock]
 
     def check(self, live: Live, of: t.Type) -> None:
         """Leave unless the value can be stored as that type."""
-        for bound in Bound:
+        for bound in FitLimit:
             self._look(live, of, bound)
 
     def _look(  # noqa: C901 - a dispatch over a union
-        self, live: Live, of: t.Type, bound: Bound, here: V = TRUE
+        self, live: Live, of: t.Type, bound: FitLimit, here: V = TRUE
     ) -> None:
         """Leave where a value exceeds a bound; asked only where `here`."""
         if always_fits(live.packing, of, self.scope, self.unions, bound):
@@ -74,7 +74,7 @@ class Fitting:
                 inside = inside if most <= hi else fn.and_(inside, fn.at_most(live.v, i64(hi)))
                 self._leave(here, fn.not_(inside), self.error)
             case t.Nat(name), Number():
-                if bound is Bound.SCOPE:
+                if bound is FitLimit.SCOPE:
                     self._leave(here, fn.less(i64(self.scope.limit(name)), live.v), self.cut(name))
                 else:
                     self._leave(here, fn.less(live.v, i64(0)), self.error)
@@ -99,13 +99,13 @@ class Fitting:
                 offsets = tuple(live.packing.offset(index) for index in range(count))
                 self._parts(live, [inner] * count, (packed,) * count, offsets, bound, here)
             case ((t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), _):
-                if limit is not None and Bound.of(limit) is bound:
+                if limit is not None and FitLimit.of(limit) is bound:
                     self._count(live, limit, here)
                 self._members(live, inner, bound, here)
             case _:
                 raise TypeError(f"{live.packing} is no {of}")
 
-    def _leave(self, here: V, misfit: V, to: Block) -> None:
+    def _leave(self, here: V, misfit: V, to: InstructionBlock) -> None:
         self.fn.leave_if(self.fn.and_(here, misfit), to)
 
     def _parts(
@@ -114,7 +114,7 @@ class Fitting:
         types: list[t.Type],
         parts: tuple[Packing, ...],
         offsets: tuple[int, ...],
-        bound: Bound,
+        bound: FitLimit,
         here: V,
     ) -> None:
         for of, part, offset in zip(types, parts, offsets, strict=True):
@@ -126,9 +126,9 @@ class Fitting:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
             self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
 
-    def _members(self, live: Live, inner: t.Type, bound: Bound, here: V) -> None:
+    def _members(self, live: Live, inner: t.Type, bound: FitLimit, here: V) -> None:
         fn = self.fn
-        walk = walk_of(fn, live, in_order=bound is Bound.SCOPE)  # the first that is beyond it is counted
+        walk = walk_of(fn, live, in_order=bound is FitLimit.SCOPE)  # the first that is beyond it is counted
         if always_fits(walk.packing, inner, self.scope, self.unions, bound):
             return
 
@@ -145,7 +145,7 @@ class Fitting:
 
 
 def always_fits(  # noqa: C901 - a dispatch over pairs
-    packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union], bound: Bound
+    packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union], bound: FitLimit
 ) -> bool:
     """Whether no value of a packing exceeds that bound where it is stored as a type."""
 
@@ -158,9 +158,9 @@ def always_fits(  # noqa: C901 - a dispatch over pairs
         case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
             return True
         case t.Range(lo, hi), Number(least, most):
-            return bound is Bound.SCOPE or (lo <= least and most <= hi)
+            return bound is FitLimit.SCOPE or (lo <= least and most <= hi)
         case t.Nat(name), Number(least, most):
-            return most <= scope.limit(name) if bound is Bound.SCOPE else least >= 0
+            return most <= scope.limit(name) if bound is FitLimit.SCOPE else least >= 0
         case t.Option(inner), Optional(packed):
             return fits(packed, inner)
         case t.Option(inner), _:
@@ -184,7 +184,7 @@ def always_fits(  # noqa: C901 - a dispatch over pairs
             (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)),
             (Sequence() | Mask() | Slots()),
         ):
-            if limit is not None and Bound.of(limit) is bound and _most(packing) > _number(limit, scope):
+            if limit is not None and FitLimit.of(limit) is bound and _most(packing) > _number(limit, scope):
                 return False
             return fits(packing.of, inner)
         case _:

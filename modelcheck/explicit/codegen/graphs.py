@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, const, i64
-from modelcheck.explicit.codegen.assembly import Cell, Function
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
 from modelcheck.explicit.codegen.runtime import SHARDS
 
 NONE = (1 << 32) - 1  # behind the last way out of a state; no number
@@ -155,7 +155,7 @@ def _again() -> Function:
 
 
 class _Components:
-    """Writes the search for components, so many steps at most; it tells whether there is more to do.
+    """Writes the search for components, a number of steps at a time; it returns whether there is more to do.
 
     Tarjan 1972, "Depth-first search and linear graph algorithms".
     """
@@ -193,7 +193,7 @@ class _Components:
             fn.write("%frame", fn.load(cell), word)
         fn.end(f"ret {fn.load(more)}")
 
-    def _begin(self, end: Block) -> None:
+    def _begin(self, end: InstructionBlock) -> None:
         """From the next state that was not seen yet; at the end there is none."""
         fn = self.fn
         new = fn.new("begin")
@@ -257,7 +257,7 @@ class _Components:
         known = get(self.fn, self.low, number)
         put(self.fn, self.low, number, self.fn.select(self.fn.below(other, known), other, known))
 
-    def _add(self, cell: Cell, more: int) -> None:
+    def _add(self, cell: Register, more: int) -> None:
         self.fn.store(cell, self.fn.add(self.fn.load(cell), i64(more)))
 
 

@@ -15,7 +15,7 @@ Words = tuple[int, ...]
 
 
 @frozen
-class Field:
+class PackedField:
     """A variable, or a counter of faults: its packing, and the lowest of its bits."""
 
     name: str
@@ -24,7 +24,7 @@ class Field:
 
 
 @frozen
-class Layout:
+class PackedLayout:
     """The bits of a state, in words of 64.
 
     The variables stand in the order of the model from bit 0 on; then the
@@ -35,8 +35,8 @@ class Layout:
     always 1, so that no state's last word is 0.
     """
 
-    variables: tuple[Field, ...]
-    counters: tuple[Field, ...]
+    variables: tuple[PackedField, ...]
+    counters: tuple[PackedField, ...]
     width: int
     marks: int = 1  # bits that the table keeps for itself
 
@@ -45,10 +45,10 @@ class Layout:
         """The bit that every state has."""
         return self.width + self.marks
 
-    def uncounted(self) -> Layout:
+    def uncounted(self) -> PackedLayout:
         """That of the same states where no fault is counted."""
         width = self.variables[-1].offset + self.variables[-1].packing.width if self.variables else 0
-        return Layout(self.variables, (), width, self.marks)
+        return PackedLayout(self.variables, (), width, self.marks)
 
     def mark(self, number: int) -> tuple[int, int]:
         """The word in which the table keeps a bit for itself, and the bit there."""
@@ -84,7 +84,7 @@ class Layout:
         return spent, state
 
 
-def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 1) -> Layout:
+def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 1) -> PackedLayout:
     """The layout of the states of a model within a scope, some faults counted. Raises TooWide."""
     unions = {union.name: union for union in model.unions}
     at = 0
@@ -93,10 +93,10 @@ def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 
         packed = packing(variable.type, scope, unions)
         if packed.width > WIDEST and not isinstance(packed, Array):
             raise TooWide(f"{variable.name} needs {packed.width} bits, more than {WIDEST}")
-        variables.append(Field(variable.name, packed, at))
+        variables.append(PackedField(variable.name, packed, at))
         at += packed.width
     counters = []
     for name in [action.name for action in model.actions if action.name in counted]:
-        counters.append(Field(name, number(0, counted[name]), at))
+        counters.append(PackedField(name, number(0, counted[name]), at))
         at += counters[-1].packing.width
-    return Layout(tuple(variables), tuple(counters), at, marks)
+    return PackedLayout(tuple(variables), tuple(counters), at, marks)

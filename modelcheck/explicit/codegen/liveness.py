@@ -44,7 +44,7 @@ from modelcheck.explicit.codegen.graphs import (
     put,
     ways_out,
 )
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.runtime import FAULT, SHARDS, SLOTS, TABLE, Runtime
 
 TABLES = [("ptr noalias", "ctx"), ("ptr", "shards"), ("i64", "size"), FRAME]
@@ -59,7 +59,7 @@ class Liveness(Runtime):
     """
 
     def __init__(
-        self, layout: Layout, context: Context, free: Sequence[tuple[str, int]], faults: Sequence[str]
+        self, layout: PackedLayout, context: Context, free: Sequence[tuple[str, int]], faults: Sequence[str]
     ) -> None:
         super().__init__(layout, context)
         self._free = free
@@ -152,7 +152,7 @@ class Liveness(Runtime):
         return fn
 
     def _reach(self) -> Function:
-        """A run comes to a node, from another; where it begins to wait there, to that node too."""
+        """Mark a node as reached from another; where a wait begins, mark its waiting node too."""
         fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
         node, total = V(64, "%node"), fn.read("%frame", TOTAL)
         from_, found, numbers, classes = (array(fn, name) for name in (FROM, FOUND, NUMBERS, CLASSES))

@@ -8,7 +8,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import Context
 from modelcheck.explicit.codegen.expansion import Expansion
 from modelcheck.explicit.codegen.insertion import Insertion
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.questions import Questions
 from modelcheck.explicit.codegen.runtime import Runtime
@@ -16,7 +16,7 @@ from spec.frozen import frozen
 
 
 @frozen
-class Named:
+class ActionFunctions:
     """The names of the functions of actions: free ones, faults, and those that only ask for any step."""
 
     free: Sequence[str]
@@ -25,7 +25,13 @@ class Named:
 
 
 def loops(
-    layout: Layout, context: Context, parameters: Parameters, named: Named, most: int, *, symmetric: bool
+    layout: PackedLayout,
+    context: Context,
+    parameters: Parameters,
+    named: ActionFunctions,
+    most: int,
+    *,
+    symmetric: bool,
 ) -> list[Function]:
     """The functions; a state has at most so many successors."""
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import FALSE, Block, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert, has, recode, same
 from modelcheck.explicit.codegen.members import body, count_of, entry, length, size, with_length
@@ -24,10 +24,10 @@ from modelcheck.explicit.codegen.values import Live, code, known_zero, number, o
 from spec.ir import Op
 
 
-class Operations:
+class OperationWriter:
     """Writes operations; what has no value for its arguments leaves for `error`."""
 
-    def __init__(self, fn: Function, error: Block) -> None:
+    def __init__(self, fn: Function, error: InstructionBlock) -> None:
         self.fn = fn
         self.error = error
 

@@ -19,18 +19,18 @@ from spec.frozen import frozen
 from spec.ir import Scope, Value
 
 MASK = 64  # a set whose members have so few codes is kept as one bit for each
-WIDEST_MASK = 1024  # a set without a limit may have so many
+WIDEST_MASK = 1024  # members that a set without a limit may have
 WIDEST = 4096  # bits of one value: what is wider is refused
 MOST = 1 << 62  # numbers stay below, so that no arithmetic overflows
 
 
-class TooWide(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class TooWide(Exception):  # noqa: N818 - an answer to the user, not a bug
     """A value would need more bits than the native engine can handle."""
 
 
 @frozen(slots=False)
 class Never:
-    """What has no value: the members of the empty set, of which nobody says the type."""
+    """What has no value: the members of the empty set, whose type is unknown."""
 
     width = 0
     codes = 1
@@ -221,7 +221,7 @@ Unions = Mapping[str, t.Union]
 
 
 def bits(count: int) -> int:
-    """How many bits tell so many codes apart."""
+    """How many bits distinguish a number of codes."""
     return (count - 1).bit_length()
 
 

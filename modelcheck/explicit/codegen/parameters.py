@@ -43,7 +43,7 @@ class Parameters:
         return value(fn, packing(expr.type, scope, unions), fn.read(PLACE, place))
 
     def most(self, fn: Function, action: ir.Action) -> V:
-        """How many faults of a kind there may be: 0 for none, and 1 for some that nobody counts."""
+        """How many faults of a kind there may be: 0 for none, and 1 for any number."""
         return self._number(fn, ("fault", action.name))
 
     def counts(self, fn: Function, action: ir.Action) -> V:

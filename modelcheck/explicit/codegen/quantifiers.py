@@ -8,7 +8,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, Block, V, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert
 from modelcheck.explicit.codegen.members import inserted
@@ -21,7 +21,7 @@ from spec.ir import Op, Quantifier
 from spec.values import members
 
 ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}
-UNROLLED = 600  # so many instructions of a quantifier are written out
+UNROLLED = 600  # instructions of a quantifier that are unrolled at most
 
 
 def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:
@@ -45,7 +45,7 @@ def _each(
     expr: ir.Bind,
     at: Scene,
     visit: Callable[[Live], None],
-    after: Block | None = None,
+    after: InstructionBlock | None = None,
 ) -> None:
     """Visit each member of a quantifier's domain that passes its condition, in order where that counts."""
     walk = candidates(w, expr.domain, expr.case, at, in_order=expr.quantifier in ARGS)

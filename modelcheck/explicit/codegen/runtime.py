@@ -15,7 +15,7 @@ import hashlib
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import Context
-from modelcheck.explicit.codegen.layout import WORD, Layout
+from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.state import StateBits
 
 SHARD_BITS = 4
@@ -24,7 +24,7 @@ LOCAL_BITS = 28  # a state's number is its shard's and its own in there
 MOST_STATES = 1 << LOCAL_BITS  # of one shard
 ENTRY_META = 1  # behind the words of a successor: its parent, how many-th successor it is, whether by a fault
 FAULT = 63
-AHEAD = 12  # so many successors ahead, the place in the table is asked for
+AHEAD = 12  # successors by which the slot in the table is prefetched
 
 # The bits that the table keeps in a state: it only waits for a fault; it gets to a goal; or beyond the
 # scope; it has been found once more.
@@ -48,7 +48,7 @@ def _odd(name: str) -> int:
 class Runtime:
     """What the functions of the search share: the size of a state, and how it is found in a table."""
 
-    def __init__(self, layout: Layout, context: Context) -> None:
+    def __init__(self, layout: PackedLayout, context: Context) -> None:
         self.layout = layout
         self.context = context
         self.words = layout.words
@@ -58,7 +58,7 @@ class Runtime:
         """A function: the hash of a state; its highest bits are its best.
 
         That of a state in which nothing was spent does not depend on what is counted, nor
-        does the order of the search: a check alone and one of a family tell the same runs.
+        does the order of the search: a check alone and one of a family show the same runs.
         """
         fn = Function("hash", [("ptr", "words")], "i64", "alwaysinline nounwind")
         plain = self.layout.uncounted()
@@ -74,7 +74,7 @@ class Runtime:
         fn.end(f"ret {mixed}")
         return fn
 
-    def _word(self, fn: Function, plain: Layout, place: int) -> V:
+    def _word(self, fn: Function, plain: PackedLayout, place: int) -> V:
         """A word of a state as it is where nothing is counted."""
         word = fn.read("%words", place)
         if not self.layout.counters:

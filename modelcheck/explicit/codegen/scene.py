@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from modelcheck.explicit.codegen.arithmetic import Block
+from modelcheck.explicit.codegen.arithmetic import InstructionBlock
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.state import StateBits
 from modelcheck.explicit.codegen.values import Live
@@ -19,7 +19,7 @@ class Scene:
 
     fn: Function
     now: StateBits
-    error: Block
+    error: InstructionBlock
     slots: dict[int, Live] = field(default_factory=dict)
     before: StateBits | None = None
     action: str = ""

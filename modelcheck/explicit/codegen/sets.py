@@ -26,7 +26,7 @@ from modelcheck.explicit.codegen.values import Live, container, known_zero, some
 from modelcheck.explicit.codegen.walks import subsets
 from spec.ir import Op
 
-LOOPED = 8  # of so many candidates a loop is made
+LOOPED = 8  # candidates from which on a loop is made
 
 
 def of_sets(fn: Function, op: Op, a: Live, b: Live) -> Live:

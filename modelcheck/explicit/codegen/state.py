@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.layout import WORD, Layout
+from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import Array, Packing, Product
 from modelcheck.explicit.codegen.values import Live, assembled, code, cut_out, value
 from spec.frozen import frozen
 
 
 @frozen
-class Place:
+class BitPlace:
     """A part of a state: what is there, and how far its lowest bit is from the state's."""
 
     packing: Packing
@@ -23,35 +23,35 @@ class StateBits:
     """The words of a state that a pointer points to."""
 
     fn: Function
-    layout: Layout
+    layout: PackedLayout
     words: str
 
-    def variable(self, index: int) -> Place:
+    def variable(self, index: int) -> BitPlace:
         """Where a variable stands."""
         field = self.layout.variables[index]
-        return Place(field.packing, i64(field.offset))
+        return BitPlace(field.packing, i64(field.offset))
 
-    def counter(self, index: int) -> Place:
+    def counter(self, index: int) -> BitPlace:
         """Where it stands how many faults of a kind there were."""
         field = self.layout.counters[index]
-        return Place(field.packing, i64(field.offset))
+        return BitPlace(field.packing, i64(field.offset))
 
-    def part(self, whole: Place, index: int) -> Place:
+    def part(self, whole: BitPlace, index: int) -> BitPlace:
         """Where a field of a record or an item of a tuple stands."""
         product = whole.packing
         if not isinstance(product, Product):
             raise TypeError(f"{product} has no parts")
-        return Place(product.parts[index], self.fn.add(whole.offset, i64(product.offsets[index])))
+        return BitPlace(product.parts[index], self.fn.add(whole.offset, i64(product.offsets[index])))
 
-    def item(self, whole: Place, index: V) -> Place:
+    def item(self, whole: BitPlace, index: V) -> BitPlace:
         """Where the value of a key of a map stands."""
         array, fn = whole.packing, self.fn
         if not isinstance(array, Array):
             raise TypeError(f"{array} has no items")
         behind = fn.mul(fn.sub(i64(array.count - 1), index), i64(array.of.width))
-        return Place(array.of, fn.add(whole.offset, behind))
+        return BitPlace(array.of, fn.add(whole.offset, behind))
 
-    def get(self, place: Place) -> Live:
+    def get(self, place: BitPlace) -> Live:
         """The value that stands there."""
         fn, width = self.fn, place.packing.width
         if width == 0:
@@ -63,7 +63,7 @@ class StateBits:
             whole = fn.or_(whole, fn.shl(word, const(WORD * count, WORD * n)))
         return cut_out(fn, whole, shift, place.packing)
 
-    def put(self, place: Place, live: Live) -> None:
+    def put(self, place: BitPlace, live: Live) -> None:
         """Put a value there, which is in the packing of the place."""
         fn, width = self.fn, place.packing.width
         if width == 0:
@@ -84,7 +84,7 @@ class StateBits:
         for n in range(self.layout.words):
             self.fn.write(other.words, self.fn.read(self.words, n), n)
 
-    def _span(self, place: Place) -> tuple[V, V, int]:
+    def _span(self, place: BitPlace) -> tuple[V, V, int]:
         """The first word of a place, how far into it the place begins, and how many words it may touch."""
         fn, width = self.fn, place.packing.width
         if self.layout.words == 1:
@@ -103,6 +103,6 @@ class StateBits:
         return self.fn.select(self.fn.below(last, at), last, at)
 
 
-def gathered(fn: Function, packing: Packing, parts: list[tuple[Live, int]]) -> Live:
+def packed_parts(fn: Function, packing: Packing, parts: list[tuple[Live, int]]) -> Live:
     """A value put together from parts at their offsets."""
     return value(fn, packing, assembled(fn, packing.width, parts))

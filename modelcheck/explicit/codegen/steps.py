@@ -8,13 +8,13 @@ from typing import ClassVar, assert_never
 
 import modelcheck.explicit.codegen.quantifiers as quantifiers
 import spec.ir as ir
-from modelcheck.explicit.codegen.arithmetic import FALSE, Block, V, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import PARENT, WENT, Context
 from modelcheck.explicit.codegen.conversion import convert
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.fitting import Fitting
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.state import StateBits
@@ -22,10 +22,10 @@ from modelcheck.explicit.codegen.values import Live
 from modelcheck.explicit.codegen.walks import Walk
 from spec.types import Map, Record, Tuple, Type
 
-INSTANCES = 1500  # so many instructions of an action are written out for its parameters
-FEW = 4  # a `for` with a choice inside may have so many rounds
+INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
+FEW = 4  # rounds of a `for` with a choice inside, at most
 MOST_ENDS = 1000  # of an action, each written by itself; those of our protocols have up to twelve
-BY_VALUE = 4  # so many words of a state travel in registers
+BY_VALUE = 4  # words of a state that are passed in registers
 
 
 class Steps:
@@ -40,7 +40,7 @@ class Steps:
         self,
         action: ir.Action,
         expressions: Expressions,
-        layout: Layout,
+        layout: PackedLayout,
         context: Context,
         *,
         probe: bool = False,
@@ -219,7 +219,7 @@ class Steps:
         then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
         fn.fork(self.expressions.test(statement.test, self.scene), then, other)
 
-        def run(block: Block, branch: Sequence[ir.Stmt]) -> None:
+        def run(block: InstructionBlock, branch: Sequence[ir.Stmt]) -> None:
             fn.begin(block)
             self._run(branch, rest)
             fn.goto(after)
@@ -227,10 +227,10 @@ class Steps:
         self._either(partial(run, then, statement.then), partial(run, other, statement.other))
         fn.begin(after)
 
-    def _either(self, *ways: Callable[[], None]) -> None:
+    def _either(self, *branches: Callable[[], None]) -> None:
         """Ways of which one is taken: there are as many steps as the most of them has."""
         before, most = self.most, 0
-        for way in ways:
+        for way in branches:
             self.most = before
             with self.fn.remembering():
                 way()
@@ -272,7 +272,7 @@ class Steps:
             Fitting(fn, writer.scope, writer.unions, self.error, self._cut).check(live, expr.type)
         self.after.put(place, convert(fn, live, place.packing))
 
-    def _cut(self, limit: str) -> Block:
+    def _cut(self, limit: str) -> InstructionBlock:
         """A block that counts a step beyond the scope, and leaves it."""
         fn = self.fn
         here, block = fn.block, fn.new("cut")

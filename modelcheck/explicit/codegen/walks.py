@@ -24,7 +24,7 @@ from modelcheck.explicit.codegen.packing import (
 from modelcheck.explicit.codegen.values import Live, code, container, known_zero, some, tag_of, value
 from spec.frozen import frozen
 
-LARGEST = 12  # a set of so many codes may have its subsets gone through
+LARGEST = 12  # codes of a set whose subsets are enumerated, at most
 
 
 @frozen
@@ -75,7 +75,7 @@ def subsets(fn: Function, whole: Live) -> Walk:
         case Slots(of, most, False) if most <= LARGEST and is_monotone(of):
             return _subsets_of_slots(fn, whole, of, most)
         case _:
-            raise TooWide(f"the subsets of a set of which {whole.packing.width} bits tell the members")
+            raise TooWide(f"the subsets of a set of {whole.packing.width} bits for the members")
     places = range(len(codes))
     chosen = sorted(each for n in range(len(codes) + 1) for each in combinations(places, n))
     table = fn.table([sum(1 << codes[place] for place in each) for each in chosen])

@@ -12,7 +12,7 @@ from modelcheck.explicit.codegen.packing import Packing
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.values import Live
 
-SHORT = 24  # so many instructions are computed rather than jumped over
+SHORT = 24  # instructions that are computed rather than jumped over
 
 
 class Writer(Protocol):
@@ -31,5 +31,5 @@ class Writer(Protocol):
         ...
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
-        """The packing that an expression's value will have: it is written once for nobody."""
+        """The packing that a value will have: the expression is written once, into nothing, to find it."""
         ...

@@ -68,7 +68,7 @@ OF_WAYS: Signatures = {
 PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_WAYS, "configure"}
 
 
-class Code:
+class MachineCode:
     """Machine code that is loaded: its functions by name, and how many successors a state has at most."""
 
     def __init__(self, made: bytes, signatures: Signatures) -> None:
@@ -92,24 +92,28 @@ class Codes:
     def __init__(self, cache: Cache | None = None) -> None:
         self._cache = cache or Cache()
         self._cache.insist()
-        self._loaded: dict[str, Code] = {}
+        self._loaded: dict[str, MachineCode] = {}
 
-    def find(self, name: str, signatures: Signatures) -> Code | None:
+    def find(self, name: str, signatures: Signatures) -> MachineCode | None:
         """The code of that name, if there is some."""
         if name not in self._loaded:
             made = self._cache.get(name)
             if made is None:
                 return None
-            self._loaded[name] = Code(made, signatures)
+            self._loaded[name] = MachineCode(made, signatures)
         return self._loaded[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is code of that name; it is not loaded."""
+        return name in self._loaded or self._cache.get(name) is not None
+
     def not_kept(self) -> NotKept | None:
-        """What to tell where code could not be written to disk."""
+        """What to report where code could not be written to disk."""
         problem = self._cache.problem
         return NotKept(str(self._cache.folder), problem) if problem else None
 
-    def keep(self, name: str, made: bytes, signatures: Signatures) -> Code:
+    def keep(self, name: str, made: bytes, signatures: Signatures) -> MachineCode:
         """Code that was made, under a name from now on."""
         self._cache.put(name, made)
-        self._loaded[name] = Code(made, signatures)
+        self._loaded[name] = MachineCode(made, signatures)
         return self._loaded[name]

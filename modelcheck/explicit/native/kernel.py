@@ -23,8 +23,8 @@ from modelcheck.explicit.native.functions import (
     OF_RECOVERY,
     OF_WAYS,
     SIGNATURES,
-    Code,
     Codes,
+    MachineCode,
 )
 from modelcheck.storage.cache import sources
 from spec.ir import Model, Property
@@ -43,11 +43,11 @@ class Kernel:
     `configure` on; `shared` is the name of what a family has in common.
 
     With `blocks` it is for a search that keeps its states elsewhere: `blocks.py` and
-    `ways.py`; its code is compiled well at once, as with `tier` FULL.
+    `recovery_blocks.py`; its code is compiled well at once, as with `tier` FULL.
 
-    `seconds` tells how long it took to get ready, `spent` on what, `cached` whether it was
+    `seconds` is how long it took to get ready, `spent` on what, `cached` whether it was
     there.  Raises TooWide,
-    and CannotStart where what is on disk may be somebody else's.
+    and CannotStart where another user may have written what is on disk.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Kernel:
         self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
         self._signatures |= OF_WAYS if blocks and recoverable(task) else {}
         self._signatures |= OF_LIVENESS if of_fair_runs(task) and not blocks else {}
-        self._code: Code | None = None
+        self._code: MachineCode | None = None
         self.spent: dict[str, float] = {}
-        self._replaced: list[Code] = []  # may still be running, and is kept
+        self._replaced: list[MachineCode] = []  # may still be running, and is kept
         self.cached = self._find(quick=not blocks and tier is not Tier.FULL)
         if self.cached:
             self.configure()
@@ -116,21 +116,21 @@ class Kernel:
             self._code.configure(self._parameters.values)
 
     def _name(self, tier: Tier, *, shared: bool) -> str:
-        return f"{self.shared if shared else self.key}-{tier.value}"
+        return _name(self.shared if shared else self.key, tier)
 
     def _keep(self, made: bytes, tier: Tier, *, shared: bool) -> None:
         code = self._codes.keep(self._name(tier, shared=shared), made, self._signatures)
         self._use(code, tier, shared=shared)
         self.configure()
 
-    def _use(self, code: Code, tier: Tier, *, shared: bool) -> None:
+    def _use(self, code: MachineCode, tier: Tier, *, shared: bool) -> None:
         self._code, self._is_shared, self.tier = code, shared, tier
         self.most, self.call = code.most, code.call
 
     def graphs(self) -> Mapping[str, Any]:
         """The functions that work on the graph of its states, which are the same for all models."""
         name = hashlib.sha256(repr(("graphs", sources("modelcheck.explicit"), environment())).encode())
-        key = f"{name.hexdigest()}-{Tier.FULL.value}"
+        key = _name(name.hexdigest(), Tier.FULL)
         code = self._codes.find(key, OF_GRAPHS)
         if code is None:
             from modelcheck.explicit.native.writing import of_graphs  # noqa: PLC0415 - as in `_make`
@@ -159,6 +159,15 @@ class Kernel:
         count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
         found = [tuple(buffer[entry * i : entry * (i + 1)]) for i in range(count)]
         return [(each[:-1], each[-1] >> FAULT == 1) for each in found]
+
+
+def shared_name(task: Task) -> str:
+    """The name of the quickly compiled code that all questions of a task's family share."""
+    return _name(_key(task, of_family=True), Tier.QUICK)
+
+
+def _name(key: str, tier: Tier) -> str:
+    return f"{key}-{tier.value}"
 
 
 def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length

@@ -43,7 +43,7 @@ class Optimiser:
             self.close()
 
     def look(self, seconds: float) -> None:
-        """See what is to be done after so many seconds of a search; nothing uses its kernel meanwhile."""
+        """Decide what to do after some seconds of a search; its kernel is not in use meanwhile."""
         self._latest = seconds
         if self._given_up or self._spent + seconds < self._after:
             return

@@ -12,13 +12,13 @@ from modelcheck.explicit.codegen.claims import awaits, claims, goals
 from modelcheck.explicit.codegen.context import Context, context, fair, of_fair_runs, recoverable
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.graphs import MOST_FAIR, graphs
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.liveness import Liveness
-from modelcheck.explicit.codegen.loops import Named, loops
+from modelcheck.explicit.codegen.loops import ActionFunctions, loops
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.parameters import Parameters
+from modelcheck.explicit.codegen.recovery_blocks import RecoveryBlocks
 from modelcheck.explicit.codegen.steps import Steps
-from modelcheck.explicit.codegen.ways import Ways
 from modelcheck.explicit.native.compiling import Tier, compiled
 from modelcheck.explicit.native.functions import PUBLIC
 from spec.frozen import frozen
@@ -34,7 +34,7 @@ class Written:
     most: int
 
 
-def full(task: Task, layout: Layout, *, blocks: bool = False, shared: bool = False) -> bytes:
+def full(task: Task, layout: PackedLayout, *, blocks: bool = False, shared: bool = False) -> bytes:
     """The code of a task alone, or that its family shares, well compiled."""
     parameters = Parameters(task, folded=not shared)
     return code(write(task, layout, context(task), parameters, blocks=blocks), Tier.FULL)
@@ -52,15 +52,15 @@ def code(written: Written, tier: Tier) -> bytes:
 
 def write(
     task: Task,
-    layout: Layout,
+    layout: PackedLayout,
     context: Context,
     parameters: Parameters,
     *,
     blocks: bool = False,
-    beside: Iterable[Function] = (),
+    extra: Iterable[Function] = (),
     public: Collection[str] = PUBLIC,
 ) -> Written:
-    """The kernel in LLVM's language, with other functions beside its own. Raises TooWide."""
+    """The kernel in LLVM's language, with `extra` functions. Raises TooWide."""
     expressions = Expressions(task.model, task.scope, parameters)
     steps = [
         Steps(action, expressions, layout, context)
@@ -75,12 +75,12 @@ def write(
     most = sum(step.most for step in steps)
     if most > MOST_STEPS:
         raise TooWide(f"up to {most} steps from one state")
-    named = Named(
+    named = ActionFunctions(
         [step.name for step in steps if not step.action.is_fault],
         [step.name for step in steps if step.action.is_fault],
         [step.name for step in probes],
     )
-    goal, ways = recoverable(task), Ways(layout, context)
+    goal, ways = recoverable(task), RecoveryBlocks(layout, context)
     endless = [] if blocks else of_fair_runs(task)
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
@@ -93,12 +93,12 @@ def write(
         *(ways.of_recovery(named.free, most) if blocks and goal else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
         *parameters.functions(),
-        *beside,
+        *extra,
     ]
     return Written(text_of(functions, public, parameters.declared()), most)
 
 
-def _liveness(layout: Layout, context: Context, steps: Sequence[Steps]) -> Liveness:
+def _liveness(layout: PackedLayout, context: Context, steps: Sequence[Steps]) -> Liveness:
     """What is asked about fair runs; raises TooWide where more actions are fair than have a bit."""
     promised = fair(context.actions)
     if len(promised) > MOST_FAIR:
@@ -109,7 +109,7 @@ def _liveness(layout: Layout, context: Context, steps: Sequence[Steps]) -> Liven
 
 
 def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:
-    """Functions as one text; those that nobody outside calls may be inlined and forgotten."""
+    """Functions as one text; those that are not called from outside may be inlined and dropped."""
     texts = [
         str(fn) if fn.name in public else str(fn).replace("define ", "define internal ", 1)
         for fn in functions

@@ -13,7 +13,7 @@ from types import FrameType
 def interrupts() -> Iterator[Sequence[int]]:
     """The interrupts that have come, to be looked at now and then; the third in a row interrupts at once.
 
-    Only the main thread can be told of signals; in another, nothing ever comes.
+    Only the main thread can receive signals; in another, nothing ever comes.
     """
     come: list[int] = []
     if threading.current_thread() is not threading.main_thread():

@@ -25,8 +25,7 @@ class Replay:
         self.task = task
         self.machine = machine
         self.kernel = kernel
-        self._faults = frozenset(task.model.faults)
-        self._free = frozenset(a.name for a in task.model.actions) - self._faults
+        self._free = frozenset(a.name for a in task.model.actions if not a.is_fault)
         self._counters = [field.name for field in kernel.layout.counters]
 
     def trace(self, name: str, find: Find) -> Trace:
@@ -79,7 +78,7 @@ class Replay:
     def _path(self, number: int) -> tuple[list[State], list[Step]]:
         """The run by which a state was found."""
         root, later = self.way(number)
-        ways = [(words, self._faults if by_fault else self._free) for words, by_fault in later]
+        ways = [(words, self._allowed(by_fault=by_fault)) for words, by_fault in later]
         return self._walk(self.machine.initial()[root], ways)
 
     def _walk(self, begin: State, ways: Sequence[Leg]) -> tuple[list[State], list[Step]]:
@@ -123,7 +122,7 @@ class Replay:
             return prop.name in taken.broken
         try:
             return not self.machine.step_holds(prop, state, taken.step, taken.state)
-        except ModelError:  # which is told by itself; the step that was found is another one
+        except ModelError:  # which is reported by itself; the step that was found is another one
             return False
 
     def _allowed(self, *, by_fault: bool) -> frozenset[str]:

@@ -20,7 +20,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
 from modelcheck.explicit.codegen.context import Context
 from modelcheck.explicit.codegen.fits import fits
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.runtime import (
     COUNT,
     FAULT,
@@ -35,10 +35,10 @@ from modelcheck.explicit.codegen.runtime import (
     Runtime,
 )
 from modelcheck.explicit.native.compiling import Tier
-from modelcheck.explicit.native.functions import Code, Signatures
+from modelcheck.explicit.native.functions import MachineCode, Signatures
 from modelcheck.explicit.native.writing import Written, code, text_of
 from modelcheck.explicit.search.checkpoint import damaged, only_runs
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import ROOT, Shard
 
 _P, _N = ctypes.c_void_p, ctypes.c_int64
@@ -56,7 +56,7 @@ SIGNATURES: Signatures = {
 class Soundness(Runtime):
     """Writes what is asked of each state."""
 
-    def __init__(self, task: Task, layout: Layout, context: Context) -> None:
+    def __init__(self, task: Task, layout: PackedLayout, context: Context) -> None:
         super().__init__(layout, context)
         self.task = task
 
@@ -156,7 +156,7 @@ class Soundness(Runtime):
         return fn
 
     def _rouse(self) -> Function:
-        """How many of some entries wait; they do so no longer, and are told. -1 where one is not there."""
+        """How many of some entries wait; they are removed and returned. -1 where one is not there."""
         fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
         wrong, found = fn.new("wrong"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
@@ -207,11 +207,11 @@ class Soundness(Runtime):
 class _Asked:
     """The functions, of one search."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: PackedSearch) -> None:
         kernel = search.kernel
         written = Soundness(search.task, kernel.layout, kernel.context).functions()
         made = code(Written(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
-        self._code = Code(made, SIGNATURES)
+        self._code = MachineCode(made, SIGNATURES)
         self.call = self._code.call
         self.search, self.space = search, search.space
 
@@ -344,6 +344,6 @@ def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noq
     return spans
 
 
-def refuse_unsound(search: Search) -> None:
+def refuse_unsound(search: PackedSearch) -> None:
     """Raise CannotResume where what was read does not fit together. Costs a look at each state."""
     _Asked(search).refuse()

@@ -1,1 +1,1 @@
-"""The kernel of a model as WebAssembly, with what tells of each step, for a page that explores it."""
+"""The kernel of a model as WebAssembly, with a record of each step, for a page that explores it."""

@@ -1,4 +1,4 @@
-"""Whether a property is true of a state, as code: one function for each, for whoever looks at one state."""
+"""Whether a property is true of a state, as code: one function for each, to examine a single state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions import Expressions
-from modelcheck.explicit.codegen.layout import Layout
+from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.state import StateBits
 from spec.ir import Expr, Property, PropertyKind
@@ -19,7 +19,7 @@ OF_A_STATE = {
 }
 
 
-def asked(properties: Sequence[Property], expressions: Expressions, layout: Layout) -> list[Function]:
+def asked(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
     """`asked.N`: whether the property N is true of a state; 2 for an error."""
     return [
         _one(number, prop.expr, expressions, layout)
@@ -28,7 +28,7 @@ def asked(properties: Sequence[Property], expressions: Expressions, layout: Layo
     ]
 
 
-def _one(number: int, expr: Expr, expressions: Expressions, layout: Layout) -> Function:
+def _one(number: int, expr: Expr, expressions: Expressions, layout: PackedLayout) -> Function:
     fn = Function(f"asked.{number}", [("ptr noalias readonly", "state")], "i64", "nounwind")
     error = fn.new("error")
     own = StateBits(fn, layout, fn.array(layout.words))

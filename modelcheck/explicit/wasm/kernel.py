@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
-from counterexamples.play.described import Types
+from counterexamples.play.described import PageTypes
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.context import CURSOR, Context, context
 from modelcheck.explicit.codegen.expressions import Expressions
-from modelcheck.explicit.codegen.layout import Field, Layout, Words, layout
+from modelcheck.explicit.codegen.layout import PackedField, PackedLayout, Words, layout
 from modelcheck.explicit.codegen.packing import (
     Array,
     Mask,
@@ -45,7 +45,7 @@ from modelcheck.explicit.native.compiling import environment, for_the_web
 from modelcheck.explicit.native.writing import write
 from modelcheck.explicit.wasm.asked import asked
 from modelcheck.explicit.wasm.module import Module, module
-from modelcheck.explicit.wasm.told import Shape, Shapes, Told, Value
+from modelcheck.explicit.wasm.records import RecordShape, RecordShapes, RecordValue, RecordWriter
 from modelcheck.explicit.wasm.wide import WIDE
 from modelcheck.storage.cache import Cache
 from spec.frozen import frozen
@@ -76,7 +76,7 @@ class WebKernel:
     """The code, and how it is used: what stands where in its memory, and in the bits of a state."""
 
     module: Module
-    layout: Layout
+    layout: PackedLayout
     used: Json
 
     def packed(self, state: State) -> Words:
@@ -84,8 +84,8 @@ class WebKernel:
         return self.layout.pack(state)
 
 
-def web_kernel(task: Task, types: Types) -> WebKernel:
-    """The kernel of a task for WebAssembly, that searches and tells of single steps.
+def web_kernel(task: Task, types: PageTypes) -> WebKernel:
+    """The kernel of a task for WebAssembly, that searches and records single steps.
 
     It knows all properties of the model but for those of fair runs.  Costs as much as well
     compiled native code.  Raises TooWide.
@@ -97,14 +97,14 @@ def web_kernel(task: Task, types: Types) -> WebKernel:
         context(task),
         Parameters(task, folded=True),
     )
-    expressions, shapes = Expressions(task.model, task.scope, parameters), Shapes()
+    expressions, shapes = Expressions(task.model, task.scope, parameters), RecordShapes()
     allowed = [a for a in task.model.actions if not a.is_fault or a.name in words.allowed]
     ordered = [a for a in allowed if not a.is_fault] + [a for a in allowed if a.is_fault]
-    told = [Told(action, expressions, laid, words, shapes) for action in ordered]
+    recorders = [RecordWriter(action, expressions, laid, words, shapes) for action in ordered]
     questions = asked(task.model.properties, expressions, laid)
-    beside = [*(each.fn for each in told), *questions]
-    public = {*SEARCH, *(fn.name for fn in beside)}
-    written = write(task, laid, words, parameters, beside=beside, public=public)
+    extra = [*(each.fn for each in recorders), *questions]
+    public = {*SEARCH, *(fn.name for fn in extra)}
+    written = write(task, laid, words, parameters, extra=extra, public=public)
     made = module(_compiled(written.text + "\n" + WIDE), public)
     used = {
         "end": made.end,
@@ -117,7 +117,7 @@ def web_kernel(task: Task, types: Types) -> WebKernel:
         "deadlock": None if words.deadlock is None else words.deadlock.name,
         "shard": SHARD,
         "free": sum(not action.is_fault for action in ordered),
-        "told": [each.name for each in told],
+        "recorders": [each.name for each in recorders],
         "asked": {task.model.properties[int(fn.name.partition(".")[2])].name: fn.name for fn in questions},
         "actions": [action.name for action in ordered],
         "shapes": [_shape(shape, types) for shape in shapes.known],
@@ -150,12 +150,12 @@ def _context(words: Context) -> Json:
     }
 
 
-def _field(field: Field) -> Json:
+def _field(field: PackedField) -> Json:
     return {"name": field.name, "at": field.offset, "as": _packing(field.packing)}
 
 
-def _shape(shape: Shape, types: Types) -> Json:
-    def values(given: Sequence[Value]) -> Json:
+def _shape(shape: RecordShape, types: PageTypes) -> Json:
+    def values(given: Sequence[RecordValue]) -> Json:
         return [
             {"name": v.name, "type": types.number(v.type), "words": v.words, "as": _packing(v.packing)}
             for v in given

@@ -2,7 +2,7 @@
 
 A single object needs no linking: LLVM has numbered its functions, and laid its data
 out from address 0 on, as they stay.  What it leaves open are the memory and the
-pointer of the stack, which whoever loads the module gives; and it exports nothing.
+pointer of the stack, which the loader of the module gives; and it exports nothing.
 See https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md.
 """
 
@@ -14,7 +14,7 @@ from spec.frozen import frozen
 
 HEAD = b"\0asm\1\0\0\0"
 CUSTOM, GLOBAL, EXPORT, DATA = 0, 6, 7, 11
-SYMBOLS = 8  # the part of the section `linking` that tells what is called what
+SYMBOLS = 8  # the part of the section `linking` that names the symbols
 FUNCTION, DATUM, SECTION = 0, 1, 3  # kinds of symbols
 UNDEFINED, NAMED = 0x10, 0x40  # flags of symbols
 
@@ -85,7 +85,7 @@ def _end(body: bytes) -> int:
     reader, end = _Reader(body), 0
     for _ in range(reader.number()):
         assert reader.byte() == 0, "data without a place"
-        assert reader.byte() == 0x41, "data at a place that nobody knows"  # i32.const
+        assert reader.byte() == 0x41, "data at an unknown place"  # i32.const
         start = reader.signed()
         assert reader.byte() == 0x0B, "data at a place that is computed"  # end
         end = max(end, start + len(reader.bytes(reader.number())))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
-from modelcheck.export.known import Known
+from modelcheck.export.known import KnownRange
 from modelcheck.export.rounds import chooses
-from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local
-from modelcheck.export.tla.terms import Term
-from modelcheck.grounding.budget import Counted
+from modelcheck.export.tla.terms import TlaTerm
+from modelcheck.grounding.budget import CountedBudget
 from spec.elaboration.typing import element
 from spec.types import UNKNOWN
 
@@ -19,13 +19,15 @@ from spec.types import UNKNOWN
 class Actions:
     """Writes what is said of actions; `now` is the scope of a state."""
 
-    def __init__(self, expressions: Expressions, model: ir.Model, counted: Counted, now: Env) -> None:
+    def __init__(
+        self, expressions: TlaExpressions, model: ir.Model, counted: CountedBudget, now: TlaEnv
+    ) -> None:
         self._e = expressions
         self._model = model
         self._counted = counted
         self._now = now
 
-    def parameters(self, action: ir.Action, taken: frozenset[str] = frozenset()) -> tuple[list[str], Env]:
+    def parameters(self, action: ir.Action, taken: frozenset[str] = frozenset()) -> tuple[list[str], TlaEnv]:
         """What an action's parameters are called where those names are taken, and the scope with them."""
         env, names = self._now.among(taken), []
         for param in action.params:
@@ -35,12 +37,12 @@ class Actions:
             names.append(name)
         return names, env
 
-    def some(self, action: ir.Action) -> Term:
+    def some(self, action: ir.Action) -> TlaTerm:
         """The action with some parameters."""
         names, _ = self.parameters(action)
         return self._bound(action, self._call(action, list(map(tla.atom, names))))
 
-    def did(self, expr: ir.Did, env: Env) -> Term:
+    def did(self, expr: ir.Did, env: TlaEnv) -> TlaTerm:
         """Whether a step is the action; in a step property."""
         if not self._counted.has(expr.action):
             return tla.FALSE
@@ -50,7 +52,7 @@ class Actions:
         step = self._call(action, [*given, *map(tla.atom, names[len(given) :])])
         return self._bound(action, step, given, env.taken)
 
-    def possible(self, action: ir.Action) -> Term | None:
+    def possible(self, action: ir.Action) -> TlaTerm | None:
         """Whether some parameters pass the guards, and what is chosen at once has a choice.
 
         None where there is a choice that depends on what the action has done before.
@@ -63,19 +65,19 @@ class Actions:
         last = max((i for i, s in enumerate(first) if isinstance(s, ir.Choose)), default=-1)
         return self._bound(action, self._ready((*action.head, *first[: last + 1]), env, []))
 
-    def _call(self, action: ir.Action, args: Sequence[Term]) -> Term:
+    def _call(self, action: ir.Action, args: Sequence[TlaTerm]) -> TlaTerm:
         return tla.call(self._e.values.words.actions[action.name], *args)
 
     def _bound(
         self,
         action: ir.Action,
-        body: Term,
-        given: Sequence[Term] = (),
+        body: TlaTerm,
+        given: Sequence[TlaTerm] = (),
         taken: frozenset[str] = frozenset(),
-    ) -> Term:
+    ) -> TlaTerm:
         """Something for some parameters of an action, of which the first may be given."""
         env = self._now.among(taken)
-        found: list[tuple[str, Term]] = []
+        found: list[tuple[str, TlaTerm]] = []
         tests = []
         for index, param in enumerate(action.params):
             name = local(param.name, env.taken)
@@ -85,7 +87,7 @@ class Actions:
                 if param.case is not None:
                     of = element(param.domain.type) or UNKNOWN
                     tests.append(self._e.values.is_case(given[index], of, param.case))
-                env = env.bound(param.slot, given[index], Known())
+                env = env.bound(param.slot, given[index], KnownRange())
                 continue
             env = inner
             found.append((name, domain if test is None else tla.those(name, domain, test)))
@@ -93,7 +95,7 @@ class Actions:
             body = tla.quantified(r"\E", name, domain, body)
         return tla.both([*tests, body]) if tests else body
 
-    def _ready(self, parts: Sequence[ir.Guard | ir.Stmt], env: Env, before: list[Term]) -> Term:
+    def _ready(self, parts: Sequence[ir.Guard | ir.Stmt], env: TlaEnv, before: list[TlaTerm]) -> TlaTerm:
         """The conjunction of guards and choices, in the scope of the names that stand between them."""
         if not parts:
             return tla.both(before)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import modelcheck.export.tla.terms as tla
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.terms import TlaTerm
 from spec.frozen import frozen
 from spec.pretty import LINE, Doc, Nest, cat
 
@@ -26,64 +26,64 @@ class Definition:
 class Condition:
     """What must be true for the step to happen."""
 
-    test: Term
+    test: TlaTerm
 
 
 @frozen
-class Change:
+class NextValue:
     """The new value of a variable: `name'`, or `name` in the initial states."""
 
     name: str
-    value: Term
+    value: TlaTerm
 
 
 @frozen
-class Choice:
+class MemberChoice:
     """One branch for each member of a domain; what follows stands in the block."""
 
     name: str
-    domain: Term
-    test: Term | None
-    then: Block
+    domain: TlaTerm
+    test: TlaTerm | None
+    then: TlaBlock
 
 
 @frozen
 class Split:
     """Two blocks, by a test."""
 
-    test: Term
-    then: Block
-    other: Block
+    test: TlaTerm
+    then: TlaBlock
+    other: TlaBlock
 
 
 @frozen
-class End:
+class StepEnd:
     """The end of a step: the conditions last asked, and what stays as it is.
 
     Of a round of a loop: the values of what the loop changes, by field.
     """
 
-    conditions: tuple[Term, ...] = ()
+    conditions: tuple[TlaTerm, ...] = ()
     unchanged: tuple[str, ...] = ()
-    values: Mapping[str, Term] = field(default_factory=dict)
+    values: Mapping[str, TlaTerm] = field(default_factory=dict)
 
 
-Item = Definition | Condition | Change | Choice | Split | End
+Item = Definition | Condition | NextValue | MemberChoice | Split | StepEnd
 
 
 @dataclass(slots=True)
-class Block:
+class TlaBlock:
     """Items in order; the last is a choice, a split or an end."""
 
     items: list[Item] = field(default_factory=list)
 
 
-def conjuncts(block: Block) -> list[Doc]:
+def conjuncts(block: TlaBlock) -> list[Doc]:
     """A block as a predicate on steps: what must hold of one."""
     return _conjuncts(block.items)
 
 
-def as_action(block: Block) -> Doc:
+def as_action(block: TlaBlock) -> Doc:
     """The same as one piece."""
     return conjunction(conjuncts(block))
 
@@ -106,27 +106,27 @@ def _conjuncts(items: Sequence[Item]) -> list[Doc]:
                 return found
             case Condition(test):
                 found.append(test.doc)
-            case Change(name, value):
+            case NextValue(name, value):
                 found.append(_changed(name, value))
-            case Choice(name, domain, test, then):
+            case MemberChoice(name, domain, test, then):
                 kept = domain if test is None else tla.those(name, domain, test)
                 head = cat(rf"\E {name} \in ", tla.within(kept, tla.RELATION + 1), " :")
                 found.append(cat(head, Nest(2, cat(LINE, as_action(then)))))
             case Split(test, then, other):
                 found.append(_split(test, as_action(then), as_action(other)))
-            case End(conditions, unchanged):
+            case StepEnd(conditions, unchanged):
                 found += [test.doc for test in conditions]
                 found += _unchanged(unchanged)
     return found
 
 
-def _changed(name: str, value: Term) -> Doc:
+def _changed(name: str, value: TlaTerm) -> Doc:
     """`name = value`; what reaches to the right as far as it can needs no parentheses here."""
     doc = value.doc if value.level == tla.OPEN else tla.within(value, tla.RELATION + 1)
     return cat(f"{name} = ", Nest(len(name) + 3, doc))
 
 
-def _split(test: Term, then: Doc, other: Doc) -> Doc:
+def _split(test: TlaTerm, then: Doc, other: Doc) -> Doc:
     return cat("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then), LINE, "ELSE ", Nest(5, other))
 
 
@@ -136,12 +136,12 @@ def _unchanged(names: Sequence[str]) -> list[Doc]:
     return [cat("UNCHANGED ", Nest(10, tla.names(names)))] if names else []
 
 
-def as_set(block: Block) -> Term:
+def as_set(block: TlaBlock) -> TlaTerm:
     """A block as the set of the ends it may come to: records."""
     return _set_of(block.items)
 
 
-def _set_of(items: Sequence[Item]) -> Term:
+def _set_of(items: Sequence[Item]) -> TlaTerm:
     first, *rest = items
     match first:
         case Definition():
@@ -150,12 +150,12 @@ def _set_of(items: Sequence[Item]) -> Term:
             return tla.let_term(texts, _set_of(others))
         case Condition(test):
             return tla.choice(test, _set_of(rest), tla.a_set(()))
-        case Choice(name, domain, test, then):
+        case MemberChoice(name, domain, test, then):
             kept = domain if test is None else tla.those(name, domain, test)
-            return Term(cat("UNION ", tla.each(name, kept, as_set(then)).doc), tla.SETS)
+            return TlaTerm(cat("UNION ", tla.each(name, kept, as_set(then)).doc), tla.SETS)
         case Split(test, then, other):
             return tla.choice(test, as_set(then), as_set(other))
-        case End(_, _, values):
+        case StepEnd(_, _, values):
             return tla.a_set([tla.a_record(values.items())])
-        case Change():
+        case NextValue():
             raise TypeError("within an expression nothing changes")

@@ -10,10 +10,10 @@ import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.refused import Refused
-from modelcheck.export.known import Knowledge, Known
+from modelcheck.export.known import Knowledge, KnownRange
 from modelcheck.export.tla.names import local
-from modelcheck.export.tla.operations import Operations
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.operations import TlaOperations
+from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import Values
 from spec.elaboration.typing import element
 from spec.frozen import frozen
@@ -21,11 +21,11 @@ from spec.pretty import cat
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
 SHORT = 24  # characters of a part of the state that may be written again instead of named
-Read = Callable[[int], Term]
+Read = Callable[[int], TlaTerm]
 
 
 @frozen
-class Env:
+class TlaEnv:
     """Where an expression stands: what its names are called, and how variables are read.
 
     `here` is an expression that may be written `@`; `values` says what names
@@ -33,42 +33,44 @@ class Env:
     """
 
     read: Read
-    names: Mapping[int, Term] = field(default_factory=dict)
-    known: Mapping[int, Known] = field(default_factory=dict)
+    names: Mapping[int, TlaTerm] = field(default_factory=dict)
+    known: Mapping[int, KnownRange] = field(default_factory=dict)
     taken: frozenset[str] = frozenset()
     old: Read | None = None
     here: ir.Expr | None = None
-    values: Mapping[int, tuple[ir.Expr, Env]] = field(default_factory=dict)
+    values: Mapping[int, tuple[ir.Expr, TlaEnv]] = field(default_factory=dict)
 
-    def bound(self, slot: int, name: Term, known: Known) -> Env:
+    def bound(self, slot: int, name: TlaTerm, known: KnownRange) -> TlaEnv:
         """With one more name."""
         taken = self.taken | {str(name)} if name.is_atom else self.taken
         return replace(self, names={**self.names, slot: name}, known={**self.known, slot: known}, taken=taken)
 
-    def standing_for(self, slot: int, value: ir.Expr, there: Env) -> Env:
+    def standing_for(self, slot: int, value: ir.Expr, there: TlaEnv) -> TlaEnv:
         """The same, knowing what a name stands for."""
         return replace(self, values={**self.values, slot: (value, there.away())})
 
-    def among(self, taken: frozenset[str]) -> Env:
+    def among(self, taken: frozenset[str]) -> TlaEnv:
         """The same where further names are taken."""
         return replace(self, taken=self.taken | taken)
 
-    def away(self) -> Env:
+    def away(self) -> TlaEnv:
         """The same where `@` means nothing."""
         return replace(self, here=None)
 
 
-class Expressions:
+class TlaExpressions:
     """Writes expressions; collects what cannot be written."""
 
-    def __init__(self, values: Values, knowledge: Knowledge, actions: Callable[[ir.Did, Env], Term]) -> None:
+    def __init__(
+        self, values: Values, knowledge: Knowledge, actions: Callable[[ir.Did, TlaEnv], TlaTerm]
+    ) -> None:
         self.values = values
         self.knowledge = knowledge
-        self.operations = Operations(values)
+        self.operations = TlaOperations(values)
         self.refused: list[Refused] = []
         self._did = actions
 
-    def term(self, expr: ir.Expr, env: Env) -> Term:  # noqa: C901 - a dispatch over a union
+    def term(self, expr: ir.Expr, env: TlaEnv) -> TlaTerm:  # noqa: C901 - a dispatch over a union
         """The expression in TLA+."""
         if env.here is not None and expr == env.here:
             return tla.atom("@")
@@ -115,12 +117,12 @@ class Expressions:
             case _:
                 assert_never(expr)
 
-    def _literal(self, value: ir.Value, expr: ir.Expr) -> Term:
+    def _literal(self, value: ir.Value, expr: ir.Expr) -> TlaTerm:
         if isinstance(value, int) and abs(value) > LARGEST:
             self.refused.append(Refused(f"{value}, since TLC's numbers have 32 bits", expr.span))
         return self.values.literal(value, expr.type)
 
-    def _let(self, expr: ir.Let, env: Env) -> Term:
+    def _let(self, expr: ir.Let, env: TlaEnv) -> TlaTerm:
         value = self.term(expr.value, env)
         known = self.knowledge.of(expr.value, env.known)
         if value.is_atom or (len(str(value)) <= SHORT and is_path(expr.value)):
@@ -129,7 +131,7 @@ class Expressions:
         body = self.term(expr.body, env.away().bound(expr.slot, tla.atom(name), known))
         return tla.let_term([tla.definition(name, (), value)], body)
 
-    def _map_of(self, expr: ir.Expr, slot: int, wanted: str, body: ir.Expr, env: Env) -> Term:
+    def _map_of(self, expr: ir.Expr, slot: int, wanted: str, body: ir.Expr, env: TlaEnv) -> TlaTerm:
         assert isinstance(expr.type, t.Map)
         key = expr.type.key
         name = local(wanted, env.taken)
@@ -137,7 +139,7 @@ class Expressions:
         inner = self.term(body, env.away().bound(slot, tla.atom(name), known))
         return tla.a_function(name, self.values.all_of(key), inner)
 
-    def _make(self, expr: ir.Make, parts: list[Term]) -> Term:
+    def _make(self, expr: ir.Make, parts: list[TlaTerm]) -> TlaTerm:
         match expr.type:
             case t.Union(_, cases) if expr.case is not None:
                 case = cases[expr.case]
@@ -153,7 +155,7 @@ class Expressions:
             case _:
                 return tla.a_tuple(parts)
 
-    def _part(self, expr: ir.Part, env: Env) -> Term:
+    def _part(self, expr: ir.Part, env: TlaEnv) -> TlaTerm:
         of = self.term(expr.of, env)
         match expr.of.type:
             case t.Record(_, fields) | t.Case(_, _, fields):
@@ -163,11 +165,11 @@ class Expressions:
             case _:
                 return tla.applied(of, tla.number(expr.index + 1))
 
-    def _part_of_union(self, of: Term, cases: tuple[t.Case, ...], expr: ir.Part) -> Term:
+    def _part_of_union(self, of: TlaTerm, cases: tuple[t.Case, ...], expr: ir.Part) -> TlaTerm:
         """By name, which may differ from case to case where the position is the same."""
         if expr.case is not None:
             return self.values.part(of, cases[expr.case].fields, expr.index)
-        result: Term | None = None
+        result: TlaTerm | None = None
         for number, case in reversed(list(enumerate(cases))):
             own = self.values.part(of, case.fields, expr.index)
             is_case = self.values.is_case(of, expr.of.type, number)
@@ -176,20 +178,20 @@ class Expressions:
         assert result is not None, "a union has cases"
         return result
 
-    def _apply(self, expr: ir.Apply, env: Env) -> Term:
+    def _apply(self, expr: ir.Apply, env: TlaEnv) -> TlaTerm:
         args = [self.term(arg, env) for arg in expr.args]
         reaches = [self.knowledge.reach(a, env.known) if t.is_number(a.type) else None for a in expr.args]
         return self.operations.apply(expr, args, reaches)
 
     # ------------------------------------------------------------------ domains
 
-    def members(self, domain: ir.Expr, env: Env) -> Term:
+    def members(self, domain: ir.Expr, env: TlaEnv) -> TlaTerm:
         """The members of a domain as a set; of a sequence each entry once."""
         return self.operations.members(self.term(domain, env), domain.type)
 
     def walk(
-        self, slot: int, name: str, domain: ir.Expr, case: int | None, env: Env
-    ) -> tuple[Term, Term | None, Env]:
+        self, slot: int, name: str, domain: ir.Expr, case: int | None, env: TlaEnv
+    ) -> tuple[TlaTerm, TlaTerm | None, TlaEnv]:
         """For a name bound to the members of a domain: the set, a test for the case, the scope."""
         known = self.knowledge.member(domain, case, env.known)
         inner = env.away().bound(slot, tla.atom(name), known)
@@ -199,7 +201,7 @@ class Expressions:
             test = self.values.is_case(tla.atom(name), of if of is not None else t.UNKNOWN, case)
         return self.members(domain, env), test, inner
 
-    def in_order(self, domain: ir.Expr, case: int | None, env: Env) -> Term:
+    def in_order(self, domain: ir.Expr, case: int | None, env: TlaEnv) -> TlaTerm:
         """The members of a domain as a sequence, in canonical order."""
         match domain:
             case ir.Members(of=of):
@@ -212,12 +214,12 @@ class Expressions:
             return listed
         name = local("m", env.taken)
         test = self.values.is_case(tla.atom(name), element(domain.type) or t.UNKNOWN, case)
-        lambda_ = Term(cat(f"LAMBDA {name} : ", test.doc), tla.OPEN)
+        lambda_ = TlaTerm(cat(f"LAMBDA {name} : ", test.doc), tla.OPEN)
         return tla.call("SelectSeq", listed, lambda_)
 
     # ------------------------------------------------------------------ quantifiers
 
-    def _bind(self, expr: ir.Bind, env: Env) -> Term:
+    def _bind(self, expr: ir.Bind, env: TlaEnv) -> TlaTerm:
         if isinstance(expr.domain.type, t.Seq) and expr.quantifier in _BY_POSITION:
             return self._bind_entries(expr, env)
         name = local(expr.name, env.taken)
@@ -228,8 +230,8 @@ class Expressions:
         return self._quantified(expr, name, (domain, tests), body, inner)
 
     def _quantified(
-        self, expr: ir.Bind, name: str, members: tuple[Term, list[Term]], body: Term, inner: Env
-    ) -> Term:
+        self, expr: ir.Bind, name: str, members: tuple[TlaTerm, list[TlaTerm]], body: TlaTerm, inner: TlaEnv
+    ) -> TlaTerm:
         domain, tests = members
         kept = tla.those(name, domain, tla.both(tests)) if tests else domain
         of_all = kept if str(body) == name else tla.each(name, kept, body)
@@ -254,10 +256,10 @@ class Expressions:
             case _:
                 assert_never(expr.quantifier)
 
-    def _over(self, name: str, domain: Term, body: Term, operator: str) -> Term:
+    def _over(self, name: str, domain: TlaTerm, body: TlaTerm, operator: str) -> TlaTerm:
         return tla.call(self.values.library.use(operator), tla.a_function(name, domain, body))
 
-    def _best(self, expr: ir.Bind, name: str, domain: Term, body: Term, inner: Env) -> Term:
+    def _best(self, expr: ir.Bind, name: str, domain: TlaTerm, body: TlaTerm, inner: TlaEnv) -> TlaTerm:
         """The set of the members whose body is best."""
         most = expr.quantifier is ir.Quantifier.ARGMAX
         if t.is_number(expr.body.type):
@@ -270,7 +272,7 @@ class Expressions:
         best = tla.those(name, every, tla.quantified(r"\A", other, every, tla.negated(better)))
         return tla.let_term([tla.definition(of, (), tla.a_function(name, domain, body))], best)
 
-    def _bind_entries(self, expr: ir.Bind, env: Env) -> Term:
+    def _bind_entries(self, expr: ir.Bind, env: TlaEnv) -> TlaTerm:
         """Over the positions of a sequence, since an entry counts as often as it is there."""
         entries = self.term(expr.domain, env)
         definitions = []

@@ -16,9 +16,9 @@ import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
-from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local, remark
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE
 from spec.elaboration.typing import element
 from spec.fits import fits
@@ -26,7 +26,7 @@ from spec.frozen import frozen
 from spec.values import Cut, Misfit
 
 LONG = 40  # characters of a term that is not written twice when what it is stored in has a name
-Stored = Callable[[], Term]
+Stored = Callable[[], TlaTerm]
 
 
 @frozen
@@ -34,21 +34,21 @@ class _Place:
     """What is being stored: the expression, where it stands, and how to name the place afterwards."""
 
     expr: ir.Expr
-    env: Env
+    env: TlaEnv
     stored: Stored | None = None
 
-    def part(self, expr: ir.Expr, env: Env | None = None) -> _Place:
+    def part(self, expr: ir.Expr, env: TlaEnv | None = None) -> _Place:
         """A part of the expression, which has no name of its own."""
         return _Place(expr, self.env if env is None else env)
 
-    def meant(self) -> _Place:
-        """The expression behind a name that was given to one."""
+    def unfolded(self) -> _Place:
+        """The place with `let` names and fits replaced by the expressions behind them."""
         match self.expr:
             case ir.Fit(of=of):
-                return replace(self, expr=of).meant()
+                return replace(self, expr=of).unfolded()
             case ir.Local(slot=slot) if slot in self.env.values:
                 value, there = self.env.values[slot]
-                return _Place(value, there.among(self.env.taken), self.stored).meant()
+                return _Place(value, there.among(self.env.taken), self.stored).unfolded()
             case _:
                 return self
 
@@ -56,10 +56,10 @@ class _Place:
 class Fits:
     """Writes the conditions under which a value fits where it goes."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: TlaExpressions) -> None:
         self._bounds = [_Bounds(expressions, declared=declared) for declared in (True, False)]
 
-    def conditions(self, fit: ir.Expr, env: Env, stored: Stored | None = None) -> list[Term]:
+    def conditions(self, fit: ir.Expr, env: TlaEnv, stored: Stored | None = None) -> list[TlaTerm]:
         """What to ask before a value is stored; `stored` names the place as it is afterwards."""
         if not isinstance(fit, ir.Fit):
             return []
@@ -70,14 +70,14 @@ class Fits:
 class _Bounds:
     """Writes the conditions of one kind: that a value is within declared bounds, or within the scope."""
 
-    def __init__(self, expressions: Expressions, *, declared: bool) -> None:
+    def __init__(self, expressions: TlaExpressions, *, declared: bool) -> None:
         self._declared = declared
         self._expressions = expressions
         self._values = expressions.values
         self._knowledge = expressions.knowledge
 
-    def of(self, place: _Place, target: t.Type) -> list[Term]:
-        place = place.meant()
+    def of(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        place = place.unfolded()
         expr, env = place.expr, place.env
         if isinstance(target, t.Option) and not isinstance(expr.type, t.Option):
             target = target.of
@@ -105,14 +105,14 @@ class _Bounds:
             case _:
                 return self._by_type(self._term(place), target, sure, env)
 
-    def _term(self, place: _Place) -> Term:
+    def _term(self, place: _Place) -> TlaTerm:
         """The value; by the name of its place where it would be long to write it again."""
         term = self._expressions.term(place.expr, place.env)
         return term if place.stored is None or len(str(term)) <= LONG else place.stored()
 
     # ------------------------------------------------------------------ by expression
 
-    def _of_constant(self, value: ir.Value, target: t.Type) -> list[Term]:
+    def _of_constant(self, value: ir.Value, target: t.Type) -> list[TlaTerm]:
         check = fits(target, self._values.scope)
         try:
             if check is not None:
@@ -123,7 +123,7 @@ class _Bounds:
             return [stop(tla.FALSE, str(misfit))] if self._declared else []
         return []
 
-    def _of_let(self, expr: ir.Let, place: _Place, target: t.Type) -> list[Term]:
+    def _of_let(self, expr: ir.Let, place: _Place, target: t.Type) -> list[TlaTerm]:
         env = place.env
         value = self._expressions.term(expr.value, env)
         known = self._knowledge.of(expr.value, env.known)
@@ -134,7 +134,7 @@ class _Bounds:
         found = self.of(place.part(expr.body, inner), target)
         return [tla.let_term([tla.definition(name, (), value)], tla.both(found))] if found else []
 
-    def _of_map(self, expr: ir.MapOf, place: _Place, target: t.Type) -> list[Term]:
+    def _of_map(self, expr: ir.MapOf, place: _Place, target: t.Type) -> list[TlaTerm]:
         assert isinstance(target, t.Map)
         env = place.env
         name = local(expr.name, env.taken)
@@ -143,7 +143,7 @@ class _Bounds:
         found = self.of(place.part(expr.body, env.bound(expr.slot, tla.atom(name), known)), target.value)
         return every(name, self._values.all_of(target.key), found)
 
-    def _of_make(self, expr: ir.Make, place: _Place, target: t.Type) -> list[Term]:
+    def _of_make(self, expr: ir.Make, place: _Place, target: t.Type) -> list[TlaTerm]:
         """Part by part."""
         match target:
             case t.Record(_, fields) | t.Case(_, _, fields):
@@ -159,7 +159,7 @@ class _Bounds:
         parts = zip(expr.parts, types, strict=True)
         return [condition for part, of in parts for condition in self.of(place.part(part), of)]
 
-    def _of_number(self, term: Term, reach: Reach, target: t.Type) -> list[Term]:
+    def _of_number(self, term: TlaTerm, reach: Reach, target: t.Type) -> list[TlaTerm]:
         if isinstance(target, t.Nat) and not self._declared:
             most = self._values.scope.limit(target.name)
             fine = reach.most is not None and reach.most <= most
@@ -186,7 +186,7 @@ class _Bounds:
 
     # ------------------------------------------------------------------ collections
 
-    def _of_size(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[Term]:
+    def _of_size(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
         if not self._asks(target.limit):
             return []
         most = self._knowledge.most(target.limit)
@@ -201,7 +201,7 @@ class _Bounds:
     def _asks(self, limit: t.Limit | None) -> TypeGuard[t.Limit]:
         return limit is not None and self._declared is isinstance(limit.of, int)
 
-    def _size(self, place: _Place, target: t.Type) -> Term:
+    def _size(self, place: _Place, target: t.Type) -> TlaTerm:
         """The size of a collection, as a sum where it is put together of several."""
         match place.expr, target:
             case (ir.Apply(op=ir.Op.CONCAT, args=args), t.Seq()) | (
@@ -214,9 +214,9 @@ class _Bounds:
             case _:
                 return self._expressions.operations.size(self._term(place), target)
 
-    def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[Term]:
+    def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
         """What to ask of the elements, where they come from."""
-        place = place.meant()
+        place = place.unfolded()
         expr, env = place.expr, place.env
         sure = self._knowledge.sure(expr, env.known)
         given = None if sure is None else element(sure)
@@ -237,14 +237,14 @@ class _Bounds:
             case _:
                 return self._of_all(self._term(place), expr.type, target.of, env)
 
-    def _of_all(self, whole: Term, of: t.Type, target: t.Type, env: Env) -> list[Term]:
+    def _of_all(self, whole: TlaTerm, of: t.Type, target: t.Type, env: TlaEnv) -> list[TlaTerm]:
         name = local("x", env.taken)
         found = self._by_type(tla.atom(name), target, None, _with(env, name))
         return every(name, self._expressions.operations.members(whole, of), found) if found else []
 
     # ------------------------------------------------------------------ by type
 
-    def _by_type(self, term: Term, target: t.Type, given: t.Type | None, env: Env) -> list[Term]:
+    def _by_type(self, term: TlaTerm, target: t.Type, given: t.Type | None, env: TlaEnv) -> list[TlaTerm]:
         """What to ask of a value of which nothing more is known."""
         if given is not None and self._knowledge.covers(target, given):
             return []
@@ -281,7 +281,7 @@ class _Bounds:
             case _:
                 return []
 
-    def _size_of(self, term: Term, target: t.Seq | t.Set | t.Bag) -> list[Term]:
+    def _size_of(self, term: TlaTerm, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
         if not self._asks(target.limit):
             return []
         size = self._expressions.operations.size(term, target)
@@ -290,23 +290,23 @@ class _Bounds:
         return [stop(at_most(size, tla.number(target.limit.of)), f"too many elements for {target}")]
 
 
-def _with(env: Env, name: str) -> Env:
+def _with(env: TlaEnv, name: str) -> TlaEnv:
     return env.among(frozenset({name}))
 
 
-def stop(test: Term, message: str, code: str = "R0601") -> Term:
+def stop(test: TlaTerm, message: str, code: str = "R0601") -> TlaTerm:
     """A condition at which TLC stops when it is false."""
     return replace(tla.call("Assert", test, tla.atom(f'"{code}: {remark(message)}"')), op="Assert")
 
 
-def at_most(term: Term, limit: Term) -> Term:
+def at_most(term: TlaTerm, limit: TlaTerm) -> TlaTerm:
     """`term <= limit`; `n + 1 <= limit` as `n < limit`."""
     if term.op == "+" and len(term.sides) == 2 and str(term.sides[1]) == "1":
         return tla.infix("<", tla.RELATION, term.sides[0], limit)
     return tla.infix("<=", tla.RELATION, term, limit)
 
 
-def on_condition(test: Term, first: list[Term], second: list[Term]) -> list[Term]:
+def on_condition(test: TlaTerm, first: list[TlaTerm], second: list[TlaTerm]) -> list[TlaTerm]:
     """What to ask where a test is true, and where it is not."""
     if not first and not second:
         return []
@@ -317,6 +317,6 @@ def on_condition(test: Term, first: list[Term], second: list[Term]) -> list[Term
     return [tla.choice(test, tla.both(first), tla.both(second))]
 
 
-def every(name: str, domain: Term, found: list[Term]) -> list[Term]:
+def every(name: str, domain: TlaTerm, found: list[TlaTerm]) -> list[TlaTerm]:
     """The same asked of every member of a domain."""
     return [tla.quantified(r"\A", name, domain, tla.both(found))] if found else []

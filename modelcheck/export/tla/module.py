@@ -27,15 +27,15 @@ from modelcheck.contract.wording import budget_words, config_words, scope_words
 from modelcheck.export.exported import Exported
 from modelcheck.export.known import Knowledge
 from modelcheck.export.tla.actions import Actions
-from modelcheck.export.tla.blocks import Block, conjunction, conjuncts
-from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.blocks import TlaBlock, conjunction, conjuncts
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.library import LIBRARY, Library
-from modelcheck.export.tla.names import STANDARD, Names, field_name, legal, local, numbered, remark
-from modelcheck.export.tla.properties import Claims, Properties
+from modelcheck.export.tla.names import STANDARD, NameSupply, field_name, legal, local, numbered, remark
+from modelcheck.export.tla.properties import PropertyDefinitions, PropertyWriter
 from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Values, Vocabulary
-from modelcheck.export.tla.versions import Counts
-from modelcheck.grounding.budget import Counted, counted
+from modelcheck.export.tla.versions import VersionCounts
+from modelcheck.grounding.budget import CountedBudget, counted
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
 TOTAL = (
@@ -59,11 +59,11 @@ class _Module:
         self._scope = check.scope
         self._counted = counted(model, check.budget)
         self._library = Library()
-        names = Names(LIBRARY)
+        names = NameSupply(LIBRARY)
         self._words = _vocabulary(model, check, self._counted, names)
         self._values = Values(self._words, check.scope, self._library, names)
-        self._e = Expressions(self._values, Knowledge(model, check.scope), self._did)
-        self._now = Env(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
+        self._e = TlaExpressions(self._values, Knowledge(model, check.scope), self._did)
+        self._now = TlaEnv(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
         self._step = replace(
             self._now,
             read=lambda index: terms.atom(f"{self._words.variables[index]}'"),
@@ -71,7 +71,7 @@ class _Module:
         )
         self._actions = Actions(self._e, model, self._counted, self._now)
 
-    def _did(self, expr: ir.Did, env: Env) -> terms.Term:
+    def _did(self, expr: ir.Did, env: TlaEnv) -> terms.TlaTerm:
         return self._actions.did(expr, env)
 
     def exported(self) -> Exported:
@@ -80,7 +80,7 @@ class _Module:
         if not (self._words.variables or self._words.counters):
             raise NotExportable([Refused("a model without a state, which TLC skips", check.span)])
         looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
-        claims = Properties(self._e, self._now, self._step, self._actions.possible).claims(
+        claims = PropertyWriter(self._e, self._now, self._step, self._actions.possible).claims(
             looked_at, model.actions
         )
         body = "\n\n".join(self._body(claims))
@@ -134,7 +134,7 @@ class _Module:
             value = self._values.literal(scope.config[entry.name], entry.type)
             yield f"{words.configs[entry.name]} == {value}"
 
-    def _body(self, claims: Claims) -> Iterator[str]:
+    def _body(self, claims: PropertyDefinitions) -> Iterator[str]:
         """Variables, initial states, steps, claims."""
         words = self._words
         names = [*words.variables, *words.counters.values()]
@@ -155,7 +155,7 @@ class _Module:
             yield f"{head}\n{_laid_out(definition)}"
 
     def _initial(self) -> Doc:
-        def write(before: Counts | None) -> tuple[Block, Counts]:
+        def write(before: VersionCounts | None) -> tuple[TlaBlock, VersionCounts]:
             flow = Flow(self._e, before, frozenset(), is_start=True)
             return flow.start(self._model.variables, self._model.init, self._now), flow.counts
 
@@ -170,7 +170,7 @@ class _Module:
         own = [counter for kind, counter in counters.items() if self._counts(action, kind)]
         others = [counter for counter in counters.values() if counter not in own]
 
-        def write(before: Counts | None) -> tuple[Block, Counts]:
+        def write(before: VersionCounts | None) -> tuple[TlaBlock, VersionCounts]:
             flow = Flow(self._e, before, asserted, others)
             return flow.step(action, env), flow.counts
 
@@ -191,7 +191,7 @@ class _Module:
     def _limit(self, kind: str | None) -> int | None:
         return self._counted.total if kind is None else self._counted.kinds[kind]
 
-    def _says(self, action: ir.Action, env: Env) -> str:
+    def _says(self, action: ir.Action, env: TlaEnv) -> str:
         """An action's sentence; what stands in braces as the text has it."""
 
         def shown(part: str | ir.Expr) -> str:
@@ -207,7 +207,7 @@ class _Module:
         some = [self._actions.some(action).doc for action in self._counted.actions]
         return terms.bullets("\\/", some) if some else terms.FALSE.doc
 
-    def _specification(self, claims: Claims) -> Iterator[str]:
+    def _specification(self, claims: PropertyDefinitions) -> Iterator[str]:
         if not claims.is_fair:
             yield "Spec == Init /\\ [][Next]_vars"
             return
@@ -224,7 +224,7 @@ class _Module:
 
     # ------------------------------------------------------------------ configuration
 
-    def _configuration(self, claims: Claims) -> str:
+    def _configuration(self, claims: PropertyDefinitions) -> str:
         members = [name for names in self._words.members.values() for name in names]
         lines = [
             rf"\* {self._model.name}, check {remark(self._check.name)}",
@@ -249,7 +249,7 @@ def _laid_out(doc: Doc) -> str:
     return "\n".join(re.sub(r"(?<=\S) IN  ", " IN ", line.rstrip()) for line in text.splitlines())
 
 
-def _vocabulary(model: ir.Model, check: ir.Check, budget: Counted, names: Names) -> Vocabulary:
+def _vocabulary(model: ir.Model, check: ir.Check, budget: CountedBudget, names: NameSupply) -> Vocabulary:
     """Names for everything, first come first served: what is read most comes first."""
     short = Counter(_short(variable) for variable in model.variables)
     variables = []

@@ -21,7 +21,7 @@ OURS = frozenset("Init Next Spec vars None Symmetry Fairness".split())
 _SAFE = re.compile(r"(?!WF_|SF_)(?=.*[A-Za-z])[A-Za-z_0-9]+")
 
 
-class Names:
+class NameSupply:
     """Hands out names, each once: the one wanted where it is free, else one like it."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:

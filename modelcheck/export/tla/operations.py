@@ -10,7 +10,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
 from modelcheck.export.tla.names import local
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE, Values
 from spec.pretty import cat
 
@@ -32,16 +32,16 @@ _LIBRARY = {
 }
 
 
-class Operations:
+class TlaOperations:
     """Writes operations on terms."""
 
     def __init__(self, values: Values) -> None:
         self._values = values
 
-    def _use(self, name: str, *args: Term) -> Term:
+    def _use(self, name: str, *args: TlaTerm) -> TlaTerm:
         return tla.call(self._values.library.use(name), *args)
 
-    def apply(self, expr: ir.Apply, args: list[Term], reaches: Sequence[Reach | None]) -> Term:  # noqa: C901 - a dispatch
+    def apply(self, expr: ir.Apply, args: list[TlaTerm], reaches: Sequence[Reach | None]) -> TlaTerm:  # noqa: C901 - a dispatch
         """An operation on its arguments; `reaches` says how far those go that are numbers."""
         of = [arg.type for arg in expr.args]
         op = expr.op
@@ -76,13 +76,13 @@ class Operations:
                 inner = expr.type
                 return self.extreme(args[0], inner, frozenset(), most=op is ir.Op.GREATEST)
             case ir.Op.SUBSETS:
-                return Term(cat("SUBSET ", tla.within(args[0], tla.APPLIED)), tla.SETS)
+                return TlaTerm(cat("SUBSET ", tla.within(args[0], tla.APPLIED)), tla.SETS)
             case ir.Op.RANGE:
                 return tla.infix_tight("..", tla.RANGE, *args)
             case _:
                 raise TypeError(f"{op} has no meaning")
 
-    def _arithmetic(self, op: ir.Op, args: list[Term], reaches: Sequence[Reach | None]) -> Term:
+    def _arithmetic(self, op: ir.Op, args: list[TlaTerm], reaches: Sequence[Reach | None]) -> TlaTerm:
         match op:
             case ir.Op.ADD:
                 return tla.chain("+", tla.PLUS, args)
@@ -91,7 +91,7 @@ class Operations:
             case ir.Op.MUL:
                 return tla.chain("*", tla.TIMES, args)
             case ir.Op.NEG:
-                return Term(cat("-", tla.within(args[0], tla.TIMES)), tla.NEGATIVE)
+                return TlaTerm(cat("-", tla.within(args[0], tla.TIMES)), tla.NEGATIVE)
             case _:
                 by = reaches[1]
                 if by is None or by.least is None or by.least <= 0:
@@ -100,7 +100,7 @@ class Operations:
                     return tla.infix(r"\div", tla.TIMES, *args)
                 return replace(tla.infix("%", tla.MINUS, *args), level=tla.PLUS)  # it binds as loosely
 
-    def _compared(self, op: ir.Op, args: list[Term], of: Sequence[t.Type]) -> Term:
+    def _compared(self, op: ir.Op, args: list[TlaTerm], of: Sequence[t.Type]) -> TlaTerm:
         a, b = args
         numbers = all(map(t.is_number, of))
         less = self._values.less(next((x for x in of if not t.is_number(x)), of[0]))
@@ -114,13 +114,13 @@ class Operations:
             case _:
                 return self._use("Max", a, b) if numbers else tla.choice(less(a, b), b, a)
 
-    def _is_in(self, args: list[Term], of: t.Type) -> Term:
+    def _is_in(self, args: list[TlaTerm], of: t.Type) -> TlaTerm:
         value, whole = args
         if isinstance(of, t.Option):
             return tla.equal(whole, value)
         return tla.infix(r"\in", tla.RELATION, value, self.members(whole, of))
 
-    def _of_sets(self, op: ir.Op, args: list[Term], of: t.Type) -> Term:
+    def _of_sets(self, op: ir.Op, args: list[TlaTerm], of: t.Type) -> TlaTerm:
         match op, of:
             case ir.Op.UNION, t.Bag():
                 return self._use("BagUnion", *args)
@@ -135,7 +135,7 @@ class Operations:
 
     # ------------------------------------------------------------------ collections
 
-    def members(self, of: Term, type_: t.Type) -> Term:
+    def members(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
         """The members of a collection as a set."""
         match type_:
             case t.Seq():
@@ -147,7 +147,7 @@ class Operations:
             case _:
                 return of
 
-    def in_order(self, of: Term, type_: t.Type) -> Term:
+    def in_order(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
         """The members of a collection as a sequence, in canonical order."""
         match type_:
             case t.Seq():
@@ -160,11 +160,11 @@ class Operations:
             case _:
                 raise TypeError(f"{type_} has no members")
 
-    def positions(self, entries: Term) -> Term:
+    def positions(self, entries: TlaTerm) -> TlaTerm:
         """The positions of a sequence, from 1."""
         return tla.infix_tight("..", tla.RANGE, ONE, tla.call("Len", entries))
 
-    def size(self, of: Term, type_: t.Type) -> Term:
+    def size(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
         """How many elements a collection has."""
         match type_:
             case t.Seq():
@@ -176,7 +176,7 @@ class Operations:
             case _:
                 return tla.call("Cardinality", of)
 
-    def bag_of(self, parts: Sequence[Term]) -> Term:
+    def bag_of(self, parts: Sequence[TlaTerm]) -> TlaTerm:
         """The bag of some elements."""
         match parts:
             case []:
@@ -186,13 +186,13 @@ class Operations:
             case _:
                 return self._use("BagOf", tla.a_tuple(parts))
 
-    def joined(self, a: Term, b: Term, last: ir.Expr) -> Term:
+    def joined(self, a: TlaTerm, b: TlaTerm, last: ir.Expr) -> TlaTerm:
         """One sequence after the other; a single entry is appended."""
         if isinstance(last, ir.Make) and len(last.parts) == 1:
             return tla.call("Append", a, b.sides[0])
         return tla.chain(r"\o", tla.TIMES, [a, b])
 
-    def extreme(self, of: Term, type_: t.Type, taken: frozenset[str], *, most: bool) -> Term:
+    def extreme(self, of: TlaTerm, type_: t.Type, taken: frozenset[str], *, most: bool) -> TlaTerm:
         """The greatest or the least of a set."""
         if t.is_number(type_):
             return self._use("Greatest" if most else "Least", of)
@@ -208,14 +208,14 @@ class Operations:
         test = tla.quantified(r"\A", other, of, opposite(beaten))
         return tla.quantified("CHOOSE", one, of, test)
 
-    def first(self, of: Term, type_: t.Type, taken: frozenset[str]) -> Term:
-        """The first of some members in canonical order; an error where that tells a sort's members apart."""
+    def first(self, of: TlaTerm, type_: t.Type, taken: frozenset[str]) -> TlaTerm:
+        """The first member in canonical order; an error where that distinguishes a sort's members."""
         if t.names_sort(type_):
             return self._use("Only", of)
         return self.extreme(of, type_, taken, most=False)
 
 
-def opposite(of: Term) -> Term:
+def opposite(of: TlaTerm) -> TlaTerm:
     """`~of`, as the opposite relation where there is one."""
     if of.op in _NOT:
         left, right = of.sides
@@ -225,7 +225,7 @@ def opposite(of: Term) -> Term:
     return tla.negated(of)
 
 
-def plus_one(of: Term) -> Term:
+def plus_one(of: TlaTerm) -> TlaTerm:
     """An offset from 0 as one from 1: `n - 1` becomes `n`."""
     text = str(of)
     if text.isdecimal():
@@ -235,6 +235,6 @@ def plus_one(of: Term) -> Term:
     return tla.chain("+", tla.PLUS, [of, ONE])
 
 
-def lookup(of: Term, key: Term) -> Term:
+def lookup(of: TlaTerm, key: TlaTerm) -> TlaTerm:
     """The value of a map for a key."""
     return tla.applied(of, key)

@@ -9,13 +9,13 @@ from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
-from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import remark
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.terms import TlaTerm
 from spec.pretty import LINE, Doc, Nest, cat
 from spec.walk import walk
 
-Possible = Callable[[ir.Action], Term | None]  # whether an action is, where that can be said of a state
+Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where that can be said of a state
 
 STUTTERING = (
     "TLC asks step properties of steps that change something, modelcheck of those too that change nothing"
@@ -28,7 +28,7 @@ BOUND = re.compile(r"(\w+|<<[\w, ]+>>) \\in ")  # behind a `[` this begins a fun
 
 
 @dataclass(slots=True)
-class Claims:
+class PropertyDefinitions:
     """The properties of a module: their definitions, and in which part of the configuration each stands."""
 
     definitions: list[tuple[str, Doc]] = field(default_factory=list)
@@ -40,19 +40,19 @@ class Claims:
     is_fair: bool = False  # whether some claim is about fair runs
 
 
-class Properties:
+class PropertyWriter:
     """Writes the properties that a check looks at."""
 
-    def __init__(self, expressions: Expressions, now: Env, step: Env, possible: Possible) -> None:
+    def __init__(self, expressions: TlaExpressions, now: TlaEnv, step: TlaEnv, possible: Possible) -> None:
         self._e = expressions
         self._now = now
         self._step = step
         self._possible = possible
         self._names = expressions.values.words.properties
 
-    def claims(self, looked_at: Sequence[ir.Property], actions: Sequence[ir.Action]) -> Claims:
+    def claims(self, looked_at: Sequence[ir.Property], actions: Sequence[ir.Action]) -> PropertyDefinitions:
         """All of them; none makes an export fail."""
-        claims = Claims()
+        claims = PropertyDefinitions()
         for prop in looked_at:
             self._claim(prop, claims, actions)
         if any(prop.kind is ir.PropertyKind.STEP for prop in looked_at):
@@ -61,7 +61,7 @@ class Properties:
             claims.notes.append(EDGE)
         return claims
 
-    def _claim(self, prop: ir.Property, claims: Claims, actions: Sequence[ir.Action]) -> None:
+    def _claim(self, prop: ir.Property, claims: PropertyDefinitions, actions: Sequence[ir.Action]) -> None:
         name = self._names[prop.name]
         match prop.kind:
             case ir.PropertyKind.INVARIANT | ir.PropertyKind.LEMMA:
@@ -71,7 +71,7 @@ class Properties:
                 claims.temporal.append(name)
                 step = self._term(prop.expr, self._step)
                 doc = tla.parens(step.doc) if BOUND.match(str(step)) else step.doc
-                self._define(claims, prop, name, Term(cat("[][", Nest(3, doc), "]_vars"), tla.OPEN))
+                self._define(claims, prop, name, TlaTerm(cat("[][", Nest(3, doc), "]_vars"), tla.OPEN))
             case ir.PropertyKind.REACHABLE:
                 claims.examples.append(name)
                 self._define(claims, prop, name, tla.negated(self._term(prop.expr, self._now)))
@@ -79,12 +79,12 @@ class Properties:
                 claims.temporal.append(name)
                 claims.is_fair = True
                 ends = [tla.within(self._side(x), tla.ATOM) for x in (prop.expr, prop.goal)]
-                self._define(claims, prop, name, Term(cat(ends[0], Nest(2, cat(LINE, "~> ")), ends[1])))
+                self._define(claims, prop, name, TlaTerm(cat(ends[0], Nest(2, cat(LINE, "~> ")), ends[1])))
             case ir.PropertyKind.ALWAYS_EVENTUALLY:
                 claims.temporal.append(name)
                 claims.is_fair = True
                 again = tla.within(self._term(prop.expr, self._now), tla.ATOM)
-                self._define(claims, prop, name, Term(cat("[]<>", again)))
+                self._define(claims, prop, name, TlaTerm(cat("[]<>", again)))
             case ir.PropertyKind.DEADLOCK_FREE:
                 self._deadlock_free(prop, name, claims, actions)
             case ir.PropertyKind.RECOVERABLE:
@@ -94,18 +94,18 @@ class Properties:
             case _:
                 assert_never(prop.kind)
 
-    def _term(self, expr: ir.Expr | None, env: Env) -> Term:
+    def _term(self, expr: ir.Expr | None, env: TlaEnv) -> TlaTerm:
         assert expr is not None, "such a property has an expression"
         return self._e.term(expr, env)
 
-    def _side(self, expr: ir.Expr | None) -> Term:
+    def _side(self, expr: ir.Expr | None) -> TlaTerm:
         """One side of `~>`, of the state in any case: TLC calls a property with a constant side violated."""
         found = self._term(expr, self._now)
         if expr is None or any(isinstance(part, ir.Var) for part in walk(expr)):
             return found
         return tla.both([found, tla.equal(tla.atom("vars"), tla.atom("vars"))])
 
-    def _define(self, claims: Claims, prop: ir.Property, name: str, body: Term) -> None:
+    def _define(self, claims: PropertyDefinitions, prop: ir.Property, name: str, body: TlaTerm) -> None:
         says = "".join(part if isinstance(part, str) else "..." for part in prop.says or ())
         what = prop.kind.value
         if prop.kind is ir.PropertyKind.REACHABLE:
@@ -114,7 +114,7 @@ class Properties:
         claims.definitions.append((head, tla.definition(name, (), body)))
 
     def _deadlock_free(
-        self, prop: ir.Property, name: str, claims: Claims, actions: Sequence[ir.Action]
+        self, prop: ir.Property, name: str, claims: PropertyDefinitions, actions: Sequence[ir.Action]
     ) -> None:
         """Some action is possible, be it a fault beyond the budget or a step that is cut."""
         possible = [self._possible(action) for action in actions]

@@ -17,12 +17,21 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
 from modelcheck.export.rounds import asserted, chooses, is_parallel, written
-from modelcheck.export.tla.blocks import Block, Change, Choice, Condition, Definition, End, Split, as_set
-from modelcheck.export.tla.expressions import Env, Expressions, splits
+from modelcheck.export.tla.blocks import (
+    Condition,
+    Definition,
+    MemberChoice,
+    NextValue,
+    Split,
+    StepEnd,
+    TlaBlock,
+    as_set,
+)
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions, splits
 from modelcheck.export.tla.fits import LONG, Stored, stop
 from modelcheck.export.tla.names import field_name, legal, local
-from modelcheck.export.tla.terms import Term
-from modelcheck.export.tla.versions import Branch, Counts, Versions
+from modelcheck.export.tla.terms import TlaTerm
+from modelcheck.export.tla.versions import BranchPath, VersionCounts, Versions
 from spec.pretty import LINE, Doc, Group, Nest, cat, joined
 from spec.values import members
 
@@ -34,8 +43,8 @@ class Flow(Versions):
 
     def __init__(
         self,
-        expressions: Expressions,
-        before: Counts | None,
+        expressions: TlaExpressions,
+        before: VersionCounts | None,
         looked_at: frozenset[str],
         counters: Sequence[str] = (),
         *,
@@ -47,10 +56,12 @@ class Flow(Versions):
 
     # ------------------------------------------------------------------ whole steps
 
-    def step(self, action: ir.Action, env: Env) -> Block:
+    def step(self, action: ir.Action, env: TlaEnv) -> TlaBlock:
         """The block of an action."""
         self.used |= env.taken
-        state = Branch([self.base(name, index) for index, name in enumerate(self.variables)], env, Block())
+        state = BranchPath(
+            [self.base(name, index) for index, name in enumerate(self.variables)], env, TlaBlock()
+        )
         block = state.block
         for part in action.head:
             if isinstance(part, ir.Bound):
@@ -60,9 +71,11 @@ class Flow(Versions):
         self._go(action.body, state)
         return block
 
-    def start(self, variables: Sequence[ir.Variable], body: Sequence[ir.Stmt], env: Env) -> Block:
+    def start(self, variables: Sequence[ir.Variable], body: Sequence[ir.Stmt], env: TlaEnv) -> TlaBlock:
         """The block of the initial states."""
-        state = Branch([self.base(name, index) for index, name in enumerate(self.variables)], env, Block())
+        state = BranchPath(
+            [self.base(name, index) for index, name in enumerate(self.variables)], env, TlaBlock()
+        )
         block = state.block
         for index, variable in enumerate(variables):
             fit = ir.Fit(variable.init, type=variable.type, span=variable.init.span)
@@ -72,7 +85,7 @@ class Flow(Versions):
         self._go(tuple(body), state)
         return block
 
-    def guards(self, test: ir.Expr, env: Env) -> Iterator[Term]:
+    def guards(self, test: ir.Expr, env: TlaEnv) -> Iterator[TlaTerm]:
         """The parts of a guard, each so that TLC makes one step of it."""
         for part in test.parts if isinstance(test, ir.And) else (test,):
             term = self.expressions.term(part, env)
@@ -80,7 +93,7 @@ class Flow(Versions):
 
     # ------------------------------------------------------------------ in order, through choices
 
-    def _go(self, todo: tuple[ir.Stmt, ...], state: Branch) -> None:
+    def _go(self, todo: tuple[ir.Stmt, ...], state: BranchPath) -> None:
         """Statements up to the end."""
         for place, statement in enumerate(todo):
             if chooses(statement):
@@ -89,13 +102,13 @@ class Flow(Versions):
             self._plain(statement, state)
         state.block.items.append(self._end(state) if self.round is None else self.round(state))
 
-    def _choosing(self, statement: ir.Stmt, rest: tuple[ir.Stmt, ...], state: Branch) -> None:
+    def _choosing(self, statement: ir.Stmt, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
         match statement:
             case ir.Choose():
                 self._choose(statement, rest, state)
             case ir.Branch(test=test, then=then, other=other):
                 term = self.expressions.term(test, self.env_of(state))
-                sides = [replace(state, versions=list(state.versions), block=Block()) for _ in range(2)]
+                sides = [replace(state, versions=list(state.versions), block=TlaBlock()) for _ in range(2)]
                 for branch, side in zip((then, other), sides, strict=True):
                     block = side.block
                     self._go((*branch, *rest), side)
@@ -106,17 +119,17 @@ class Flow(Versions):
             case _:
                 raise TypeError(f"{statement} has no choice in it")
 
-    def _choose(self, statement: ir.Choose, rest: tuple[ir.Stmt, ...], state: Branch) -> None:
+    def _choose(self, statement: ir.Choose, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
         name, env = self.name_for(statement.name), self.env_of(state)
         domain, test, inner = self._walk(statement, name, env)
         tests = [] if test is None else [test]
         tests += [] if statement.where is None else [self.expressions.term(statement.where, inner)]
-        block = Block()
-        state.block.items.append(Choice(name, domain, tla.both(tests) if tests else None, block))
+        block = TlaBlock()
+        state.block.items.append(MemberChoice(name, domain, tla.both(tests) if tests else None, block))
         after = replace(state.env, names=inner.names, known=inner.known)
         self._go(rest, replace(state, versions=list(state.versions), env=after, block=block))
 
-    def _end(self, state: Branch) -> End:
+    def _end(self, state: BranchPath) -> StepEnd:
         """The end of a step."""
         self.counts.ends += 1
         unchanged = []
@@ -126,16 +139,16 @@ class Flow(Versions):
                 continue
             self.counts.last[version.number] += 1
             if not self.is_last(version.number):  # it is on this side of a split only
-                state.block.items.append(Change(self.after(index), self.carry(version)))
-        told = [
+                state.block.items.append(NextValue(self.after(index), self.carry(version)))
+        ends = [
             tla.call("Assert", test, tla.atom(f'"the assertion {name} is false"'))
             for name, test in state.asserts
         ]
-        return End(tuple(told), (*unchanged, *self._counters))
+        return StepEnd(tuple(ends), (*unchanged, *self._counters))
 
     # ------------------------------------------------------------------ statements without choice
 
-    def _plain(self, statement: ir.Stmt, state: Branch) -> None:
+    def _plain(self, statement: ir.Stmt, state: BranchPath) -> None:
         match statement:
             case ir.Assign():
                 self._assign(statement, state)
@@ -155,7 +168,7 @@ class Flow(Versions):
             case ir.Choose():
                 raise TypeError("a choice has its own way")
 
-    def _bind(self, statement: ir.Bound, state: Branch) -> None:
+    def _bind(self, statement: ir.Bound, state: BranchPath) -> None:
         env = self.env_of(state)
         value = self.expressions.term(statement.value, env)
         known = self.expressions.knowledge.of(statement.value, env.known)
@@ -166,7 +179,7 @@ class Flow(Versions):
         state.env = state.env.bound(statement.slot, value, known)
         state.env = state.env.standing_for(statement.slot, statement.value, env)
 
-    def _assign(self, statement: ir.Assign, state: Branch) -> None:
+    def _assign(self, statement: ir.Assign, state: BranchPath) -> None:
         env, var, value = self.env_of(state), statement.var, statement.value
         if not statement.path:
             text = self.expressions.term(value, env)
@@ -181,19 +194,19 @@ class Flow(Versions):
         root = before.root if chained and before.root is not None else carried
         updates = (*before.updates, update) if chained else (update,)
         listed = joined((",", LINE), updates)
-        text = Term(Group(cat("[", tla.within(root, tla.APPLIED), " EXCEPT ", Nest(2, listed), "]")))
+        text = TlaTerm(Group(cat("[", tla.within(root, tla.APPLIED), " EXCEPT ", Nest(2, listed), "]")))
 
-        def ask(stored: Stored) -> Sequence[Term]:
-            def placed() -> Term:
+        def ask(stored: Stored) -> Sequence[TlaTerm]:
+            def placed() -> TlaTerm:
                 whole = stored()
-                return Term(cat(tla.within(whole, tla.APPLIED), *[doc for doc, _ in steps]), tla.APPLIED)
+                return TlaTerm(cat(tla.within(whole, tla.APPLIED), *[doc for doc, _ in steps]), tla.APPLIED)
 
             return self.fits.conditions(value, env, placed)
 
         self.put(state, var, text, ask, root, updates)
 
     def _place(
-        self, statement: ir.Assign, state: Branch, env: Env
+        self, statement: ir.Assign, state: BranchPath, env: TlaEnv
     ) -> tuple[list[tuple[Doc, t.Type]], ir.Expr]:
         """The steps of a path as TLA+ has them, and the expression that reads the place."""
         variable, span = self.expressions.knowledge.model.variables[statement.var], statement.span
@@ -216,7 +229,7 @@ class Flow(Versions):
                     raise TypeError(f"{here.type} has no place {step}")
         return steps, here
 
-    def _is_key(self, key: ir.Expr, term: Term, of: t.Type, env: Env) -> list[Term]:
+    def _is_key(self, key: ir.Expr, term: TlaTerm, of: t.Type, env: TlaEnv) -> list[TlaTerm]:
         """EXCEPT passes over keys that are not there, and the model makes an error of them."""
         if not t.is_number(of):
             return []
@@ -226,7 +239,7 @@ class Flow(Versions):
         test = tla.infix(r"\in", tla.RELATION, term, self.expressions.values.all_of(of))
         return [stop(test, "outside the keys of the map", "R0602")]
 
-    def _branch(self, statement: ir.Branch, state: Branch) -> None:
+    def _branch(self, statement: ir.Branch, state: BranchPath) -> None:
         test = self.expressions.term(statement.test, self.env_of(state))
         if len(str(test)) > LONG:  # it is asked for every variable
             name = self.name_for("when")
@@ -245,7 +258,7 @@ class Flow(Versions):
 
     # ------------------------------------------------------------------ loops
 
-    def _all_at_once(self, statement: ir.Each, state: Branch) -> None:
+    def _all_at_once(self, statement: ir.Each, state: BranchPath) -> None:
         """A function for each variable: new where the loop goes, as it was elsewhere."""
         env = self.env_of(state)
         name = local(statement.name, env.taken)
@@ -267,11 +280,11 @@ class Flow(Versions):
                 new = tla.choice(tla.infix(r"\in", tla.RELATION, tla.atom(name), kept), value, was)
             self.put(state, var, tla.a_function(name, keys, new))
 
-    def _one_by_one(self, statement: ir.Each, state: Branch) -> None:
+    def _one_by_one(self, statement: ir.Each, state: BranchPath) -> None:
         """A recursive operator over the members that are left and what has become of the variables."""
         names = (f"for_{legal(statement.name)}", "todo", "was", "after")
         loop, todo, was, after = map(self.name_for, names)
-        outer, self.round = self.round, lambda _: End()
+        outer, self.round = self.round, lambda _: StepEnd()
         inner = self._inside(statement, state, was)
         for each in statement.body:
             self._plain(each, inner)
@@ -296,49 +309,51 @@ class Flow(Versions):
         self.demand(state, [_field(after, "ok")] if tests else [])
         self._take_over(statement, state, after)
 
-    def _each_chooses(self, statement: ir.Each, rest: tuple[ir.Stmt, ...], state: Branch) -> None:
+    def _each_chooses(self, statement: ir.Each, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
         """The same over the set of all that may have become of them."""
         names = (f"for_{legal(statement.name)}", "todo", "was", "ways", "after")
         loop, todo, was, ways, after = map(self.name_for, names)
         inner = self._inside(statement, state, was)
         outer = self.round
-        self.round = lambda end: End(values=dict(self._ends(statement, end, was) or [NOTHING]))
+        self.round = lambda end: StepEnd(values=dict(self._ends(statement, end, was) or [NOTHING]))
         block = inner.block
         self._go(statement.body, inner)
         self.round = outer
         one = tla.let_term(self._head(statement, inner, todo), as_set(block))
-        all_ = Term(cat("UNION ", tla.each(was, tla.atom(ways), one).doc), tla.SETS)
+        all_ = TlaTerm(cat("UNION ", tla.each(was, tla.atom(ways), one).doc), tla.SETS)
         again = tla.call(loop, tla.call("Tail", tla.atom(todo)), all_)
         over = tla.equal(tla.atom(todo), tla.a_tuple(()))
         self._define_loop(state, loop, (todo, ways), tla.choice(over, tla.atom(ways), again))
         begin = tla.a_set([tla.a_record(self._begin(statement, state) or [NOTHING])])
         done = tla.call(loop, self._in_order(statement, state), begin)
-        then = Block()
-        state.block.items.append(Choice(after, done, None, then))
+        then = TlaBlock()
+        state.block.items.append(MemberChoice(after, done, None, then))
         branch = replace(state, versions=list(state.versions), block=then)
         self._take_over(statement, branch, after)
         self._go(rest, branch)
 
-    def _walk(self, statement: ir.Choose | ir.Each, name: str, env: Env) -> tuple[Term, Term | None, Env]:
+    def _walk(
+        self, statement: ir.Choose | ir.Each, name: str, env: TlaEnv
+    ) -> tuple[TlaTerm, TlaTerm | None, TlaEnv]:
         return self.expressions.walk(statement.slot, name, statement.domain, statement.case, env)
 
-    def _in_order(self, statement: ir.Each, state: Branch) -> Term:
+    def _in_order(self, statement: ir.Each, state: BranchPath) -> TlaTerm:
         return self.expressions.in_order(statement.domain, statement.case, self.env_of(state))
 
-    def _inside(self, statement: ir.Each, state: Branch, was: str) -> Branch:
+    def _inside(self, statement: ir.Each, state: BranchPath, was: str) -> BranchPath:
         """A round of a loop, which reads what the rounds before it wrote."""
         versions = list(state.versions)
         for var in written(statement.body):
             versions[var] = self.cheap(_field(was, self.variables[var]))
         name = self.name_for(statement.name)
         known = self.expressions.knowledge.member(statement.domain, statement.case, state.env.known)
-        return Branch(versions, state.env.bound(statement.slot, tla.atom(name), known), Block())
+        return BranchPath(versions, state.env.bound(statement.slot, tla.atom(name), known), TlaBlock())
 
-    def _head(self, statement: ir.Each, inner: Branch, todo: str) -> list[Doc]:
+    def _head(self, statement: ir.Each, inner: BranchPath, todo: str) -> list[Doc]:
         name = str(inner.env.names[statement.slot])
         return [tla.definition(name, (), tla.call("Head", tla.atom(todo)))]
 
-    def _define_loop(self, state: Branch, loop: str, params: Sequence[str], body: Term) -> None:
+    def _define_loop(self, state: BranchPath, loop: str, params: Sequence[str], body: TlaTerm) -> None:
         head = f"RECURSIVE {loop}({', '.join('_' for _ in params)})"
         state.block.items.append(Definition(cat(head, LINE, tla.definition(loop, params, body))))
 
@@ -346,12 +361,12 @@ class Flow(Versions):
         """The asserts in a loop that matter, each with its field."""
         return {name: f"{name}_ok" for name in asserted(statement.body) if name in self._looked_at}
 
-    def _begin(self, statement: ir.Each, state: Branch) -> list[tuple[str, Term]]:
+    def _begin(self, statement: ir.Each, state: BranchPath) -> list[tuple[str, TlaTerm]]:
         """What a loop starts with."""
         own = [(self.variables[var], self.carry(state.versions[var])) for var in written(statement.body)]
         return [*own, *[(name, tla.TRUE) for name in self._claims(statement).values()]]
 
-    def _ends(self, statement: ir.Each, inner: Branch, was: str) -> list[tuple[str, Term]]:
+    def _ends(self, statement: ir.Each, inner: BranchPath, was: str) -> list[tuple[str, TlaTerm]]:
         """What a round ends with."""
         own = [(self.variables[var], self.carry(inner.versions[var])) for var in written(statement.body)]
         claims = [
@@ -360,23 +375,23 @@ class Flow(Versions):
         ]
         return [*own, *claims]
 
-    def _take_over(self, statement: ir.Each, state: Branch, after: str) -> None:
+    def _take_over(self, statement: ir.Each, state: BranchPath, after: str) -> None:
         """What a loop has come to is what the variables are now."""
         for var in written(statement.body):
             state.versions[var] = version = self.cheap(_field(after, self.variables[var]))
             if self.is_last(version.number):
-                state.block.items.append(Change(self.after(var), version.text))
+                state.block.items.append(NextValue(self.after(var), version.text))
         for name, place in self._claims(statement).items():
             found = _field(after, place)
             path = tla.implies(tla.both(state.path), found) if state.path else found
             state.asserts = (*state.asserts, (name, path))
 
 
-def _field(of: str, name: str) -> Term:
+def _field(of: str, name: str) -> TlaTerm:
     return tla.field(tla.atom(of), name)
 
 
-def written_out(write: Callable[[Counts | None], tuple[Block, Counts]]) -> Block:
+def written_out(write: Callable[[VersionCounts | None], tuple[TlaBlock, VersionCounts]]) -> TlaBlock:
     """The block of statements that are gone through twice."""
     _, counts = write(None)
     return write(counts)[0]

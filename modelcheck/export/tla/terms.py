@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from spec.frozen import frozen
-from spec.pretty import LINE, SOFT, Doc, Group, Nest, Text, cat, flat, joined
+from spec.pretty import LINE, SOFT, Doc, Group, Nest, TextPiece, cat, flat, joined
 
 WIDTH = 100
 SHORT = 72  # a conjunction that is longer becomes a list with bullets
@@ -17,13 +17,13 @@ ATOM, APPLIED, TIMES, NEGATIVE, MINUS, PLUS, RANGE, SETS, JOINED, RELATION, NOT,
 
 
 @frozen
-class Term:
+class TlaTerm:
     """An expression: `level` is the precedence of `op`, its outermost operator; `sides` what that joins."""
 
     doc: Doc
     level: int = ATOM
     op: str = ""
-    sides: tuple[Term, ...] = ()
+    sides: tuple[TlaTerm, ...] = ()
 
     def __str__(self) -> str:
         return flat(self.doc)
@@ -31,23 +31,23 @@ class Term:
     @property
     def is_atom(self) -> bool:
         """Whether it is a name or a literal, which costs nothing to write twice."""
-        return isinstance(self.doc, Text)
+        return isinstance(self.doc, TextPiece)
 
 
-def atom(text: str) -> Term:
+def atom(text: str) -> TlaTerm:
     """A name or a literal."""
-    return Term(Text(text))
+    return TlaTerm(TextPiece(text))
 
 
-def number(value: int) -> Term:
+def number(value: int) -> TlaTerm:
     """A number, negative ones included."""
-    return Term(Text(str(value)), ATOM if value >= 0 else NEGATIVE)
+    return TlaTerm(TextPiece(str(value)), ATOM if value >= 0 else NEGATIVE)
 
 
 TRUE, FALSE = atom("TRUE"), atom("FALSE")
 
 
-def within(term: Term, least: int) -> Doc:
+def within(term: TlaTerm, least: int) -> Doc:
     """The term's document, in parentheses unless it binds at least so tightly."""
     return term.doc if term.level >= least else parens(term.doc)
 
@@ -57,52 +57,52 @@ def parens(doc: Doc) -> Doc:
     return cat("(", Nest(1, doc), ")")
 
 
-def infix(op: str, level: int, left: Term, right: Term) -> Term:
+def infix(op: str, level: int, left: TlaTerm, right: TlaTerm) -> TlaTerm:
     """`left op right`; operands that bind no tighter stand in parentheses."""
     doc = Group(cat(within(left, level + 1), Nest(2, cat(LINE, f"{op} ", within(right, level + 1)))))
-    return Term(doc, level, op, (left, right))
+    return TlaTerm(doc, level, op, (left, right))
 
 
-def infix_tight(op: str, level: int, left: Term, right: Term) -> Term:
+def infix_tight(op: str, level: int, left: TlaTerm, right: TlaTerm) -> TlaTerm:
     """`left..right`, without blanks."""
-    return Term(cat(within(left, level + 1), op, within(right, level + 1)), level, op)
+    return TlaTerm(cat(within(left, level + 1), op, within(right, level + 1)), level, op)
 
 
-def domain(of: Term) -> Term:
+def domain(of: TlaTerm) -> TlaTerm:
     """`DOMAIN f`."""
-    return Term(cat("DOMAIN ", within(of, APPLIED)), RANGE)
+    return TlaTerm(cat("DOMAIN ", within(of, APPLIED)), RANGE)
 
 
-def chain(op: str, level: int, parts: Sequence[Term]) -> Term:
+def chain(op: str, level: int, parts: Sequence[TlaTerm]) -> TlaTerm:
     """`a op b op c` for an operator that is associative."""
     if len(parts) == 1:
         return parts[0]
     own = [part.doc if part.op == op else within(part, level + 1) for part in parts]
     rest = [cat(LINE, f"{op} ", part) for part in own[1:]]
-    return Term(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, tuple(parts))
+    return TlaTerm(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, tuple(parts))
 
 
-def both(parts: Sequence[Term]) -> Term:
+def both(parts: Sequence[TlaTerm]) -> TlaTerm:
     """The conjunction of the parts: true without any."""
     return _logic("/\\", TRUE, parts)
 
 
-def either(parts: Sequence[Term]) -> Term:
+def either(parts: Sequence[TlaTerm]) -> TlaTerm:
     """The disjunction of the parts: false without any."""
     return _logic("\\/", FALSE, parts)
 
 
-def _logic(op: str, empty: Term, parts: Sequence[Term]) -> Term:
+def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
     if not parts:
         return empty
     if len(parts) == 1:
         return parts[0]
     own = [within(part, LOGIC + 1) for part in parts]
     rest = [cat(LINE, f"{op} ", Nest(3, part)) for part in own[1:]]
-    return Term(Group(cat(own[0], *rest)), LOGIC, op, tuple(parts))
+    return TlaTerm(Group(cat(own[0], *rest)), LOGIC, op, tuple(parts))
 
 
-def below(body: Term) -> Doc:
+def below(body: TlaTerm) -> Doc:
     """A body on lines of its own: a long conjunction as a list.
 
     NOTE(bullets): bullets must stand below each other, so only what begins a
@@ -120,53 +120,53 @@ def bullets(op: str, parts: Iterable[Doc]) -> Doc:
     return joined((LINE,), [cat(f"{op} ", Nest(3, part)) for part in parts])
 
 
-def implies(left: Term, right: Term) -> Term:
+def implies(left: TlaTerm, right: TlaTerm) -> TlaTerm:
     """`left => right`."""
     doc = Group(cat(within(left, LOGIC + 1), Nest(2, cat(" =>", LINE, within(right, LOGIC)))))
-    return Term(doc, IMPLIES, "=>")
+    return TlaTerm(doc, IMPLIES, "=>")
 
 
-def negated(of: Term) -> Term:
+def negated(of: TlaTerm) -> TlaTerm:
     """`~of`."""
-    return Term(cat("~", within(of, JOINED)), NOT, "~", (of,))
+    return TlaTerm(cat("~", within(of, JOINED)), NOT, "~", (of,))
 
 
-def equal(left: Term, right: Term) -> Term:
+def equal(left: TlaTerm, right: TlaTerm) -> TlaTerm:
     """`left = right`."""
     return infix("=", RELATION, left, right)
 
 
-def call(name: str, *args: Term) -> Term:
+def call(name: str, *args: TlaTerm) -> TlaTerm:
     """`name(a, b)`, or the bare name without arguments."""
     if not args:
         return atom(name)
     inside = joined((",", LINE), [arg.doc for arg in args])
-    return Term(cat(f"{name}(", Group(Nest(2, cat(SOFT, inside))), ")"), APPLIED)
+    return TlaTerm(cat(f"{name}(", Group(Nest(2, cat(SOFT, inside))), ")"), APPLIED)
 
 
-def applied(function: Term, *keys: Term) -> Term:
+def applied(function: TlaTerm, *keys: TlaTerm) -> TlaTerm:
     """`function[key]`."""
     inside = joined((", ",), [key.doc for key in keys])
-    return Term(cat(within(function, APPLIED), "[", Nest(2, inside), "]"), APPLIED)
+    return TlaTerm(cat(within(function, APPLIED), "[", Nest(2, inside), "]"), APPLIED)
 
 
-def field(of: Term, name: str) -> Term:
+def field(of: TlaTerm, name: str) -> TlaTerm:
     """`of.name`."""
-    return Term(cat(within(of, APPLIED), f".{name}"), APPLIED)
+    return TlaTerm(cat(within(of, APPLIED), f".{name}"), APPLIED)
 
 
-def listed(left: str, parts: Iterable[Doc], right: str) -> Term:
+def listed(left: str, parts: Iterable[Doc], right: str) -> TlaTerm:
     """Parts between brackets, with commas."""
     inside = joined((",", LINE), parts)
-    return Term(Group(cat(left, Nest(len(left), inside), right)))
+    return TlaTerm(Group(cat(left, Nest(len(left), inside), right)))
 
 
-def a_set(parts: Iterable[Term]) -> Term:
+def a_set(parts: Iterable[TlaTerm]) -> TlaTerm:
     """`{a, b}`."""
     return listed("{", [part.doc for part in parts], "}")
 
 
-def a_tuple(parts: Iterable[Term]) -> Term:
+def a_tuple(parts: Iterable[TlaTerm]) -> TlaTerm:
     """`<<a, b>>`."""
     sides = tuple(parts)
     return replace(listed("<<", [part.doc for part in sides], ">>"), sides=sides)
@@ -179,48 +179,48 @@ def names(listed: Sequence[str]) -> Doc:
         if len(lines[-1]) + len(name) > SHORT:
             lines.append("")
         lines[-1] += f"{name}, "
-    texts = [Text(line.rstrip()) for line in lines[:-1]] + [Text(lines[-1].removesuffix(", "))]
+    texts = [TextPiece(line.rstrip()) for line in lines[:-1]] + [TextPiece(lines[-1].removesuffix(", "))]
     return cat("<<", Nest(2, joined((LINE,), texts)), ">>")
 
 
-def a_record(parts: Iterable[tuple[str, Term]]) -> Term:
+def a_record(parts: Iterable[tuple[str, TlaTerm]]) -> TlaTerm:
     """`[f |-> a, g |-> b]`."""
     return listed("[", [cat(f"{name} |-> ", Nest(2, part.doc)) for name, part in parts], "]")
 
 
-def a_function(bound: str, domain: Term, body: Term) -> Term:
+def a_function(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`[x \in S |-> e]`."""
     head = cat(f"[{bound} \\in ", within(domain, RELATION + 1), " |->")
-    return Term(Group(cat(head, Nest(2, cat(LINE, body.doc)), "]")))
+    return TlaTerm(Group(cat(head, Nest(2, cat(LINE, body.doc)), "]")))
 
 
-def quantified(sign: str, bound: str, domain: Term, body: Term) -> Term:
+def quantified(sign: str, bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`\A x \in S : e`, with `\A`, `\E` or `CHOOSE`."""
     head = cat(f"{sign} {bound} \\in ", within(domain, RELATION + 1), " :")
-    return Term(Group(cat(head, Nest(2, below(body)))), OPEN)
+    return TlaTerm(Group(cat(head, Nest(2, below(body)))), OPEN)
 
 
-def those(bound: str, domain: Term, test: Term) -> Term:
+def those(bound: str, domain: TlaTerm, test: TlaTerm) -> TlaTerm:
     r"""`{x \in S : P}`."""
     head = cat(f"{{{bound} \\in ", within(domain, RELATION + 1), " :")
-    return Term(Group(cat(head, Nest(2, cat(LINE, test.doc)), "}")))
+    return TlaTerm(Group(cat(head, Nest(2, cat(LINE, test.doc)), "}")))
 
 
-def each(bound: str, domain: Term, body: Term) -> Term:
+def each(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`{e : x \in S}`."""
     tail = cat(LINE, f": {bound} \\in ", within(domain, RELATION + 1), "}")
-    return Term(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
+    return TlaTerm(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
 
 
-def choice(test: Term, then: Term, other: Term) -> Term:
+def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:
     """`IF test THEN a ELSE b`."""
     doc = cat(
         *("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then.doc), LINE, "ELSE ", Nest(5, other.doc)),
     )
-    return Term(Group(doc), OPEN)
+    return TlaTerm(Group(doc), OPEN)
 
 
-def definition(name: str, params: Sequence[str], body: Term) -> Doc:
+def definition(name: str, params: Sequence[str], body: TlaTerm) -> Doc:
     """`name(a, b) == body`."""
     head = name + (f"({', '.join(params)})" if params else "") + " =="
     return Group(cat(head, Nest(2, below(body))))
@@ -231,6 +231,6 @@ def let(definitions: Sequence[Doc], body: Doc) -> Doc:
     return cat("LET ", Nest(4, joined((LINE,), definitions)), LINE, "IN  ", Nest(4, body))
 
 
-def let_term(definitions: Sequence[Doc], body: Term) -> Term:
+def let_term(definitions: Sequence[Doc], body: TlaTerm) -> TlaTerm:
     """The same as an expression."""
-    return Term(Group(let(definitions, body.doc)), OPEN) if definitions else body
+    return TlaTerm(Group(let(definitions, body.doc)), OPEN) if definitions else body

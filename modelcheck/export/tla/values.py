@@ -18,14 +18,14 @@ import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.tla.library import Library
-from modelcheck.export.tla.names import Names, field_name, local
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.names import NameSupply, field_name, local
+from modelcheck.export.tla.terms import TlaTerm
 from spec.frozen import frozen
 from spec.pretty import Doc
 from spec.values import members, ordered
 
 NONE = tla.atom("None")
-Less = Callable[[Term, Term], Term]
+Less = Callable[[TlaTerm, TlaTerm], TlaTerm]
 
 
 @frozen
@@ -40,13 +40,13 @@ class Vocabulary:
     actions: Mapping[str, str]
     properties: Mapping[str, str]
     counters: Mapping[str | None, str]  # of each kind of fault, and of all together
-    tag: str  # the field that tells the cases of a union apart
+    tag: str  # the field that distinguishes the cases of a union
 
 
 class Values:
     """Writes types and values; collects the definitions that orders need."""
 
-    def __init__(self, words: Vocabulary, scope: ir.Scope, library: Library, names: Names) -> None:
+    def __init__(self, words: Vocabulary, scope: ir.Scope, library: Library, names: NameSupply) -> None:
         self.words = words
         self.scope = scope
         self.library = library
@@ -57,7 +57,7 @@ class Values:
 
     # ------------------------------------------------------------------ types
 
-    def all_of(self, of: t.Type) -> Term:
+    def all_of(self, of: t.Type) -> TlaTerm:
         """The set of all values of a scalar type."""
         match of:
             case t.Bool():
@@ -73,7 +73,7 @@ class Values:
             case _:
                 raise TypeError(f"the values of {of} cannot be listed")
 
-    def in_order(self, of: t.Type) -> Term:
+    def in_order(self, of: t.Type) -> TlaTerm:
         """The sequence of all values of a scalar type, ascending."""
         match of:
             case t.Nat(name):
@@ -85,7 +85,7 @@ class Values:
 
     # ------------------------------------------------------------------ values
 
-    def literal(self, value: ir.Value, of: t.Type) -> Term:  # noqa: C901 - a dispatch over a union
+    def literal(self, value: ir.Value, of: t.Type) -> TlaTerm:  # noqa: C901 - a dispatch over a union
         """A value of a type."""
         match of:
             case t.Bool():
@@ -120,26 +120,26 @@ class Values:
             case _:
                 assert_never(of)
 
-    def _parts(self, values: Sequence[ir.Value], types: Sequence[t.Type]) -> list[Term]:
+    def _parts(self, values: Sequence[ir.Value], types: Sequence[t.Type]) -> list[TlaTerm]:
         return [self.literal(value, of) for value, of in zip(values, types, strict=True)]
 
-    def _function(self, pairs: Sequence[tuple[Term, Term]]) -> Term:
+    def _function(self, pairs: Sequence[tuple[TlaTerm, TlaTerm]]) -> TlaTerm:
         if not pairs:
             return tla.atom(self.library.use("EmptyBag"))
         return tla.chain("@@", tla.JOINED, [tla.infix(":>", tla.JOINED + 1, k, v) for k, v in pairs])
 
-    def record(self, fields: Sequence[t.Field], parts: Sequence[Term]) -> Term:
+    def record(self, fields: Sequence[t.Field], parts: Sequence[TlaTerm]) -> TlaTerm:
         """A record of its parts."""
         if not fields:
             return tla.a_record([(self.words.tag, tla.TRUE)])
         return tla.a_record((field_name(field.name), part) for field, part in zip(fields, parts, strict=True))
 
-    def case(self, name: str, fields: Sequence[t.Field], parts: Sequence[Term]) -> Term:
+    def case(self, name: str, fields: Sequence[t.Field], parts: Sequence[TlaTerm]) -> TlaTerm:
         """A case of a union, with its name in front."""
         own = [(field_name(field.name), part) for field, part in zip(fields, parts, strict=True)]
         return tla.a_record([(self.words.tag, tla.atom(f'"{name}"')), *own])
 
-    def part(self, of: Term, fields: Sequence[t.Field], index: int) -> Term:
+    def part(self, of: TlaTerm, fields: Sequence[t.Field], index: int) -> TlaTerm:
         """A field of a record or of a case."""
         return tla.field(of, field_name(fields[index].name))
 
@@ -148,7 +148,7 @@ class Values:
         """The names that nothing bound may have."""
         return self._names.taken
 
-    def is_case(self, of: Term, union: t.Type, case: int) -> Term:
+    def is_case(self, of: TlaTerm, union: t.Type, case: int) -> TlaTerm:
         """Whether a union's value is that case."""
         match union:
             case t.Union(_, cases):
@@ -191,7 +191,7 @@ class Values:
             self.definitions.append(tla.definition(name, (), self._function(ranks)))
         return self._ranks[of]
 
-    def _ordering(self, of: t.Type, a: Term, b: Term) -> Term:
+    def _ordering(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
         match of:
             case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Range() | t.Nat():
                 return self.less(of)(a, b)
@@ -203,15 +203,15 @@ class Values:
                 )
             case t.Tuple(items):
                 places = [(tla.applied(a, n), tla.applied(b, n)) for n in map(tla.number, _from_one(items))]
-                return self._by_parts(items, places)
+                return self._compare_by_parts(items, places)
             case t.Record(_, fields) | t.Case(_, _, fields):
                 names = [field_name(field.name) for field in fields]
                 places = [(tla.field(a, name), tla.field(b, name)) for name in names]
-                return self._by_parts([field.type for field in fields], places)
+                return self._compare_by_parts([field.type for field in fields], places)
             case t.Map(key, inner):
                 keys = [self.literal(value, key) for value in members(key, self.scope)]
                 places = [(tla.applied(a, key), tla.applied(b, key)) for key in keys]
-                return self._by_parts([inner] * len(keys), places)
+                return self._compare_by_parts([inner] * len(keys), places)
             case t.Union(_, cases):
                 return self._by_case(cases, a, b)
             case t.Seq(inner):
@@ -226,8 +226,10 @@ class Values:
             case _:
                 assert_never(of)
 
-    def _by_parts(self, types: Sequence[t.Type], places: Sequence[tuple[Term, Term]]) -> Term:
-        """The first part that differs decides."""
+    def _compare_by_parts(
+        self, types: Sequence[t.Type], places: Sequence[tuple[TlaTerm, TlaTerm]]
+    ) -> TlaTerm:
+        """An order of compound values: by the first part that differs."""
         result = tla.FALSE
         for of, (a, b) in reversed(list(zip(types, places, strict=True))):
             first = self.less(of)(a, b)
@@ -236,7 +238,7 @@ class Values:
             )
         return result
 
-    def _by_case(self, cases: Sequence[t.Case], a: Term, b: Term) -> Term:
+    def _by_case(self, cases: Sequence[t.Case], a: TlaTerm, b: TlaTerm) -> TlaTerm:
         result = tla.FALSE
         for case in reversed(cases):
             ours, theirs = (
@@ -246,7 +248,7 @@ class Values:
             result = tla.choice(ours, tla.implies(theirs, own), tla.both([tla.negated(theirs), result]))
         return result
 
-    def _by_entries(self, of: t.Type, a: Term, b: Term) -> Term:
+    def _by_entries(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
         """The first entry that differs decides, and a prefix comes first."""
         taken = self._names.taken | {str(a), str(b)}
         i, j, one, two = (local(name, taken) for name in ("i", "j", "one", "two"))
@@ -270,17 +272,17 @@ class Values:
         found = tla.quantified(r"\E", i, where, tla.both([tla.quantified(r"\A", j, until, same), differs]))
         return tla.let_term([tla.definition(one, (), a), tla.definition(two, (), b)], found)
 
-    def _sorted(self, of: Term, inner: t.Type) -> Term:
+    def _sorted(self, of: TlaTerm, inner: t.Type) -> TlaTerm:
         listed = tla.call(self.library.use("Listed"), of)
         return tla.call("SortSeq", listed, tla.atom(self.order(inner)))
 
-    def _pairs(self, bag: Term, pairs: t.Tuple) -> Term:
+    def _pairs(self, bag: TlaTerm, pairs: t.Tuple) -> TlaTerm:
         """A bag as the ascending sequence of its members, each with its count."""
         x = local("x", self._names.taken | {str(bag)})
         both = tla.a_tuple([tla.atom(x), tla.applied(bag, tla.atom(x))])
         return self._sorted(tla.each(x, tla.domain(bag), both), pairs)
 
-    def ascending(self, of: Term, inner: t.Type) -> Term:
+    def ascending(self, of: TlaTerm, inner: t.Type) -> TlaTerm:
         """A set as the sequence of its members in canonical order."""
         return self._sorted(of, inner)
 

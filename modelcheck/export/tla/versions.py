@@ -3,7 +3,7 @@
 NOTE(versions): later statements see what earlier ones changed, so a version
 that is read again needs a name: the last one is `x'` itself, the others are
 defined by LET; one that is not read is written where it is used.  How often a
-version is read is known only at the end, hence statements are gone through
+version is read is known only at the end, so statements are gone through
 twice: first to count, then to write.
 """
 
@@ -14,19 +14,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import modelcheck.export.tla.terms as tla
-from modelcheck.export.tla.blocks import Block, Change, Condition, Definition, End
-from modelcheck.export.tla.expressions import Env, Expressions
+from modelcheck.export.tla.blocks import Condition, Definition, NextValue, StepEnd, TlaBlock
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.fits import Fits, Stored, on_condition, stop
 from modelcheck.export.tla.names import local
-from modelcheck.export.tla.terms import Term
+from modelcheck.export.tla.terms import TlaTerm
 from spec.frozen import frozen
 from spec.pretty import Doc
 
-Ask = Callable[[Stored], Sequence[Term]]  # conditions of a store, which may name what is stored
+Ask = Callable[[Stored], Sequence[TlaTerm]]  # conditions of a store, which may name what is stored
 
 
 @dataclass(slots=True)
-class Counts:
+class VersionCounts:
     """How often each version was read, or only carried on; how often it was the last; all names given."""
 
     reads: Counter[int] = field(default_factory=Counter)
@@ -37,41 +37,41 @@ class Counts:
 
 
 @frozen
-class Version:
+class VariableVersion:
     """A variable at some point of a step: how to read it, and its text where that is written instead.
 
     `updates` are those of a text that is `[root EXCEPT updates]`.
     """
 
     number: int
-    name: Term
-    text: Term
-    root: Term | None = None
+    name: TlaTerm
+    text: TlaTerm
+    root: TlaTerm | None = None
     updates: tuple[Doc, ...] = ()
 
 
 @dataclass(slots=True)
-class Branch:
+class BranchPath:
     """Where one branch of a step stands; `path` are the tests that led here."""
 
-    versions: list[Version]
-    env: Env
-    block: Block
-    path: tuple[Term, ...] = ()
-    asserts: tuple[tuple[str, Term], ...] = ()
+    versions: list[VariableVersion]
+    env: TlaEnv
+    block: TlaBlock
+    path: tuple[TlaTerm, ...] = ()
+    asserts: tuple[tuple[str, TlaTerm], ...] = ()
 
 
 class Versions:
     """Names and counts of one pass over a step; with the counts of the pass before, the pass that counts."""
 
-    def __init__(self, expressions: Expressions, before: Counts | None, *, is_start: bool) -> None:
-        self.counts = Counts()
+    def __init__(self, expressions: TlaExpressions, before: VersionCounts | None, *, is_start: bool) -> None:
+        self.counts = VersionCounts()
         self.expressions = expressions
         self.fits = Fits(expressions)
         self.variables = expressions.values.words.variables
         self.is_start = is_start
         self.used = set(expressions.values.taken)
-        self.round: Callable[[Branch], End] | None = None  # what ends a round of the loop we are in
+        self.round: Callable[[BranchPath], StepEnd] | None = None  # what ends a round of the loop we are in
         self._before = before
         self._number = 0
 
@@ -82,21 +82,21 @@ class Versions:
         self.counts.names.add(made)
         return made
 
-    def base(self, name: str, index: int) -> Version:
+    def base(self, name: str, index: int) -> VariableVersion:
         """A variable before the step."""
-        return Version(-1 - index, tla.atom(name), tla.atom(name))
+        return VariableVersion(-1 - index, tla.atom(name), tla.atom(name))
 
-    def cheap(self, text: Term) -> Version:
+    def cheap(self, text: TlaTerm) -> VariableVersion:
         """A version that is always written as its text."""
         self._number += 1
-        return Version(self._number, text, text)
+        return VariableVersion(self._number, text, text)
 
-    def read(self, version: Version) -> Term:
+    def read(self, version: VariableVersion) -> TlaTerm:
         """How an expression reads a version."""
         self.counts.reads[version.number] += 1
         return version.name
 
-    def carry(self, version: Version) -> Term:
+    def carry(self, version: VariableVersion) -> TlaTerm:
         """What a version is, to be carried on as it is."""
         self.counts.carried[version.number] += 1
         return version.text if self.is_inline(version.number) else version.name
@@ -115,7 +115,7 @@ class Versions:
         """What a variable is called after the step."""
         return self.variables[var] if self.is_start else f"{self.variables[var]}'"
 
-    def env_of(self, state: Branch) -> Env:
+    def env_of(self, state: BranchPath) -> TlaEnv:
         """The scope of an expression here: it reads the versions of this moment."""
         versions = tuple(state.versions)
         names = set() if self._before is None else self._before.names
@@ -124,26 +124,26 @@ class Versions:
 
     def put(
         self,
-        state: Branch,
+        state: BranchPath,
         var: int,
-        text: Term,
+        text: TlaTerm,
         ask: Ask | None = None,
-        root: Term | None = None,
+        root: TlaTerm | None = None,
         updates: tuple[Doc, ...] = (),
     ) -> None:
         """The variable has a new version from here on, if the conditions hold."""
         self._number += 1
         number, name = self._number, self.variables[var]
-        item: Change | Definition | None = None
+        item: NextValue | Definition | None = None
         if self.is_last(number):
             own = tla.atom(self.after(var))
-            item = Change(str(own), text)
+            item = NextValue(str(own), text)
         elif self.is_inline(number):
             own = text
         else:
             own = tla.atom(self.name_for(name))
             item = Definition(tla.definition(str(own), (), text))
-        version = Version(number, own, text, root, updates)
+        version = VariableVersion(number, own, text, root, updates)
         conditions = [] if ask is None else ask(lambda: self.read(version))
         items = [*map(self.condition, [(state, each) for each in conditions])]
         own_items = [] if item is None else [item]
@@ -151,11 +151,11 @@ class Versions:
         state.block.items += [*own_items, *items] if speaks else [*items, *own_items]
         state.versions[var] = version
 
-    def demand(self, state: Branch, conditions: Sequence[Term]) -> None:
+    def demand(self, state: BranchPath, conditions: Sequence[TlaTerm]) -> None:
         """Conditions of the step, asked here."""
         state.block.items += [self.condition((state, each)) for each in conditions]
 
-    def condition(self, asked: tuple[Branch, Term]) -> Condition:
+    def condition(self, asked: tuple[BranchPath, TlaTerm]) -> Condition:
         """A condition of the step; in a branch, only of steps that come this way."""
         state, condition = asked
         test = on_condition(tla.both(state.path), [condition], [])[0] if state.path else condition

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 
 import modelcheck.commands.amounts as amounts
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.damage import UnreadableError
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.commands.at_rest.gathered import Gathered, gather
+from modelcheck.commands.at_rest.gathered import ClusterFiles, read_cluster
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     progress = _Progress(output)
     found: list[Answer] = []
     try:
-        gathered = gather(args.directories, copies=args.copy, every=False, told=progress.read)
+        gathered = read_cluster(args.directories, copies=args.copy, every=False, report=progress.read)
         for place, spine in _spines(args, gathered):
             found.append(_answer(args, gathered, place, spine, progress))
             if found[-1].result.end is End.INTERRUPTED:
@@ -117,7 +117,7 @@ def exit_code(answer: Answer) -> Exit:
 
 
 def _answer(
-    args: argparse.Namespace, gathered: Gathered, place: Place, spine: Spine, progress: _Progress
+    args: argparse.Namespace, gathered: ClusterFiles, place: TopicPartition, spine: Spine, progress: _Progress
 ) -> Answer:
     """The answer of one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
@@ -159,7 +159,7 @@ def _answer(
     return Answer(place, seen, made, result, most, told, nothing, refused, spine.coverage, tuple(notes))
 
 
-def _spines(args: argparse.Namespace, gathered: Gathered) -> list[tuple[Place, Spine]]:
+def _spines(args: argparse.Namespace, gathered: ClusterFiles) -> list[tuple[TopicPartition, Spine]]:
     """What the metadata log says of each partition that is asked about. Raises SpecError where nothing."""
     first = Source(args.directories[0], "")
     if gathered.metadata is None:
@@ -178,9 +178,9 @@ def _spines(args: argparse.Namespace, gathered: Gathered) -> list[tuple[Place, S
     return spines
 
 
-def _place(text: str, known: Sequence[Place]) -> Place:
+def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:
     found = PLACE.fullmatch(text)
-    place = None if found is None else Place(found[1], int(found[2]))
+    place = None if found is None else TopicPartition(found[1], int(found[2]))
     if place is None or place not in known:
         named = ", ".join(map(str, known[:10])) or "none"
         message = f"the metadata log has no partition `{text}`, only: {named}"

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from broker_files.partition_log import PartitionLog
-from modelcheck.commands.at_rest.partitions import Replica
+from modelcheck.commands.at_rest.partitions import ReplicaLog
 from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Left, Observed
 from modelcheck.review.explain_log.spine import Spine
 
 
 def observed(
-    spine: Spine, replicas: Mapping[int, Replica], *, copies: bool = False, lost: frozenset[int] = frozenset()
+    spine: Spine,
+    replicas: Mapping[int, ReplicaLog],
+    *,
+    copies: bool = False,
+    lost: frozenset[int] = frozenset(),
 ) -> Observed:
     """All observations of a partition: its spine, and each replica that is here as an end.
 
@@ -32,7 +36,7 @@ def observed(
     return Observed(names, spine.events, ends, intervals, spine.whole)
 
 
-def _intervals(replicas: Sequence[Replica]) -> tuple[Interval, ...]:
+def _intervals(replicas: Sequence[ReplicaLog]) -> tuple[Interval, ...]:
     """The intervals between ends, starts of epochs, high watermarks and starts of logs."""
     present = [each.log for each in replicas if not each.absent]
     first = min((log.start for log in present), default=0)
@@ -44,7 +48,7 @@ def _intervals(replicas: Sequence[Replica]) -> tuple[Interval, ...]:
     return tuple(Interval(*each) for each in pairwise(sorted(place for place in places if place >= first)))
 
 
-def _ended(spine: Spine, replica: Replica, intervals: Sequence[Interval], *, copies: bool) -> Ended:
+def _ended(spine: Spine, replica: ReplicaLog, intervals: Sequence[Interval], *, copies: bool) -> Ended:
     log, node = replica.log, replica.node
     mark = sum(each.end <= (replica.high_watermark or 0) for each in intervals)
     left = Left.CLEAN if replica.clean else Left.UNKNOWN if copies else Left.UNCLEAN
@@ -72,7 +76,7 @@ def _epoch(spine: Spine, log: PartitionLog, interval: Interval) -> int | None:
     return spine.epoch_of(wrote[-1]) if wrote else None
 
 
-def _told(replica: Replica) -> str:
+def _told(replica: ReplicaLog) -> str:
     """A log in words."""
     if replica.absent:
         return "there is no folder of the partition"

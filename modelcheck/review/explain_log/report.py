@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.explain_log.explained import Loss, Story
 from modelcheck.review.explain_log.finding import Result
@@ -37,7 +37,7 @@ class Answer:
     `faults` were looked for at most.
     """
 
-    place: Place
+    place: TopicPartition
     observed: Observed
     setting: Setting
     result: Result

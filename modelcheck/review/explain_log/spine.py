@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from broker_files.batches import Batch
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.damage import Damage
 from broker_files.metadata_image import MetadataImage
 from broker_files.metadata_log import SNAPSHOT, MetadataEntry, entries
@@ -20,7 +20,7 @@ from broker_files.metadata_records import (
     PartitionCreated,
     TopicCreated,
     TransactionMark,
-    Unknown,
+    UnknownRecord,
 )
 from broker_files.partition_log import segments
 from modelcheck.review.explain_log.observations import Back, Decided, Event, Evidence, Gone
@@ -67,7 +67,7 @@ class Spine:
         return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
 
 
-def read_spines(folder: Path, places: Sequence[Place]) -> list[tuple[Place, Spine]]:
+def read_spines(folder: Path, places: Sequence[TopicPartition]) -> list[tuple[TopicPartition, Spine]]:
     """What a copy of the metadata log says of partitions; without those of which it says nothing.
 
     Reads all segments that there are, once, behind the oldest snapshot that reaches them.
@@ -102,7 +102,7 @@ def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
 class _Reading:
     """What was read so far of a partition; `image` is what all records up to here come to."""
 
-    def __init__(self, place: Place, image: MetadataImage) -> None:
+    def __init__(self, place: TopicPartition, image: MetadataImage) -> None:
         self.place = place
         self.image = image
         self.state: PartitionCreated | None = None
@@ -141,7 +141,7 @@ class _Reading:
     def _count(self, entry: MetadataEntry) -> str:
         matched = self._partition(entry) | self._sessions(entry)
         match entry.record:
-            case Unknown():
+            case UnknownRecord():
                 return "unknown"
             case TransactionMark() | Other() if not matched:
                 return "ignored"

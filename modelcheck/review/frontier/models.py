@@ -8,7 +8,7 @@ from dataclasses import replace
 import spec.ir as ir
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
-from modelcheck.asking.sweep import FAULTS, Axis, Point, points
+from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
 from modelcheck.contract.families import families, looked_at
 from modelcheck.review.frontier.asked import Asked, kinds_of, wrong
 from modelcheck.review.frontier.grid import Grid, Job, Row
@@ -62,11 +62,11 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
     )
 
 
-def _name(point: Point) -> str:
+def _name(point: SweepPoint) -> str:
     return f"{point.model.name} · {point.check.name}"
 
 
-def _promises(point: Point) -> list[ir.Property]:
+def _promises(point: SweepPoint) -> list[ir.Property]:
     return [prop for prop in looked_at(point.model, point.check) if prop.kind not in NO_PROMISE]
 
 
@@ -75,7 +75,7 @@ def _guarantee(prop: ir.Property) -> Guarantee:
     return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,), records=0)
 
 
-def _row(point: Point, axes: Sequence[Axis], asked: Asked, *, is_named: bool) -> Row:
+def _row(point: SweepPoint, axes: Sequence[Axis], asked: Asked, *, is_named: bool) -> Row:
     values = (*([_name(point)] if is_named else []), *point.values)
     switches = {entry.name for entry in point.model.configs}
     sizes = (value for axis, value in zip(axes, point.values, strict=True) if axis.name not in switches)
@@ -85,7 +85,7 @@ def _row(point: Point, axes: Sequence[Axis], asked: Asked, *, is_named: bool) ->
     return Row(values, (_job(point, asked),), among=(_name(point), *sizes))
 
 
-def _impossible(point: Point) -> str:
+def _impossible(point: SweepPoint) -> str:
     """Why nothing can be asked of a point; empty where something can."""
     machine = Machine(point.model, point.check.scope)
     if unmet := machine.assumption_failures():
@@ -97,7 +97,7 @@ def _impossible(point: Point) -> str:
     return "" if _promises(point) else "the check has no property that faults could break"
 
 
-def _job(point: Point, asked: Asked) -> Job:
+def _job(point: SweepPoint, asked: Asked) -> Job:
     model, check = point.model, point.check
     faults = [name for name in model.faults if check.budget.allows(name) and asked.allows(name)]
     guarantees = tuple(_guarantee(prop) for prop in _promises(point))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from counterexamples.html.page import Card, Cell, Item, Table, page
+from counterexamples.html.page import Card, PageItem, PageTable, TableCell, page
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
@@ -68,7 +68,7 @@ def _key(answer: Answer) -> object:
     return None if loss is None else (answer.guarantee.name, repr(loss.steps))
 
 
-def _item(line: Line, answer: Answer, command: str, faults: int) -> Item:
+def _item(line: Line, answer: Answer, command: str, faults: int) -> PageItem:
     loss = _loss(answer)
     guarantee = answer.guarantee
     title = f"{guarantee.name}: {guarantee.fails}, configuration {line.number} ({' '.join(line.row.values)})"
@@ -82,29 +82,29 @@ def _loss(answer: Answer) -> Trace:
     return answer.loss
 
 
-def _cell(answer: Answer | None, places: Mapping[object, int]) -> Cell:
+def _cell(answer: Answer | None, places: Mapping[object, int]) -> TableCell:
     text, role = cell(answer)
-    return Cell(text, role, None if answer is None else places.get(_key(answer)))
+    return TableCell(text, role, None if answer is None else places.get(_key(answer)))
 
 
-def _overview(found: Frontier, places: Mapping[object, int]) -> Table:
+def _overview(found: Frontier, places: Mapping[object, int]) -> PageTable:
     guarantees = found.grid.guarantees
     rows = []
     for line in found.lines:
         better = found.better.get(line.number)
-        remark = Cell(BEST, Role.GOOD) if better is None else Cell(in_short(better), Role.DIM)
-        cells = (*map(Cell, line.row.values), *(_cell(line.answer(each), places) for each in guarantees))
+        remark = TableCell(BEST, Role.GOOD) if better is None else TableCell(in_short(better), Role.DIM)
+        cells = (*map(TableCell, line.row.values), *(_cell(line.answer(each), places) for each in guarantees))
         rows.append((str(line.number), (*cells, remark)))
     heads = (*found.grid.heads, *(guarantee.name for guarantee in guarantees), "compared")
     note = (
         f'{BEST}: none {found.grid.peers} survives more; "12: more durable" says that 12 is so, '
         "and as good otherwise; what is underlined leads to a run"
     )
-    return Table("Faults that are survived, of any mixture", heads, tuple(rows), note)
+    return PageTable("Faults that are survived, of any mixture", heads, tuple(rows), note)
 
 
-def _by_kind(found: Frontier, guarantee: Guarantee, places: Mapping[object, int]) -> Table:
-    alike: dict[tuple[Cell, ...], list[int]] = {}
+def _by_kind(found: Frontier, guarantee: Guarantee, places: Mapping[object, int]) -> PageTable:
+    alike: dict[tuple[TableCell, ...], list[int]] = {}
     for line in found.lines:
         cells = tuple(_cell(line.answer(guarantee, kind), places) for kind in found.kinds)
         same = next((known for known in alike if _bare(known) == _bare(cells)), cells)
@@ -112,10 +112,12 @@ def _by_kind(found: Frontier, guarantee: Guarantee, places: Mapping[object, int]
     rows = tuple((numbers_in_words(numbers), cells) for cells, numbers in alike.items())
     used = {each.text for cells in alike for each in cells}
     note = "; ".join(_signs(used))
-    return Table(f"{guarantee.name}: how many faults of each kind, by configuration", found.kinds, rows, note)
+    return PageTable(
+        f"{guarantee.name}: how many faults of each kind, by configuration", found.kinds, rows, note
+    )
 
 
-def _bare(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+def _bare(cells: tuple[TableCell, ...]) -> tuple[TableCell, ...]:
     return tuple(replace(each, item=None) for each in cells)
 
 

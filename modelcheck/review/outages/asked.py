@@ -26,6 +26,7 @@ from modelcheck.review.questions import (
     KINDS,
     FaultKind,
     Guarantee,
+    Posed,
     Question,
     group_of,
     posed,
@@ -38,6 +39,7 @@ MOST_RETURNING = 5  # brokers for which it is asked whether their return mends a
 SMALL = 2  # brokers: some hundred states
 MOST_LOSING = 3  # and for which it is asked whether they lose records, beyond the faults of the review
 _WRITABLE = next(each for each in GUARANTEES if each.name == "writable")
+_RETURNING = replace(_WRITABLE, unattended=False)  # asked of a model in which brokers come back
 _DURABLE = next(each for each in GUARANTEES if each.name == "durable")
 # Nothing is written to ask what can be, so nothing is copied; nothing else goes wrong or is planned.
 _IDLE = frozenset(
@@ -68,6 +70,15 @@ def outage(asking: Asking, partition: Partition, answers: tuple[Answer, ...]) ->
     electable = _service(asking, _led(partition), _led(back), "electable", kind, most)
     readable = _readable(asking, partition, electable, kind, answers)
     return Outage(partition.names, kind.name, (writable, electable, readable))
+
+
+def coming(partition: Partition) -> tuple[Posed, ...]:
+    """What `outage` asks that has a kernel of its own."""
+    if not SMALL < partition.replicas <= MOST_RETURNING:
+        return ()
+    kind = _kind(partition)
+    back = replace(partition, model=_returning(partition.model, kind))
+    return (_posed(back, kind, partition.replicas, _RETURNING),)
 
 
 def _kind(partition: Partition) -> FaultKind:
@@ -102,10 +113,9 @@ def _service(
 ) -> Service:
     """What is known of a service that hangs on the leader and its ISR alone."""
     sure, run = _asked(asking, partition, kind, most, _WRITABLE, name)
-    returning = replace(_WRITABLE, unattended=False)
     returns = None
     if most <= MOST_RETURNING:
-        mended, broken = _asked(asking, back, kind, most, returning, f"{name}, when brokers return,")
+        mended, broken = _asked(asking, back, kind, most, _RETURNING, f"{name}, when brokers return,")
         returns = False if broken is not None else True if mended >= most else None
     stop = None if run is None else Stop(run.faults, run, _until(back, run))
     return Service(name, sure, stop, returns)
@@ -115,12 +125,10 @@ def _asked(
     asking: Asking, partition: Partition, kind: FaultKind, most: int, guarantee: Guarantee, says: str
 ) -> tuple[int, Trace | None]:
     """With how many brokers down it goes on for certain, and the first run in which it does not."""
-    question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
-    family = varying_family(partition, (guarantee,), {each.fault: 1 for each in KINDS})
-    asked = posed(partition, question, family)
+    asked = _posed(partition, kind, most, guarantee)
     is_small = partition.replicas <= SMALL and not guarantee.unattended
     what = f"{says} while brokers are down"
-    found = asking.found(what, asked.model, asked.check, asked.family, small=is_small)
+    found = asking.found(asked, what, small=is_small)
     match None if found is None else found.verdicts[guarantee.properties[0]]:
         case Holds(beyond=0):
             return most, None
@@ -128,6 +136,13 @@ def _asked(
             return trace.faults - 1, trace
         case _:
             return -1, None
+
+
+def _posed(partition: Partition, kind: FaultKind, most: int, guarantee: Guarantee) -> Posed:
+    """Whether a guarantee is broken while so many brokers are down by one kind of fault."""
+    question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
+    family = varying_family(partition, (guarantee,), {each.fault: 1 for each in KINDS})
+    return posed(partition, question, family)
 
 
 def _readable(

@@ -20,7 +20,7 @@ def is_quorum(text: str) -> bool:
 
 
 def read_quorum(source: Source) -> Reading:
-    """That the cluster runs KRaft, and how many brokers it has: its observers, or voters that are both."""
+    """That the cluster runs KRaft, its voters, and its brokers: the observers, or voters that are both."""
     gathered = Gathered(source, Kind.QUORUM)
     found = {m[1]: m for m in _STATUS.finditer(source.text)}
     voters, observers = found.get("CurrentVoters"), found.get("CurrentObservers")
@@ -31,6 +31,11 @@ def read_quorum(source: Source) -> Reading:
     gathered.facts.append(Fact(About.CONTROLLER, "kraft", source, at, "the quorum of KRaft"))
     voting = _ids(voters) if voters else {row[1] for row in rows if row[2] != "Observer"}
     watching = _ids(observers) if observers else {row[1] for row in rows if row[2] == "Observer"}
+    if voting:
+        words = "the voters of the quorum"
+        gathered.facts.append(Fact(About.VOTERS, str(len(voting)), source, at, words))
+        both = "no" if watching else "yes"
+        gathered.facts.append(Fact(About.COMBINED, both, source, at, "whether somebody observes"))
     if watching:
         words = "the observers of the quorum"
         gathered.facts.append(Fact(About.BROKERS, str(len(watching)), source, at, words))

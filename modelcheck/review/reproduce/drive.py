@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 
 import modelcheck.review.reproduce.client as client
-from broker_files.checkpoints import Place, read_offsets
+from broker_files.checkpoints import TopicPartition, read_offsets
 from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster, until
 from modelcheck.review.reproduce.foretold import Foretold
 from modelcheck.review.reproduce.plan import Phase, Plan
@@ -27,7 +27,7 @@ from modelcheck.review.reproduce.settings import Settings
 from spec.frozen import frozen
 from spec.semantics import Step
 
-PLACE = Place(client.TOPIC, client.PARTITION)
+PLACE = TopicPartition(client.TOPIC, client.PARTITION)
 STARTING = 120.0  # seconds for a cluster to be ready
 PATIENCE = 90.0  # seconds for a cluster to come to look as it should
 STEADY = 4.0  # seconds for which it must look so, where more could follow

@@ -7,12 +7,12 @@ from enum import Enum
 from pathlib import Path
 
 from broker_files.batches import Batch, read_batches
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.damage import UnreadableError
 from broker_files.metadata_image import MetadataImage
 from broker_files.metadata_log import FOLDER, read_metadata
 from broker_files.partition_log import segments
-from broker_files.records import Record, read_records
+from broker_files.records import LogRecord, read_records
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 from spec.semantics import State
@@ -131,14 +131,14 @@ def unfenced(found: MetadataImage) -> frozenset[int]:
     return frozenset(node for node, broker in found.brokers.items() if not broker.fenced)
 
 
-def records(directory: Path, place: Place) -> Iterator[tuple[int, Record]]:
+def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRecord]]:
     """The records of the model in a replica's log, by name, with where they stand; none without a log."""
     folder = directory / f"{place.topic}-{place.partition}"
     try:
         for _, path in segments(folder):
             for batch in read_batches(path, checksums=False):
                 for record in read_records(batch) if isinstance(batch, Batch) else ():
-                    if isinstance(record, Record) and (name := named(record.value)) is not None:
+                    if isinstance(record, LogRecord) and (name := named(record.value)) is not None:
                         yield name, record
     except UnreadableError:
         return

@@ -2,7 +2,7 @@
 
 Each is an expression of the language over single members, such as `r1.ep == epoch`
 or `size(r1.log) <= 1`, together with what it is over plain variables.  The facts of
-a state tell it from every other; what the language has no short word for, such as
+a state distinguish it from every other; what the language has no short word for, such as
 how many faults there were, is said of a plain variable.
 """
 
@@ -32,7 +32,7 @@ Leaf = tuple[t.Type, ir.Expr]
 
 
 @frozen
-class Fact:
+class StateFact:
     """Something that is true or false of a state; without `expr` the language cannot say it.
 
     Of two that would do, the one with the lower `rank` is kept: it says less about single values.
@@ -46,7 +46,7 @@ class Fact:
     unlike: tuple[ir.Expr, ...] = ()
 
 
-def facts(model: ir.Model, scope: ir.Scope, machine: Machine) -> tuple[Fact, ...]:
+def facts(model: ir.Model, scope: ir.Scope, machine: Machine) -> tuple[StateFact, ...]:
     """All facts of a model within a scope, none twice."""
     return tuple(_Facts(model, scope, machine).all())
 
@@ -62,13 +62,13 @@ class _Facts:
         self._shapes = Shapes(machine.terms, scope)
         self._e = Expressions(self._shapes)
 
-    def all(self) -> Iterator[Fact]:
+    def all(self) -> Iterator[StateFact]:
         """Every fact once, those about plain variables last."""
-        said: list[Fact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
-        said += self._raw(said)
+        said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
+        said += self._variable_facts(said)
         terms = self._machine.terms
-        kept: dict[Term, list[Fact]] = {}  # by what is said, and in how many words
-        opposites: dict[Term, list[Fact]] = {}
+        kept: dict[Term, list[StateFact]] = {}  # by what is said, and in how many words
+        opposites: dict[Term, list[StateFact]] = {}
         for fact in said:
             opposite = terms.no(fact.term)
             if fact.term.constant is not None:
@@ -81,11 +81,11 @@ class _Facts:
         for term, (fact, *also) in kept.items():
             yield replace(fact, also=_words(also), unlike=_words(opposites[term]))
 
-    def _fact(self, rank: int, expr: ir.Expr) -> Fact | None:
+    def _fact(self, rank: int, expr: ir.Expr) -> StateFact | None:
         terms = self._machine.terms
         env = Env(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
         term = self._e.truth(expr, env)
-        return Fact(expr, term, rank) if env.ends.error.constant == 0 else None
+        return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
     def _exprs(self) -> Iterator[tuple[int, ir.Expr]]:
         """What is said in the language, each with its rank."""
@@ -223,22 +223,22 @@ class _Facts:
 
     # ----------------------------------------------------------------- plain variables
 
-    def _raw(self, said: Iterable[Fact]) -> Iterator[Fact]:
-        """Facts about plain variables whose values the others may not tell."""
+    def _variable_facts(self, said: Iterable[StateFact]) -> Iterator[StateFact]:
+        """Facts about the plain variables whose values the given facts do not determine."""
         terms = self._machine.terms
-        told = {flat for fact in said if fact.rank for flat in _one(fact)}
+        known = {flat for fact in said if fact.rank for flat in _one(fact)}
         for index, flat in enumerate(self._machine.flats):
             var = terms.var(index, flat.most)
-            if var in told:
+            if var in known:
                 continue
             if flat.most is None:
-                yield Fact(None, var, 3)
+                yield StateFact(None, var, 3)
                 continue
             for value in range(flat.most):
-                yield Fact(None, terms.le(var, terms.number(value)), 3)
+                yield StateFact(None, terms.le(var, terms.number(value)), 3)
 
 
-def _words(of: Iterable[Fact]) -> tuple[ir.Expr, ...]:
+def _words(of: Iterable[StateFact]) -> tuple[ir.Expr, ...]:
     return tuple(fact.expr for fact in of if fact.expr is not None)
 
 
@@ -247,8 +247,8 @@ def _is_single(of: t.Type) -> bool:
     return t.is_scalar(of.of if isinstance(of, t.Option) else of)
 
 
-def _one(fact: Fact) -> Iterator[Term]:
-    """The plain variables whose values facts of this kind tell apart, all together."""
+def _one(fact: StateFact) -> Iterator[Term]:
+    """The plain variables whose values facts of this kind determine, all together."""
     match fact.expr:
         case ir.Apply(op=ir.Op.IN):
             yield from (flat for flat in _variables(fact.term) if flat.hi == 1)

@@ -1,6 +1,6 @@
 """Which values of plain variables are a state: those that storing something can leave there.
 
-A run from the start never leaves them; a proof that looks at any state has to be told.
+A run from the start never leaves them; a proof that looks at any state needs it as an assumption.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import spec.types as t
-from modelcheck.grounding.layout import Layout
+from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
 from modelcheck.grounding.terms import Term, Terms
 from spec.ir import Model, Scope
@@ -24,7 +24,7 @@ def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) ->
 class _Formed:
     def __init__(self, shapes: Shapes) -> None:
         self._shapes, self._terms = shapes, shapes.terms
-        self._layout = Layout(shapes, str)
+        self._layout = FlatLayout(shapes, str)
 
     def of(self, of: t.Type, shape: Shape) -> Term:
         """That a shape is a value of a type."""

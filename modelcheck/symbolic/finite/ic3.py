@@ -14,19 +14,19 @@ from typing import ClassVar
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.proof import Proof
-from modelcheck.contract.report import Found as Told
+from modelcheck.contract.report import Found as RunFound
 from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
-from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotKept, Teller
-from modelcheck.symbolic.finite.orbits import Cube, Orbits
+from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotInductive, Teller
+from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.interrupts import interruptible
-from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, version
 from spec.frozen import frozen
 from spec.ir import Property
@@ -41,7 +41,7 @@ class Reachability:
     It looks for an inductive invariant: clauses of facts such as `r1.ep <= epoch`,
     each learned from a state that would break a property, and each under all names
     at once where the members of a sort are interchangeable.  What it finds is made
-    small, checked again by a fresh solver, and told in the language.  A violation
+    small, checked again by a fresh solver, and written in the language.  A violation
     comes with a run, which need not be the shortest.  `seconds` are for each question.
     """
 
@@ -60,16 +60,16 @@ class Reachability:
 
 
 @frozen
-class _Way:
-    """A cube from which steps of rules lead to a state that breaks a claim: by this rule to the next one."""
+class _Obligation:
+    """A proof obligation: a cube from which steps lead to a bad state, by this rule into the next one."""
 
     cube: Cube
     rule: int | None = None
-    next: _Way | None = None
+    next: _Obligation | None = None
 
     def rules(self) -> Iterator[int]:
         """The rules, in order."""
-        way: _Way | None = self
+        way: _Obligation | None = self
         while way is not None and way.rule is not None:
             yield way.rule
             way = way.next
@@ -81,9 +81,9 @@ class _Search:
     def __init__(self, wish: Reachability, system: System, task: Task, reporter: Reporter) -> None:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
         self._clock = Clock(task, wish.seconds)
-        self._told = monotonic()
+        self._reported = monotonic()
         self._facts = facts(task.model, task.scope, system.machine)
-        self._orbits = Orbits(task.model, task.scope, self._facts)
+        self._orbits = CubeOrbits(task.model, task.scope, self._facts)
         self._frames = self._no_frames()
         self._clock.ready()
         self._open = [ERROR, *(prop.name for prop in task.properties)]
@@ -92,7 +92,7 @@ class _Search:
         self._lemmas: tuple[str, ...] = ()
 
     def _no_frames(self) -> Frames:
-        return Frames(self._system, self._facts, self._orbits, self._task.limits.memory, self._left)
+        return Frames(self._system, self._facts, self._orbits, self._task.limits.memory, self._seconds_left)
 
     # ------------------------------------------------------------------------ the search
 
@@ -110,15 +110,15 @@ class _Search:
             return End.INTERRUPTED
 
     def _prove(self) -> End:
-        """Runs of one step, of two, and so on, until nothing that was learned changes any more."""
+        """Add frame after frame, until two neighbours are equal or a property is violated."""
         self._look_at_starts()
         while self._is_open():
             self._block_all()
             if self._error is not None or not self._is_open():
                 break
-            self._frames.grow()
-            level = self._frames.push()
-            self._tell(now=True)
+            self._frames.add_frame()
+            level = self._frames.propagate()
+            self._report(now=True)
             if level is not None and self._is_invariant(level):
                 return End.COMPLETE
         return End.ERROR if self._error is not None else End.DECIDED
@@ -130,11 +130,11 @@ class _Search:
     def _look_at_starts(self) -> None:
         for values in self._system.machine.starts:
             for name in list(self._open):
-                if worth(self._system.bad(name), values):
+                if term_value(self._system.bad(name), values):
                     self._show(name, [values], [])
 
     def _block_all(self) -> None:
-        """Exclude every state that breaks a claim from the runs of the last length, or show a run to one."""
+        """Block every bad state in the last frame, or show a run to one."""
         while self._error is None:
             found = self._frames.bad_state(self._open)
             if found is None:
@@ -143,34 +143,34 @@ class _Search:
             self._block(name, cube)
 
     def _block(self, name: str, cube: Cube) -> None:
-        """Exclude a cube, and all cubes that lead there; or show a run through them."""
+        """Block a cube and all its predecessors, with a queue of obligations; or show a run through them."""
         frames, number = self._frames, 0
-        if frames.starts_in(cube):
-            self._show_way(name, _Way(cube))
+        if frames.is_initial(cube):
+            self._show_obligations(name, _Obligation(cube))
             return
-        waiting = [(frames.last, number, _Way(cube))]
-        while waiting:
-            self._tell()
-            level, _, way = heappop(waiting)
-            if frames.excludes(way.cube, level):
+        queue = [(frames.last, number, _Obligation(cube))]
+        while queue:
+            self._report()
+            level, _, obligation = heappop(queue)
+            if frames.is_blocked(obligation.cube, level):
                 if level < frames.last:
                     number += 1
-                    heappush(waiting, (level + 1, number, way))
+                    heappush(queue, (level + 1, number, obligation))
                 continue
-            found = frames.before(way.cube, level)
+            found = frames.predecessor(obligation.cube, level)
             if isinstance(found, tuple):
-                earlier = _Way(found[0], found[1], way)
-                if frames.starts_in(earlier.cube):
-                    self._show_way(name, earlier)
+                predecessor = _Obligation(found[0], found[1], obligation)
+                if frames.is_initial(predecessor.cube):
+                    self._show_obligations(name, predecessor)
                     return
                 number += 2
-                heappush(waiting, (level, number - 1, way))
-                heappush(waiting, (level - 1, number, earlier))
+                heappush(queue, (level, number - 1, obligation))
+                heappush(queue, (level - 1, number, predecessor))
                 continue
-            frames.exclude(frames.enlarge(found, level), level)
+            frames.block(frames.generalise(found, level), level)
 
     def _is_invariant(self, level: int) -> bool:
-        """Whether what was found keeps itself; if not, all begins anew under one name. NOTE(orbits)."""
+        """Whether the cubes are inductive; if not, begin anew without renamings. NOTE(orbits)."""
         groups = self._groups([cube for cubes in self._frames.cubes[level + 1 :] for cube in cubes])
         kept = self._kept(groups)
         if kept is None:
@@ -187,11 +187,13 @@ class _Search:
     def _kept(self, groups: list[list[Cube]]) -> list[list[Cube]] | None:
         """Those of these that are needed for an invariant, if a fresh solver agrees that it is one."""
         try:
-            needed = Clauses(self._system, self._facts, groups, self._left).needed(self._open)
-        except NotKept:
+            minimal = Clauses(self._system, self._facts, groups, self._seconds_left).minimal(self._open)
+        except NotInductive:
             return None
-        kept = [groups[n] for n in needed]
-        return kept if Clauses(self._system, self._facts, kept, self._left).check(self._open) else None
+        kept = [groups[n] for n in minimal]
+        return (
+            kept if Clauses(self._system, self._facts, kept, self._seconds_left).check(self._open) else None
+        )
 
     def _groups(self, cubes: list[Cube]) -> list[list[Cube]]:
         """The cubes, each with what it becomes under other names."""
@@ -205,47 +207,47 @@ class _Search:
 
     # ---------------------------------------------------------------------- what is shown
 
-    def _show_way(self, name: str, way: _Way) -> None:
-        """The run from a start in the first cube by the rules of a way."""
-        states, rules = [self._frames.first_in(way.cube)], list(way.rules())
+    def _show_obligations(self, name: str, obligation: _Obligation) -> None:
+        """The run from an initial state in the first cube by the rules of a chain of obligations."""
+        states, rules = [self._frames.initial_state(obligation.cube)], list(obligation.rules())
         for rule in rules:
             states.append(self._after(states[-1], rule))
         self._show(name, states, rules)
 
     def _after(self, values: Values, rule: int) -> Values:
-        """What a rule makes of a state."""
+        """The successor of a state by a rule."""
         known: dict[Term, int] = {}
         changes = self._system.machine.rules[rule].changes
-        changed = {flat.value: worth(value, values, known) for flat, value in changes}
+        changed = {flat.value: term_value(value, values, known) for flat, value in changes}
         return tuple(changed.get(n, value) for n, value in enumerate(values))
 
     def _show(self, name: str, values: list[Values], rules: list[int]) -> None:
-        """Take a run for what it shows."""
+        """Note what a run shows: a violated property, or an error."""
         task, machine = self._task, self._system.machine
         last = None
         if name in self._system.of_steps:
             tests = self._system.of_steps[name].items()
-            last = next((action,) for action, test in tests if worth(test, values[-1]))
+            last = next((action,) for action, test in tests if term_value(test, values[-1]))
         states = [state_of(task, machine.stored, each) for each in values]
         wanted = task.model.property(name) if name else None
-        trace = retold(task, states, [machine.rules[rule].action for rule in rules], wanted, last)
+        trace = replayed(task, states, [machine.rules[rule].action for rule in rules], wanted, last)
         if isinstance(trace.ending, Erred):
             self._error = trace
             return
         self._shown[name] = trace
         self._open.remove(name)
-        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+        self._reporter.tell(RunFound(name, trace.faults, len(trace.steps)))
 
     # ---------------------------------------------------------------------------- limits
 
-    def _left(self) -> float | None:
+    def _seconds_left(self) -> float | None:
         """How long a question may take. Raises Over, or KeyboardInterrupt, where none is to be asked."""
         self._look_up()
         return self._clock.left()
 
-    def _tell(self, *, now: bool = False) -> None:
-        if now or monotonic() - self._told > EVERY:
-            self._told = monotonic()
+    def _report(self, *, now: bool = False) -> None:
+        if now or monotonic() - self._reported > EVERY:
+            self._reported = monotonic()
             frames = self._frames
             cubes = sum(map(len, frames.cubes))
             self._reporter.tell(Proving(frames.last, cubes, frames.questions, self._clock.seconds))

@@ -1,4 +1,4 @@
-"""Induction over several steps: what is true in so many states of a run is true in the next one.
+"""Induction over several steps: what is true in k successive states of a run is true in the next one.
 
 Sheeran, Singh and Stålmarck (2000), "Checking safety properties using induction and a SAT-solver".
 """
@@ -13,11 +13,11 @@ from typing import ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.proof import Cell, Kept, Proof
-from modelcheck.contract.report import Found as Told
+from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
+from modelcheck.contract.report import Found as RunFound
 from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.grounding.worth import worth
+from modelcheck.grounding.term_values import term_value
 from modelcheck.symbolic.answers import (
     Clock,
     Made,
@@ -32,11 +32,11 @@ from modelcheck.symbolic.finite.smallest import measures
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
-from modelcheck.symbolic.retold import retold, state_of
+from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
 from spec.ir import Property
 
-DEPTH = 4  # steps where nobody says how many
+DEPTH = 4  # steps by default
 LOOKS = 60  # questions to make one step small
 NO_ERROR = "the model makes no error"  # a claim that has no name in the text
 
@@ -91,7 +91,7 @@ class _Induction:
         self._proved: dict[str, int] = {}  # by how many steps
         self._shown: dict[str, Trace] = {}
         self._error: Trace | None = None
-        self._cells: dict[tuple[str, str | None], Cell] = {}
+        self._cells: dict[tuple[str, str | None], ObligationCell] = {}
         self._questions = 0
         self._clock.ready()
 
@@ -112,7 +112,7 @@ class _Induction:
         return End.DEPTH
 
     def _one(self, steps: int) -> End | None:
-        """Induction over so many steps; why it ends, if that is all."""
+        """Induction over the current number of steps; why it ends, if that is all."""
         self._tell()
         self._look()
         if self._error is not None:
@@ -150,20 +150,20 @@ class _Induction:
                 formula = self._base.at(self._system.bad(name), self._base.depth)
                 found = name not in self._proved and self._asks(self._base, formula)
             except Over:
-                self._base_cell(name, started, Kept.UNKNOWN)
+                self._base_cell(name, started, ObligationStatus.UNKNOWN)
                 raise
             if not found:
                 self._base.refute(formula)
-                self._base_cell(name, started, Kept.PROVED)
+                self._base_cell(name, started, ObligationStatus.PROVED)
                 continue
             self._show(name)
             if self._error is not None:
                 return
 
-    def _base_cell(self, name: str, started: float, kept: Kept) -> None:
+    def _base_cell(self, name: str, started: float, kept: ObligationStatus) -> None:
         before = self._cells.get((name, None))
         seconds = monotonic() - started + (before.seconds if before else 0.0)
-        self._cells[name, None] = Cell(name or NO_ERROR, None, kept, seconds)
+        self._cells[name, None] = ObligationCell(name or NO_ERROR, None, kept, seconds)
 
     def _show(self, name: str) -> None:
         """Take the run that was found for what it shows."""
@@ -180,7 +180,7 @@ class _Induction:
             return
         self._shown[name] = trace
         self._open.remove(name)
-        self._reporter.tell(Told(name, trace.faults, len(trace.steps)))
+        self._reporter.tell(RunFound(name, trace.faults, len(trace.steps)))
 
     # ------------------------------------------------------------------- obligations
 
@@ -202,17 +202,21 @@ class _Induction:
             runs, formulas = self._question((name, action), left)
             try:
                 found = self._asks(runs, *formulas)
-                why, known = "", Kept.FAILED if found else Kept.PROVED
+                why, known = "", ObligationStatus.FAILED if found else ObligationStatus.PROVED
             except Over as over:
                 if over.end is not End.SECONDS or self._clock.is_late:
                     raise
-                why, known = f"the solver gave up after {self._wish.seconds:g} s", Kept.UNKNOWN
+                why, known = f"the solver gave up after {self._wish.seconds:g} s", ObligationStatus.UNKNOWN
             trace = None
-            if known is Kept.FAILED and self._steps == self._wish.depth and name not in self._goals:
+            if (
+                known is ObligationStatus.FAILED
+                and self._steps == self._wish.depth
+                and name not in self._goals
+            ):
                 trace = self._smallest((name, action), runs, formulas)
-            cell = Cell(name or NO_ERROR, action, known, monotonic() - started, why, trace)
+            cell = ObligationCell(name or NO_ERROR, action, known, monotonic() - started, why, trace)
             self._cells[name, action] = cell
-            kept = kept and known is Kept.PROVED
+            kept = kept and known is ObligationStatus.PROVED
         return kept
 
     def _actions(self, name: str) -> Iterable[str]:
@@ -235,7 +239,7 @@ class _Induction:
         return runs, [*wrong, *(each for time in range(last) for each in self._true(runs, true, time))]
 
     def _true(self, runs: Unrolling, names: Iterable[str], time: int) -> Iterator[Formula]:
-        """That claims are true of the state after so many steps."""
+        """That claims are true of the state after a number of steps."""
         terms = self._system.machine.terms
         for name in names:
             good = terms.no(self._system.bad(name))
@@ -252,7 +256,7 @@ class _Induction:
         found, terms = runs.found(), self._system.machine.terms
         looks = LOOKS
         for measure in self._measures:
-            size = worth(measure, found.states[0])
+            size = term_value(measure, found.states[0])
             while size > measure.lo and looks:
                 looks -= 1
                 less = runs.at(terms.le(measure, terms.number(size - 1)), 0)
@@ -260,7 +264,7 @@ class _Induction:
                     break
                 found = runs.found()
                 trace = self._trace(runs, name, last)
-                size = worth(measure, found.states[0])
+                size = term_value(measure, found.states[0])
             formulas = [*formulas, runs.at(terms.le(measure, terms.number(size)), 0)]
         return replace(trace, is_run=False)
 
@@ -278,12 +282,12 @@ class _Induction:
         task, run = self._task, runs.found()
         states = [state_of(task, self._system.machine.stored, values) for values in run.states]
         wanted = task.model.property(name) if name else None
-        return retold(task, states, [rule.action for rule in run.rules], wanted, last)
+        return replayed(task, states, [rule.action for rule in run.rules], wanted, last)
 
     # ------------------------------------------------------------------------ asking
 
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where nobody can tell."""
+        """Whether there is such a run. Raises Over where the solver cannot tell."""
         self._questions += 1
         self._look_up()
         answer = runs.ask(*formulas, seconds=self._clock.left())
@@ -336,9 +340,9 @@ class _Induction:
             steps = count(self._base.depth, "step")
             return f"not reached in runs of up to {steps}, and not proved that it never is"
         cells = [cell for (claim, _), cell in self._cells.items() if claim == name]
-        failed = [cell for cell in cells if cell.kept is Kept.FAILED]
+        failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
         over = "" if self._steps == 1 else f"by induction over {count(self._steps, 'step')}, "
         if failed:
             return f"not inductive: {over}{failed[0].place} it need not be true any more"
-        lost = next(cell for cell in cells if cell.kept is Kept.UNKNOWN)
+        lost = next(cell for cell in cells if cell.kept is ObligationStatus.UNKNOWN)
         return f"not proved {lost.place}: {lost.why}"

@@ -1,4 +1,4 @@
-"""An inductive invariant: made as small as can be, checked again by a fresh solver, told in the language."""
+"""An inductive invariant: made small, checked again by a fresh solver, written in the language."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itertools import combinations
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.symbolic.finite.facts import Fact
+from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
@@ -33,19 +33,19 @@ class NoInvariant(Exception):  # noqa: N818 - an answer
         self.answer = answer
 
 
-class NotKept(Exception):  # noqa: N818 - an answer
-    """What was found does not keep itself."""
+class NotInductive(Exception):  # noqa: N818 - an answer
+    """The groups are not inductive."""
 
 
 class Clauses:
     """Groups of cubes that no state of any run is in, each group one cube under all names."""
 
     def __init__(
-        self, system: System, facts: Sequence[Fact], groups: Sequence[Sequence[Cube]], seconds: Seconds
+        self, system: System, facts: Sequence[StateFact], groups: Sequence[Sequence[Cube]], seconds: Seconds
     ) -> None:
         self._system, self._facts, self.groups, self._seconds = system, facts, groups, seconds
 
-    def needed(self, claims: Sequence[str]) -> list[int]:
+    def minimal(self, claims: Sequence[str]) -> list[int]:
         """The numbers of groups that are inductive by themselves and imply the claims; none can be left out.
 
         Costs a question for each group, and for each of those that it needs.  Raises NotKept.
@@ -95,7 +95,7 @@ class Clauses:
         """Groups of these that exclude another one, or violations. Raises NotKept."""
         found = self._may_enough(step, claims, one, groups)
         if found is None:
-            raise NotKept
+            raise NotInductive
         return found
 
     def _may_enough(
@@ -128,7 +128,7 @@ class Clauses:
         cubes = [cube for group in self.groups for cube in group]
         for start in self._system.machine.starts:
             known: dict[Term, int] = {}
-            true = {n if worth(fact.term, start, known) else -n for n, fact in enumerate(self._facts, 1)}
+            true = {n if term_value(fact.term, start, known) else -n for n, fact in enumerate(self._facts, 1)}
             if any(cube <= true for cube in cubes):
                 return False
         step = self._solver(other=True)
@@ -148,7 +148,7 @@ class Teller:
 
     model: ir.Model
     scope: ir.Scope
-    facts: Sequence[Fact]
+    facts: Sequence[StateFact]
     flats: Sequence[str]  # names of the plain variables
 
     def lemma(self, number: int, cube: Cube) -> str:

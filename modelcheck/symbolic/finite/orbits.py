@@ -4,7 +4,7 @@ NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/searc
 renaming them turns runs into runs, so a clause that all states of up to k steps make
 true is made true by them under any names.  Clauses that are kept under some names
 only are as true, but those that no step breaks need no longer be kept by themselves:
-one may rest on another whose name nobody changed.
+one may rest on another that was not renamed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 import spec.ir as ir
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, neighbours, renamed
-from modelcheck.symbolic.finite.facts import Fact
+from modelcheck.symbolic.finite.facts import StateFact
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
 
 
-class Orbits:
+class CubeOrbits:
     """All that cubes become under changes of names."""
 
-    def __init__(self, model: ir.Model, scope: ir.Scope, facts: Sequence[Fact]) -> None:
+    def __init__(self, model: ir.Model, scope: ir.Scope, facts: Sequence[StateFact]) -> None:
         numbers: dict[Any, int] = {}
         for n, fact in enumerate(facts, 1):
             if fact.expr is not None:
@@ -61,7 +61,9 @@ class Orbits:
         yield from seen
 
 
-def _swap(facts: Sequence[Fact], numbers: Mapping[Any, int], sort: str, names: Renaming) -> Mapping[int, int]:
+def _swap(
+    facts: Sequence[StateFact], numbers: Mapping[Any, int], sort: str, names: Renaming
+) -> Mapping[int, int]:
     """What each fact becomes when names change; nothing for one that cannot be said under other names."""
     found = {}
     for n, fact in enumerate(facts, 1):

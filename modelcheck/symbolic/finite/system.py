@@ -9,7 +9,7 @@ from modelcheck.grounding.machine import Machine, machine
 from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
-from modelcheck.symbolic.retold import started
+from modelcheck.symbolic.replayed import started
 from spec.frozen import frozen
 from spec.ir import Check, PropertyKind
 from spec.source import Span

@@ -4,7 +4,7 @@ NOTE(regions): two sets among n members divide these into four regions, of those
 in both, in one only, in the other only and in neither.  The sizes of the regions
 are whole numbers not below 0 with the sum n, and any four such numbers are the
 sizes of the regions of some two sets: take the members in any order and give the
-first so many to the first region, the next to the second, and so on.  So "every
+first ones to the first region, the next to the second, and so on.  So "every
 two sets of such sizes" is "every four such numbers", and what is said of sets by
 their sizes is linear arithmetic, which is decidable: nothing is left out, and the
 solver answers for all n at once.
@@ -12,7 +12,7 @@ solver answers for all n at once.
 
 from __future__ import annotations
 
-from modelcheck.symbolic.process import Answer, Program, ask
+from modelcheck.symbolic.process import ProcessAnswer, Program, ask
 from spec.frozen import frozen
 
 SECONDS = 10.0
@@ -38,7 +38,7 @@ class Law:
         asked = [f"(assert {self.given})", f"(assert (not {self.then}))", "(check-sat)"]
         return "\n".join(["(set-logic LIA)", *names, *asked]) + "\n"
 
-    def proved(self, program: Program, seconds: float = SECONDS) -> Answer:
+    def proved(self, program: Program, seconds: float = SECONDS) -> ProcessAnswer:
         """`UNSAT` when it is true for all numbers."""
         return ask(program, self.text(), seconds=seconds).answer
 

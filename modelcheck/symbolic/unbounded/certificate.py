@@ -1,4 +1,4 @@
-"""A proof as a file that anybody can check again: the claims, what they are claimed of, and every obligation.
+"""A proof as a file that can be checked again: the claims, what they are claimed of, and every obligation.
 
 NOTE(certificate): checking it trusts the solver and that the obligations are those
 of the model.  So each is written anew from the model and has to be the same text,
@@ -15,9 +15,9 @@ from typing import Any
 import spec.ir as ir
 from counterexamples.itf.write import digest
 from counterexamples.lines import one_line
-from modelcheck.contract.proof import Kept, Proof
-from modelcheck.symbolic.process import Answer, Program, insist
-from modelcheck.symbolic.unbounded.obligations import Asked, Question
+from modelcheck.contract.proof import ObligationStatus, Proof
+from modelcheck.symbolic.process import ProcessAnswer, Program, insist
+from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
 from spec.frozen import frozen
 
 FORMAT = "modelcheck certificate 1"
@@ -28,12 +28,12 @@ OF = (
 )
 
 
-class Unreadable(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Unreadable(Exception):  # noqa: N818 - an answer to the user, not a bug
     """A text is no certificate; the message says what is wrong with it."""
 
 
 @frozen
-class Obligation:
+class CertifiedObligation:
     """One obligation as it stands in a certificate."""
 
     claim: str
@@ -42,9 +42,9 @@ class Obligation:
     smt: str
 
     @property
-    def question(self) -> Question:
+    def question(self) -> Obligation:
         """What it asks."""
-        return Question(self.claim, self.action)
+        return Obligation(self.claim, self.action)
 
 
 @frozen
@@ -57,10 +57,10 @@ class Certificate:
     check: str
     actions: tuple[str, ...]
     claims: tuple[str, ...]
-    obligations: tuple[Obligation, ...]
+    obligations: tuple[CertifiedObligation, ...]
 
 
-def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
+def written(model: ir.Model, check: str, asked: ProofTask, proof: Proof) -> str:
     """The certificate of a proof."""
     claims = [
         {"name": p.name, "kind": p.kind.value, "text": one_line(model.source.at(p.span))}
@@ -70,9 +70,9 @@ def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
     obligations = [
         {"claim": cell.claim, "action": cell.action, "named": cell.named, "smt": cell.smt}
         for cell in proof.cells
-        if cell.kept is Kept.PROVED
+        if cell.kept is ObligationStatus.PROVED
     ]
-    told = {
+    data = {
         "format": FORMAT,
         "file": model.source.name.rpartition("/")[2],
         "text": digest(model.source),
@@ -84,26 +84,26 @@ def written(model: ir.Model, check: str, asked: Asked, proof: Proof) -> str:
         "solver": proof.solver,
         "obligations": obligations,
     }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
 def read(text: str) -> Certificate:
     """The certificate in a text. Raises Unreadable."""
     try:
-        told: Any = json.loads(text)
-        if told["format"] != FORMAT:
-            raise Unreadable(f"its format is `{told['format']}` and not `{FORMAT}`")
+        data: Any = json.loads(text)
+        if data["format"] != FORMAT:
+            raise Unreadable(f"its format is `{data['format']}` and not `{FORMAT}`")
         obligations = tuple(
-            Obligation(str(o["claim"]), o["action"], bool(o["named"]), str(o["smt"]))
-            for o in told["obligations"]
+            CertifiedObligation(str(o["claim"]), o["action"], bool(o["named"]), str(o["smt"]))
+            for o in data["obligations"]
         )
-        claims = tuple(str(each["name"]) for each in told["claims"])
+        claims = tuple(str(each["name"]) for each in data["claims"])
         return Certificate(
-            file=str(told["file"]),
-            text=str(told["text"]),
-            model=str(told["model"]),
-            check=str(told["check"]),
-            actions=tuple(map(str, told["actions"])),
+            file=str(data["file"]),
+            text=str(data["text"]),
+            model=str(data["model"]),
+            check=str(data["check"]),
+            actions=tuple(map(str, data["actions"])),
             claims=claims,
             obligations=obligations,
         )
@@ -115,7 +115,7 @@ def read(text: str) -> Certificate:
         raise Unreadable(f"something is missing or not as it should be: {error}") from None
 
 
-def differences(certificate: Certificate, model: ir.Model, asked: Asked) -> Iterator[str]:
+def differences(certificate: Certificate, model: ir.Model, asked: ProofTask) -> Iterator[str]:
     """Where a certificate is not what the model asks to be proved, if anywhere. Costs every formula."""
     if certificate.text != digest(model.source):
         yield f"it is of another text: {certificate.text}, and this is {digest(model.source)}"
@@ -138,8 +138,8 @@ def differences(certificate: Certificate, model: ir.Model, asked: Asked) -> Iter
 
 
 def answers(
-    program: Program, obligations: Sequence[Obligation], seconds: float
-) -> Iterator[tuple[Obligation, Answer]]:
+    program: Program, obligations: Sequence[CertifiedObligation], seconds: float
+) -> Iterator[tuple[CertifiedObligation, ProcessAnswer]]:
     """What a fresh process of a solver says of each obligation."""
     for each in obligations:
         yield each, insist(program, each.smt, seconds=seconds).answer

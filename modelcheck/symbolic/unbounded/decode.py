@@ -26,12 +26,12 @@ from spec.frozen import frozen
 MOST_ASKED = 8000  # values of one state
 MOST_MEMBERS = 6  # of which all sets are looked at
 
-Told = str | list["Told"]
+Written = str | list["Written"]
 Look = Callable[[Term, t.Type], ir.Value]
 
 
 @frozen
-class Reader:
+class ModelReader:
     """Reads values out of a small scope, each by looking at some terms."""
 
     shapes: Shapes
@@ -53,7 +53,7 @@ class Reader:
     def value(self, shape: Shape, look: Look) -> ir.Value:
         """What a shape is worth."""
         match shape:
-            case Flat(term, of) if self._is_told(of):
+            case Flat(term, of) if self._is_readable(of):
                 return look(term, of)
             case Flat():
                 return self._by_parts(shape, look)
@@ -74,19 +74,19 @@ class Reader:
             case _:
                 raise Unsayable("a value of this shape")
 
-    def _is_told(self, of: t.Type) -> bool:
+    def _is_readable(self, of: t.Type) -> bool:
         """Whether a solver writes a value of the type so that it can be read: without arrays."""
         match self.shapes.types.whole(of):
             case t.Set():
                 return False
             case t.Option(inner):
-                return self._is_told(inner)
+                return self._is_readable(inner)
             case t.Record(_, fields):
-                return all(self._is_told(field.type) for field in fields)
+                return all(self._is_readable(field.type) for field in fields)
             case t.Tuple(items):
-                return all(map(self._is_told, items))
+                return all(map(self._is_readable, items))
             case t.Union(_, cases):
-                return all(self._is_told(field.type) for case in cases for field in case.fields)
+                return all(self._is_readable(field.type) for case in cases for field in case.fields)
             case _:
                 return True
 
@@ -164,17 +164,17 @@ def _record(case: t.Case) -> t.Record:
 # ---------------------------------------------------------------- what a solver writes
 
 
-def looked_up(shapes: Shapes, terms: Sequence[Term], text: str) -> Look:
-    """What each term is worth, after the answer to `get-value` of them all."""
+def values_of_terms(shapes: Shapes, terms: Sequence[Term], text: str) -> Look:
+    """A lookup of the value of each term, read from the answer to `get-value`."""
     after = text[text.index("sat") + len("sat") :]
     pairs = _parsed(after)
-    values: Mapping[Term, Told] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}
+    values: Mapping[Term, Written] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}
     return lambda term, of: _value(shapes, values[term], of)
 
 
-def _parsed(text: str) -> list[Told]:
+def _parsed(text: str) -> list[Written]:
     """The first list in a text."""
-    stack: list[list[Told]] = [[]]
+    stack: list[list[Written]] = [[]]
     for word in re.findall(r'\(|\)|\|[^|]*\||"[^"]*"|[^\s()|"]+', text):
         if word == "(":
             stack.append([])
@@ -188,10 +188,10 @@ def _parsed(text: str) -> list[Told]:
     return first
 
 
-def _value(shapes: Shapes, told: Told, of: t.Type) -> ir.Value:
+def _value(shapes: Shapes, written: Written, of: t.Type) -> ir.Value:
     """A value from what a solver writes."""
     whole = shapes.types.whole(of)
-    name, parts = (told, []) if isinstance(told, str) else (told[0], told[1:])
+    name, parts = (written, []) if isinstance(written, str) else (written[0], written[1:])
     assert isinstance(name, str) or name == ["as"]
     match whole:
         case t.Bool():

@@ -10,18 +10,18 @@ from typing import ClassVar
 import spec.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.proof import Cell, Kept, Proof
+from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
 from modelcheck.processes.cores import cores
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
-from modelcheck.symbolic.process import FIRST, Answer, Program, Said, ask, insist, programs
+from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.induction import broken_step
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Asked, Question
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Obligation, ProofTask
 from spec.frozen import frozen
 
-SECONDS = 10.0  # for each question to the solver, where nobody says how many
+SECONDS = 10.0  # for each question to the solver, by default
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
 
 
@@ -54,7 +54,7 @@ class Prover:
             results = tuple(Result(p.name, p.kind, Unknown(NO_SOLVER)) for p in task.properties)
             return Findings(self.name, End.COMPLETE, results, clock.stats())
         threads = task.threads or cores()
-        attempt = Attempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
+        attempt = ProofAttempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
         end, proof = End.COMPLETE, None
         try:
             proof = attempt.proof(claims_of(task))
@@ -65,9 +65,9 @@ class Prover:
         return Findings(self.name, end, results, clock.stats(), proof=shown)
 
 
-def asked_of(task: Task) -> Asked:
+def asked_of(task: Task) -> ProofTask:
     """What is to be proved of a task's model: by all actions and repairs, and the faults that are allowed."""
-    return Asked(task.model, tuple(task.scope.config.items()), tuple(_actions(task.model, task.budget)))
+    return ProofTask(task.model, tuple(task.scope.config.items()), tuple(_actions(task.model, task.budget)))
 
 
 def _actions(model: ir.Model, budget: ir.Budget) -> Iterator[ir.Action]:
@@ -100,17 +100,17 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
         some = None if kinds is None else {name: None for name, most in kinds.items() if most != 0}
         return Holds(Extent(None, 0 if task.budget.total == 0 else None, some))
     cells = [cell for cell in proof.dropped if cell.claim == prop.name]
-    failed = [cell for cell in cells if cell.kept is Kept.FAILED]
+    failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
     if failed:
         return Unknown(f"not inductive: {failed[0].place} it need not be true any more")
     return Unknown(f"not proved {cells[0].place}: {cells[0].why}")
 
 
 @frozen
-class Attempt:
+class ProofAttempt:
     """A proof being looked for."""
 
-    asked: Asked
+    asked: ProofTask
     program: Program
     seconds: float
     threads: int
@@ -118,17 +118,17 @@ class Attempt:
 
     def proof(self, claims: Sequence[ir.Property]) -> Proof:
         """The largest set of claims that prove each other; the rest with what stood in their way."""
-        left, dropped = tuple(claims), list[Cell]()
+        left, dropped = tuple(claims), list[ObligationCell]()
         while True:
             cells = self._cells(left)
-            lost = {cell.claim for cell in cells if cell.kept is not Kept.PROVED}
+            lost = {cell.claim for cell in cells if cell.kept is not ObligationStatus.PROVED}
             if not lost:
                 names = tuple(claim.name for claim in left)
                 return Proof(names, tuple(cells), tuple(dropped), self.program.version())
-            dropped += [cell for cell in cells if cell.kept is not Kept.PROVED]
+            dropped += [cell for cell in cells if cell.kept is not ObligationStatus.PROVED]
             left = tuple(claim for claim in left if claim.name not in lost)
 
-    def _cells(self, claims: Sequence[ir.Property]) -> list[Cell]:
+    def _cells(self, claims: Sequence[ir.Property]) -> list[ObligationCell]:
         """Every obligation, tried; as many at once as there are threads."""
         with ThreadPoolExecutor(self.threads) as pool:
             futures = [pool.submit(self._cell, each, claims) for each in self.asked.questions(claims)]
@@ -138,7 +138,7 @@ class Attempt:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _cell(self, question: Question, claims: Sequence[ir.Property]) -> Cell:
+    def _cell(self, question: Obligation, claims: Sequence[ir.Property]) -> ObligationCell:
         start = monotonic()
         for named in (False, True):
             formula = self.asked.formula(question, claims, named=named)
@@ -147,31 +147,33 @@ class Attempt:
                 said = insist(self.program, text, seconds=self.seconds)
             else:
                 said = ask(self.program, text, seconds=min(FIRST, self.seconds))
-            if said.answer is Answer.UNSAT:
-                return Cell(
+            if said.answer is ProcessAnswer.UNSAT:
+                return ObligationCell(
                     question.claim,
                     question.action,
-                    Kept.PROVED,
+                    ObligationStatus.PROVED,
                     monotonic() - start,
                     smt=text,
                     named=named,
                     decidable=formula.is_effectively_propositional,
                 )
         shown = self._shown(question, claims)
-        kept = Kept.UNKNOWN if shown is None else Kept.FAILED
-        return Cell(question.claim, question.action, kept, monotonic() - start, _why(said, question), shown)
+        kept = ObligationStatus.UNKNOWN if shown is None else ObligationStatus.FAILED
+        return ObligationCell(
+            question.claim, question.action, kept, monotonic() - start, _why(said, question), shown
+        )
 
-    def _shown(self, question: Question, claims: Sequence[ir.Property]) -> Trace | None:
+    def _shown(self, question: Obligation, claims: Sequence[ir.Property]) -> Trace | None:
         if not self.explain:
             return None
         return broken_step(self.program, self.asked, question, claims, self.seconds)
 
 
-def _why(said: Said, question: Question) -> str:
-    if said.answer is Answer.SAT and question.action is None:
+def _why(said: Said, question: Obligation) -> str:
+    if said.answer is ProcessAnswer.SAT and question.action is None:
         return "the solver knows a start for which it is false"
-    if said.answer is Answer.SAT:
+    if said.answer is ProcessAnswer.SAT:
         return "it does not follow, but in no small scope was a step found that shows it"
-    if said.answer is Answer.FAILED:
+    if said.answer is ProcessAnswer.FAILED:
         return f"{said.answer.value}: {' '.join(said.text.split())[:120]}"
     return str(said.answer.value)

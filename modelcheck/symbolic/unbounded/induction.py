@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import spec.ir as ir
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
-from modelcheck.symbolic.process import Answer, Program, ask
-from modelcheck.symbolic.unbounded.decode import Reader, looked_up
+from modelcheck.symbolic.process import ProcessAnswer, Program, ask
+from modelcheck.symbolic.unbounded.decode import ModelReader, values_of_terms
 from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, Asked, Question, Writer
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, FormulaWriter, Obligation, ProofTask
 from modelcheck.symbolic.unbounded.shapes import Flat, Unsayable
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.semantics import CutOff, Machine, State, Taken
@@ -26,7 +26,7 @@ UNDER_WAY = 99  # messages in a network: more than a small scope ever has
 
 
 def broken_step(
-    program: Program, asked: Asked, question: Question, claims: Sequence[ir.Property], seconds: float
+    program: Program, asked: ProofTask, question: Obligation, claims: Sequence[ir.Property], seconds: float
 ) -> Trace | None:
     """The smallest step found that starts with all claims true and ends with one false, if any."""
     if question.action is None:
@@ -48,37 +48,37 @@ def broken_step(
 
 def _within(
     program: Program,
-    asked: Asked,
-    question: Question,
+    asked: ProofTask,
+    question: Obligation,
     claims: Sequence[ir.Property],
     small: Small,
     seconds: float,
 ) -> Trace | None:
-    writer = Writer(asked, small, named=False)
+    writer = FormulaWriter(asked, small, named=False)
     formula = without_quantifiers(writer.formula(question, claims), small)
-    reader = Reader(writer.shapes, small)
+    reader = ModelReader(writer.shapes, small)
     numbers = {n: value.term for n, value in writer.config.items() if isinstance(value, Flat)}
     terms = [term for shape in writer.before for term in reader.asked(shape)]
     terms = [*dict.fromkeys([*terms, *numbers.values()])]
     text = formula.text(after=[f"(get-value ({' '.join(map(str, terms))}))"], about=terms)
     said = ask(program, text, seconds=seconds)
-    if said.answer is not Answer.SAT:
+    if said.answer is not ProcessAnswer.SAT:
         return None
-    look = looked_up(writer.shapes, terms, said.text)
+    look = values_of_terms(writer.shapes, terms, said.text)
     state = tuple(reader.value(shape, look) for shape in writer.before)
     types = {entry.name: entry.type for entry in asked.model.configs}
     config = {name: look(term, types[name]) for name, term in numbers.items()}
     return _step(asked, question, claims, state, _scope(asked, small, config))
 
 
-def _scope(asked: Asked, small: Small, config: dict[str, ir.Value]) -> ir.Scope:
+def _scope(asked: ProofTask, small: Small, config: dict[str, ir.Value]) -> ir.Scope:
     networks = {v.name: UNDER_WAY for v in asked.model.variables if v.network is not None}
     sorts = {name: tuple(f"{name[0].lower()}{at + 1}" for at in range(n)) for name, n in small.sorts.items()}
     return ir.Scope(sorts, dict(small.nats), networks, dict(asked.config) | config)
 
 
 def _step(
-    asked: Asked, question: Question, claims: Sequence[ir.Property], before: State, scope: ir.Scope
+    asked: ProofTask, question: Obligation, claims: Sequence[ir.Property], before: State, scope: ir.Scope
 ) -> Trace | None:
     """A step from that state that breaks the claim, by the semantics of the model."""
     machine = Machine(asked.model, scope)

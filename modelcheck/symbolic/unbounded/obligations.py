@@ -52,7 +52,7 @@ NUMBERS = {"+", "-", "*", "<=", "<", "div", "mod"}
 
 
 @frozen
-class Question:
+class Obligation:
     """An obligation: that a claim is true at the start, or after any step of an action from the claims."""
 
     claim: str
@@ -156,25 +156,25 @@ def _has_circle(edges: set[tuple[str, str]]) -> bool:
 
 
 @frozen
-class Asked:
+class ProofTask:
     """What is to be proved of a model: with which switches, of which claims, by which steps."""
 
     model: ir.Model
     config: tuple[tuple[str, ir.Value], ...]
     actions: tuple[ir.Action, ...]
 
-    def questions(self, claims: Sequence[ir.Property]) -> tuple[Question, ...]:
+    def questions(self, claims: Sequence[ir.Property]) -> tuple[Obligation, ...]:
         """Every obligation of some claims."""
         found = []
         for claim in claims:
             if claim.kind in OF_STATES:
-                found.append(Question(claim.name, None))
-            found += [Question(claim.name, action.name) for action in self.actions]
+                found.append(Obligation(claim.name, None))
+            found += [Obligation(claim.name, action.name) for action in self.actions]
         return tuple(found)
 
     def formula(
         self,
-        question: Question,
+        question: Obligation,
         claims: Sequence[ir.Property],
         *,
         small: Small | None = None,
@@ -184,13 +184,13 @@ class Asked:
 
         With `named` it mentions the sizes of more sets: some proofs are found with it and some without.
         """
-        return Writer(self, small, named=named).formula(question, claims)
+        return FormulaWriter(self, small, named=named).formula(question, claims)
 
 
-class Writer:
+class FormulaWriter:
     """Writes one formula; then `before` and `after` are the states around the step, `config` the switches."""
 
-    def __init__(self, asked: Asked, small: Small | None, *, named: bool) -> None:
+    def __init__(self, asked: ProofTask, small: Small | None, *, named: bool) -> None:
         self.named = named
         self.asked = asked
         self.model = asked.model
@@ -204,7 +204,7 @@ class Writer:
         self.config = self._config()
         self.expressions = Expressions(self.shapes, self.theory, self.config)
 
-    def formula(self, question: Question, claims: Sequence[ir.Property]) -> Formula:
+    def formula(self, question: Obligation, claims: Sequence[ir.Property]) -> Formula:
         """An obligation, in which all claims are assumed. Raises Stop for what cannot be said."""
         self._assume_scope()
         claim = self.model.property(question.claim)
@@ -310,7 +310,7 @@ class Writer:
             return self.shapes.unknown(variable.type, variable.name)
 
     def _few(self, name: str, of: t.Set, most: int) -> Many:
-        """Any set of at most so many members."""
+        """Any set of at most a number of members."""
         sort = self.types.sort(of.of)
         places = [(apply(f"|{name} {n}|", (), sort), apply(f"|{name} {n}?|", (), BOOL)) for n in range(most)]
 

@@ -11,7 +11,7 @@ array from values to truth values.  Any set can be: one that is not written out 
 a name, and what is in it is said of the name (`Shapes.definitions`).
 
 What the language leaves to an error of the model (the entry behind the end of a
-sequence, the value of `none`) is some value, nobody knows which.
+sequence, the value of `none`) is an unspecified value.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Types:
         self._selectors: set[str] = set()
 
     def declarations(self) -> tuple[str, ...]:
-        """What SMT-LIB must be told of the datatypes used so far."""
+        """The SMT-LIB declarations of the datatypes used so far."""
         return tuple(self._datatypes.values())
 
     def selectors(self) -> frozenset[str]:

@@ -239,10 +239,10 @@ def split(term: Term) -> tuple[Term, ...]:
                 return (term,)
             return tuple(quantified("forall", names, each) for each in parts)
         case Term(op="=>", args=(left, right)):
-            ways, ends = _ways(left), split(right)
-            if len(ways) * len(ends) > MOST_WAYS:
+            disjuncts, ends = _disjuncts(left), split(right)
+            if len(disjuncts) * len(ends) > MOST_WAYS:
                 return (term,)
-            return tuple(_implied(way, end) for way in ways for end in ends)
+            return tuple(_implied(way, end) for way in disjuncts for end in ends)
         case _:
             return (term,)
 
@@ -291,13 +291,13 @@ def ground(term: Term) -> Iterator[Term]:
             yield from ground(arg)
 
 
-def _ways(term: Term) -> tuple[Term, ...]:
+def _disjuncts(term: Term) -> tuple[Term, ...]:
     """The ways in which a condition can be true."""
     match term:
         case Term(op="or", args=parts):
-            return tuple(each for part in parts for each in _ways(part))
+            return tuple(each for part in parts for each in _disjuncts(part))
         case Term(op="and", args=parts):
-            return tuple(conjunction(each) for each in product(*map(_ways, parts)))
+            return tuple(conjunction(each) for each in product(*map(_disjuncts, parts)))
         case _:
             return (term,)
 

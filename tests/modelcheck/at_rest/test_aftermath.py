@@ -8,26 +8,28 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_files.checkpoints import EpochStart, Place
+from broker_files.checkpoints import EpochStart, TopicPartition
 from broker_files.metadata_records import PartitionCreated
 from broker_files.partition_log import PartitionLog
-from modelcheck.commands.at_rest.aftermath import Way, cut, outcomes
-from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.aftermath import Succession, cut, outcomes
+from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.commands.at_rest.starting import judged, starting_order
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record
 
 
-def replica(node: int, log: Log, high: int | None = None, *, clean: bool = True) -> Replica:
+def replica(node: int, log: Log, high: int | None = None, *, clean: bool = True) -> ReplicaLog:
     starts = [n for n, epoch in enumerate(log) if n == 0 or log[n - 1] != epoch]
     epochs = tuple(EpochStart(log[n], n) for n in starts)
-    return Replica(node, PartitionLog(Path("x"), 0, len(log), epochs, 0, 0), high, clean)
+    return ReplicaLog(node, PartitionLog(Path("x"), 0, len(log), epochs, 0, 0), high, clean)
 
 
-def partition(isr: tuple[int, ...], *replicas: Replica, nodes: tuple[int, ...] = (1, 2, 3)) -> Partition:
+def partition(
+    isr: tuple[int, ...], *replicas: ReplicaLog, nodes: tuple[int, ...] = (1, 2, 3)
+) -> PartitionFiles:
     state = PartitionCreated(0, TOPIC, nodes, isr, -1, 9, 9)
-    return Partition(Place("t", 0), state, {each.node: each for each in replicas})
+    return PartitionFiles(TopicPartition("t", 0), state, {each.node: each for each in replicas})
 
 
 @st.composite
@@ -82,7 +84,7 @@ def test_a_member_of_the_isr_with_an_empty_disk_is_not_to_start_first() -> None:
     found = judged(one)
 
     assert found.wanted is not None
-    assert (found.wanted.leader, found.wanted.way) == (2, Way.BY_HAND)
+    assert (found.wanted.leader, found.wanted.way) == (2, Succession.BY_HAND)
     assert starting_order([1, 2], [found]) == (2, 1)
 
 

@@ -1,30 +1,30 @@
 // Answers questions about a model by the engine of its page: `node play.js SCRIPTS CODE DATA`, where DATA has
-// `told` (what a page knows) and `ask`: `levels` of a search with so many faults, or `states` to tell of.
+// `description` (what a page knows) and `ask`: `levels` of a search with so many faults, or `states` to tell of.
 "use strict";
 const fs = require("fs");
 const vm = require("vm");
 const [scripts, code, data] = process.argv.slice(2).map((path) => fs.readFileSync(path));
 vm.runInThisContext(`${scripts}\n;Object.assign(globalThis, { Engine, Search, Values });`);
-const { told, ask } = JSON.parse(data);
+const { description, ask } = JSON.parse(data);
 const words = (state) => BigUint64Array.from(state, (word) => BigInt(`0x${word}`));
 const hex = (state) => Array.from(state, (word) => word.toString(16));
 
 function about(kernel, values, state) {
   const records = kernel.tell(state).map((each) => {
-    const sentence = values.says(each, told.actions[each.action].says);
+    const sentence = values.says(each, description.actions[each.action].says);
     return [each.outcome, values.name(each), sentence, each.why, each.state ? hex(each.state) : null, each.broken];
   });
   const read = kernel.values(state).state;
-  const shown = read.map((value, i) => values.show(told.variables[i].type, value));
-  const itf = read.map((value, i) => values.itf(told.variables[i].type, value));
-  const truth = Object.fromEntries(Object.keys(told.kernel.asked).map((name) => [name, kernel.isTrue(name, state)]));
-  const dead = told.kernel.deadlock === null ? null : kernel.isDead(state);
+  const shown = read.map((value, i) => values.show(description.variables[i].type, value));
+  const itf = read.map((value, i) => values.itf(description.variables[i].type, value));
+  const truth = Object.fromEntries(Object.keys(description.kernel.asked).map((name) => [name, kernel.isTrue(name, state)]));
+  const dead = description.kernel.deadlock === null ? null : kernel.isDead(state);
   return { records, shown, itf, truth, dead };
 }
 
-Engine.load(code, told.kernel).then((kernel) => {
-  const values = Values.of(told.types);
-  const starts = told.starts.map(words);
+Engine.load(code, description.kernel).then((kernel) => {
+  const values = Values.of(description.types);
+  const starts = description.starts.map(words);
   const faults = ask.faults ?? Infinity;
   const answer = {};
   if (ask.levels) {

@@ -12,11 +12,11 @@ import pytest
 
 from counterexamples.trace import Lasso
 from modelcheck.api import check
+from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import Event, LayerDone, Progress
 from modelcheck.contract.result import Findings, Holds, Outcome, Unknown, Violated
-from modelcheck.contract.standing import standing
 from modelcheck.explicit.search import endless, waiting
 from modelcheck.explicit.search.endless import Endless
 from modelcheck.explicit.search.waiting import Waiting
@@ -259,7 +259,7 @@ class Listening:
 
 
 def test_it_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.explicit.search.layers.QUIET", 0.0)
+    monkeypatch.setattr("modelcheck.search.layers.QUIET", 0.0)
     monkeypatch.setattr(endless, "STEPS", 100)
     heard = Listening()
     check(*ring(5, "strong fair"), engine="explicit", reporter=heard)
@@ -288,7 +288,7 @@ def test_what_nobody_had_time_to_look_at_is_not_known(
     )
     assert found.findings.end is trouble.how
     assert isinstance(found.verdict("inside"), Holds)
-    assert standing(found).exit is Exit.UNKNOWN
+    assert assess(found).exit is Exit.UNKNOWN
 
 
 def test_more_states_than_there_are_numbers_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,7 +303,7 @@ def test_a_search_that_its_limits_ended_says_nothing() -> None:
     found = check(model, asked, engine="explicit", limits=Limits(states=500))
 
     assert {type(found.verdict(name)) for name in ("ends", "found", "never")} == {Unknown}
-    assert standing(found).exit is Exit.UNKNOWN
+    assert assess(found).exit is Exit.UNKNOWN
 
 
 def test_all_that_is_asked_in_small_parts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

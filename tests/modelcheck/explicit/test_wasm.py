@@ -18,7 +18,7 @@ from modelcheck.answers.played import playable
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.result import Violated
-from modelcheck.explicit.codegen.layout import Layout, layout
+from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
 from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import load, loads
@@ -86,7 +86,7 @@ def answers(node: str, folder: Path, model: Model, asked: Check, **ask: Json) ->
     code, told = playable_once(Asked(model, asked))
     (folder / "code.wasm").write_bytes(code)
     (folder / "scripts.js").write_text("\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS))
-    (folder / "data.json").write_text(json.dumps({"told": told, "ask": ask}))
+    (folder / "data.json").write_text(json.dumps({"description": told, "ask": ask}))
     files = [str(folder / name) for name in ("scripts.js", "code.wasm", "data.json")]
     run = subprocess.run([node, str(HERE / "play.js"), *files], capture_output=True, text=True, check=False)
     assert run.stderr == ""
@@ -154,7 +154,7 @@ def some_states(machine: Machine) -> list[State]:
     return [*found][:SAMPLE]
 
 
-def what(found: Json, laid: Layout) -> Json:
+def what(found: Json, laid: PackedLayout) -> Json:
     """What the page told, in an order of its own."""
     steps, cuts, refused = [], [], set()
     for outcome, name, says, why, words, broken in found["records"]:

@@ -16,7 +16,7 @@ import pytest
 from modelcheck.asking.sweep import axis
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
-from modelcheck.review.answers import Answer, ask_all
+from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.frontier.asked import Asked
 from modelcheck.review.frontier.asking import Answered, Told, answered, told_of
@@ -79,7 +79,7 @@ def known(answers: tuple[Answer, ...], faults: int) -> dict[tuple[str, str], tup
 @pytest.mark.parametrize("acks", ["1", "all"])
 def test_a_configuration_has_the_answers_of_its_review(asking: Asking, acks: str) -> None:
     own = subject(kafka="2.8", default_replication_factor="2", acks=acks)
-    reviewed = tuple(a for a in ask_all(asking, own, 1) if a.guarantee in BOTH)
+    reviewed = tuple(a for a in ask_all(asking, own, 1, ask_mixed(asking, own, 1)) if a.guarantee in BOTH)
     told = tuple(a for job in _jobs(own, BOTH, Asked(1)) for a in told_of(asking, job))
 
     assert known(told, 1) == known(reviewed, 1)

@@ -14,7 +14,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Violated
-from modelcheck.review.answers import Answer, ask_all
+from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.partition import Partition, partition
 from modelcheck.review.read import read_files
@@ -52,7 +52,8 @@ def asked(subject: Partition, states: int | None = None) -> tuple[tuple[Answer, 
     """The answers, how many searches that took, and the states: all of them, and those of earlier runs."""
     line = Line()
     with Asking(Effort(states), line) as asking:
-        return ask_all(asking, subject, 1), line.searches, asking.states, asking.known
+        answers = ask_all(asking, subject, 1, ask_mixed(asking, subject, 1))
+        return answers, line.searches, asking.states, asking.known
 
 
 def test_a_second_run_finds_the_same_without_a_search(subject: Partition) -> None:

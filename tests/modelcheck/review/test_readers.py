@@ -400,13 +400,22 @@ CurrentObservers:       [0,1,2,4]
 """
 
 
-def test_the_quorum_tells_the_brokers() -> None:
+def quorum(voters: int, brokers: int, combined: str) -> dict[str, str]:
+    return {
+        "controller": "kraft",
+        "number of controllers": str(voters),
+        "whether controllers are brokers": combined,
+        "number of brokers": str(brokers),
+    }
+
+
+def test_the_quorum_tells_the_voters_and_the_brokers() -> None:
     combined = 'CurrentVoters: [{"id": 1, "endpoints": ["C://a:1"]}, {"id": 2}]\nCurrentObservers: []\n'
     rows = "ReplicaId\tLogEndOffset\tLag\tStatus\n1\t10\t0\tLeader\n2\t10\t0\tObserver\n3\t9\t1\tObserver\n"
 
-    assert facts(STATUS) == {"controller": "kraft", "number of brokers": "4"}
-    assert facts(combined) == {"controller": "kraft", "number of brokers": "2"}
-    assert facts(rows) == {"controller": "kraft", "number of brokers": "2"}
+    assert facts(STATUS) == quorum(voters=3, brokers=4, combined="no")
+    assert facts(combined) == quorum(voters=2, brokers=2, combined="yes")
+    assert facts(rows) == quorum(voters=1, brokers=2, combined="no")
 
 
 LOG = """\

@@ -18,13 +18,13 @@ from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Event, Proving
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
-from modelcheck.symbolic.finite.facts import Fact, facts
+from modelcheck.symbolic.finite.facts import StateFact, facts
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.invariant import Clauses
-from modelcheck.symbolic.finite.orbits import Cube, Orbits
+from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System, system
 from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Budget, Check, Kind, Model
@@ -181,20 +181,20 @@ def after(system: System, level: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
     for values in level:
         for rule in system.machine.rules:
             if truth(rule.guard, values):
-                changed = {to.value: worth(value, values) for to, value in rule.changes}
+                changed = {to.value: term_value(value, values) for to, value in rule.changes}
                 found.add(tuple(changed.get(n, value) for n, value in enumerate(values)))
     return found
 
 
 def truth(term: Term, values: tuple[int, ...]) -> bool:
-    return bool(worth(term, values))
+    return bool(term_value(term, values))
 
 
 def test_a_cube_has_as_many_names_as_its_members_can_have() -> None:
     model, question = named("quorum", "n5_w3_r3")
     system = system_of(model, question)
     known = facts(model, question.scope, system.machine)
-    orbits = Orbits(model, question.scope, known)
+    orbits = CubeOrbits(model, question.scope, known)
     sizes = {len(set(orbits.of(frozenset({n})))) for n, fact in enumerate(known, 1) if fact.expr is not None}
 
     assert sizes == {1, 5, 10, 20}  # of no member, of one, of two alike, of two
@@ -218,7 +218,7 @@ def test_a_fact_that_says_the_same_of_every_member_has_all_names(
 ) -> None:
     """`n == s.zero` is one fact of all members; else one clause rests on another's name."""
 
-    def poor(*given: Any) -> tuple[Fact, ...]:  # noqa: ANN401 - as it is given
+    def poor(*given: Any) -> tuple[StateFact, ...]:  # noqa: ANN401 - as it is given
         return tuple(replace(fact, also=(), unlike=()) for fact in facts(*given))
 
     model = loads(SAID_TWICE)[0]
@@ -340,6 +340,11 @@ def test_ctrl_c_gives_what_was_found() -> None:
 def test_what_is_about_whole_runs_is_refused() -> None:
     with pytest.raises(Unsupported, match="recoverable"):
         search(STAIRS.replace("check it", "recoverable again: n == 0\ncheck it"))
+
+
+def test_a_reachable_that_solvers_cannot_say_is_refused() -> None:
+    with pytest.raises(Unsupported, match="`%` of anything but a number from 0"):
+        search(STAIRS.replace("check it", "reachable one: (0 - n) % 3 == 1\ncheck it"))
 
 
 def test_the_command_line_tells_the_lemmas(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,10 @@ from counterexamples.trace import BadState, BadStep
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Task
-from modelcheck.contract.proof import Kept
+from modelcheck.contract.proof import ObligationStatus
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
+from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.grounding.worth import worth
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
 from spec.ir import Check, Model, PropertyKind
@@ -64,7 +64,7 @@ check it { }
 def test_what_is_no_inductive_claim_is_unknown_with_the_step_that_shows_it() -> None:
     found = induct(JUMPS)
     assert found.proof is not None
-    (cell,) = [cell for cell in found.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in found.proof.dropped if cell.kept is ObligationStatus.FAILED]
 
     assert (cell.claim, cell.action) == ("low", "over")
     assert cell.shown is not None
@@ -132,7 +132,7 @@ check it { only grows }
 
     stuck = induct(text.replace("n < 9", "n < 4 or n == 7"))
     assert stuck.proof is not None
-    (cell,) = [cell for cell in stuck.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in stuck.proof.dropped if cell.kept is ObligationStatus.FAILED]
     assert cell.shown is not None
     assert cell.shown.ending == BadStep()
 
@@ -195,7 +195,7 @@ check it { scope Node = 4, Len = 3 }
 """
     found = induct(text.replace("size(n.log) >= 1", "size(n.log) >= 1 and at(n.log, 0) == false"))
     assert found.proof is not None
-    (cell,) = [cell for cell in found.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in found.proof.dropped if cell.kept is ObligationStatus.FAILED]
     assert cell.shown is not None
     logs, _ = cell.shown.states[0]
 
@@ -296,14 +296,14 @@ def reached(model: Model, question: Check) -> int:
         after = set()
         for values in sorted(level):
             known: dict[Term, int] = {}
-            assert worth(whole.formed, values, known) == 1
+            assert term_value(whole.formed, values, known) == 1
             assert all(
                 value <= (1 if f.most is None else f.most)
                 for value, f in zip(values, flat.flats, strict=True)
             )
             for rule in flat.rules:
-                if worth(rule.guard, values, known):
-                    changed = {to.value: worth(value, values, known) for to, value in rule.changes}
+                if term_value(rule.guard, values, known):
+                    changed = {to.value: term_value(value, values, known) for to, value in rule.changes}
                     after.add(tuple(changed.get(n, value) for n, value in enumerate(values)))
         level = after - seen
         seen |= level

@@ -13,12 +13,12 @@ import spec.ir as ir
 from counterexamples.trace import BadState, Trace
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.proof import Kept
+from modelcheck.contract.proof import ObligationStatus
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
-from modelcheck.symbolic.process import Answer, Program, ask, insist, programs
+from modelcheck.symbolic.process import ProcessAnswer, Program, ask, insist, programs
 from modelcheck.symbolic.unbounded.engine import Prover
 from modelcheck.symbolic.unbounded.induction import broken_step
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Asked, Question
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Obligation, ProofTask
 from spec.load import load, loads
 from spec.semantics import Machine
 from spec.values import ModelError
@@ -145,20 +145,20 @@ BROKEN_RUNGS = {
 CELLS = [(rung, action) for rung, actions in BROKEN_RUNGS.items() for action in actions]
 
 
-def proof_of_rung(rung: str) -> tuple[Asked, tuple[ir.Property, ...]]:
+def proof_of_rung(rung: str) -> tuple[ProofTask, tuple[ir.Property, ...]]:
     """What is to be proved when a rung of the Kafka ladder has the lemmas of the last one."""
     text = (PROTOCOLS / "kafka_log.rsm").read_text()
     assert "variant proved of kip320 " in text
     moved = text.replace("variant proved of kip320 ", f"variant proved of {rung} ")
     model = next(m for m in loads(moved) if m.name == "proved")
-    return Asked(model, (), model.actions), model.properties
+    return ProofTask(model, (), model.actions), model.properties
 
 
 @pytest.mark.parametrize(("rung", "action"), CELLS)
 def test_the_proof_of_kafkas_last_rung_breaks_on_the_others(rung: str, action: str) -> None:
     asked, claims = proof_of_rung(rung)
     lemma = BROKEN_RUNGS[rung][action]
-    shown = broken_step(programs()[0], asked, Question(lemma, action), claims, 20)
+    shown = broken_step(programs()[0], asked, Obligation(lemma, action), claims, 20)
 
     assert shown is not None
     assert len(shown.scope.sorts["Replica"]) == 2
@@ -173,9 +173,9 @@ def test_the_proof_of_kafkas_last_rung_breaks_on_the_others(rung: str, action: s
 def test_one_guard_less_breaks_the_proof_of_kafka_in_one_place(action: str) -> None:
     asked, claims = proof_of_rung("kip320_eager_expansion")
     for lemma in ("isr_has_all", "leaders_have_all", "log_matching"):
-        text = asked.formula(Question(lemma, action), claims).text()
+        text = asked.formula(Obligation(lemma, action), claims).text()
 
-        assert insist(programs()[0], text, seconds=20).answer is Answer.UNSAT
+        assert insist(programs()[0], text, seconds=20).answer is ProcessAnswer.UNSAT
 
 
 # ------------------------------------------------------- each rule of the encoding
@@ -463,7 +463,7 @@ def test_a_claim_that_is_not_inductive_is_shown_a_step_and_called_unknown() -> N
     outcome = proof(text, "c")
     verdict = outcome.verdict("odd")
     assert outcome.findings.proof is not None
-    (cell,) = [cell for cell in outcome.findings.proof.dropped if cell.kept is Kept.FAILED]
+    (cell,) = [cell for cell in outcome.findings.proof.dropped if cell.kept is ObligationStatus.FAILED]
 
     assert isinstance(verdict, Unknown)
     assert "not inductive" in verdict.reason
@@ -558,8 +558,8 @@ def test_a_solver_without_an_answer_is_asked_again_with_another_seed(tmp_path: P
     script.chmod(0o755)
     program = Program("z3", (str(script),))
 
-    assert insist(program, "(check-sat)", seconds=5).answer is Answer.UNSAT
-    assert ask(program, "(check-sat)", seconds=5).answer is Answer.UNKNOWN
+    assert insist(program, "(check-sat)", seconds=5).answer is ProcessAnswer.UNSAT
+    assert ask(program, "(check-sat)", seconds=5).answer is ProcessAnswer.UNKNOWN
 
 
 def test_without_a_solver_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

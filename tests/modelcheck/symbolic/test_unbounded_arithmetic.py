@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import pytest
 
-from modelcheck.symbolic.process import Answer, programs
+from modelcheck.symbolic.process import ProcessAnswer, programs
 from modelcheck.symbolic.unbounded.arithmetic import LAWS, Law
 
 MOST = 6  # members, for counting
@@ -22,7 +22,7 @@ OFF_BY_ONE = {
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_a_law_is_true_for_every_number(law: Law) -> None:
-    assert [law.proved(program) for program in programs()] == [Answer.UNSAT] * len(programs())
+    assert [law.proved(program) for program in programs()] == [ProcessAnswer.UNSAT] * len(programs())
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
@@ -31,7 +31,7 @@ def test_a_law_that_is_off_by_one_is_false(law: Law) -> None:
     wrong = replace(law, then=law.then.replace(old, new))
 
     assert wrong != law
-    assert wrong.proved(programs()[0]) is Answer.SAT
+    assert wrong.proved(programs()[0]) is ProcessAnswer.SAT
 
 
 def quorums(n: int, least: int) -> list[frozenset[int]]:

@@ -11,11 +11,11 @@ import pytest
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.symbolic.process import Answer, ask, programs
-from modelcheck.symbolic.unbounded.decode import Reader
+from modelcheck.symbolic.process import ProcessAnswer, ask, programs
+from modelcheck.symbolic.unbounded.decode import ModelReader
 from modelcheck.symbolic.unbounded.expressions import Env, Stop
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, Asked, Formula, Question, Writer
+from modelcheck.symbolic.unbounded.obligations import OF_STATES, Formula, FormulaWriter, Obligation, ProofTask
 from modelcheck.symbolic.unbounded.shapes import Counted, Flat, Many, Parts, Row, Shape, Table, Unsayable
 from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
@@ -27,7 +27,7 @@ from tests.model_texts import model_text
 STEPS = 6  # of each model that are put to the solver
 
 
-def pinned(reader: Reader, shape: Shape, value: ir.Value) -> Iterator[Term]:
+def pinned(reader: ModelReader, shape: Shape, value: ir.Value) -> Iterator[Term]:
     """That a shape has a value."""
     match shape:
         case Flat(term, of):
@@ -52,13 +52,13 @@ def pinned(reader: Reader, shape: Shape, value: ir.Value) -> Iterator[Term]:
             raise Unsayable("this shape")
 
 
-def whole(reader: Reader, shapes: tuple[Shape, ...], state: State) -> Term:
+def whole(reader: ModelReader, shapes: tuple[Shape, ...], state: State) -> Term:
     return conjunction([each for s, v in zip(shapes, state, strict=True) for each in pinned(reader, s, v)])
 
 
-def asked(model: ir.Model, check: ir.Check) -> tuple[Asked, Small]:
+def asked(model: ir.Model, check: ir.Check) -> tuple[ProofTask, Small]:
     small = Small({name: len(found) for name, found in check.scope.sorts.items()}, check.scope.nats)
-    return Asked(model, tuple(check.scope.config.items()), model.actions), small
+    return ProofTask(model, tuple(check.scope.config.items()), model.actions), small
 
 
 def walked(machine: Machine, random: Random) -> Iterator[tuple[State, Taken]]:
@@ -79,7 +79,7 @@ def walked(machine: Machine, random: Random) -> Iterator[tuple[State, Taken]]:
         return
 
 
-def numbers(writer: Writer, check: ir.Check) -> list[Term]:
+def numbers(writer: FormulaWriter, check: ir.Check) -> list[Term]:
     """That the numbers among the settings are as the check sets them."""
     return [
         equality(shape.term, number(check.scope.config[name]))
@@ -100,11 +100,11 @@ def is_possible(
 ) -> bool | None:
     """Whether a step that the semantics takes is one of the formula's; None where it cannot be said."""
     all_, small = asked(model, check)
-    writer = Writer(all_, small, named=False)
+    writer = FormulaWriter(all_, small, named=False)
     claim = next(iter(model.properties))
     try:
-        formula = writer.formula(Question(claim.name, taken.step.action), [claim])
-        reader = Reader(writer.shapes, small)
+        formula = writer.formula(Obligation(claim.name, taken.step.action), [claim])
+        reader = ModelReader(writer.shapes, small)
         pins = [whole(reader, writer.before, before), whole(reader, writer.after, taken.state)]
     except (Stop, Unsayable):
         return None
@@ -112,7 +112,9 @@ def is_possible(
     text = rewrite(replace(formula, assumed=(*formula.assumed, *told), goal=FALSE), small).text()
     said = ask(programs()[0], text, seconds=10)
     return (
-        None if not said.answer.is_known and said.answer is not Answer.FAILED else said.answer is Answer.SAT
+        None
+        if not said.answer.is_known and said.answer is not ProcessAnswer.FAILED
+        else said.answer is ProcessAnswer.SAT
     )
 
 
@@ -122,11 +124,11 @@ def is_true(
     """Whether the formula of a claim can be as true as the semantics says; None where it cannot be said."""
     truth = Machine(model, check.scope).holds(claim, state)
     all_, small = asked(model, check)
-    writer = Writer(all_, small, named=False)
+    writer = FormulaWriter(all_, small, named=False)
     try:
-        formula = writer.formula(Question(claim.name, model.actions[0].name), [])
+        formula = writer.formula(Obligation(claim.name, model.actions[0].name), [])
         says = writer.expressions.truth(claim.expr, Env(writer.before, {})) if claim.expr else TRUE
-        pin = whole(Reader(writer.shapes, small), writer.before, state)
+        pin = whole(ModelReader(writer.shapes, small), writer.before, state)
     except (Stop, Unsayable):
         return None
     here = [("here", equality(says, TRUE if truth else FALSE)), ("the state", pin)]
@@ -136,7 +138,9 @@ def is_true(
     text = rewrite(replace(formula, assumed=(*told, *axioms_now), goal=FALSE), small).text()
     said = ask(programs()[0], text, seconds=10)
     return (
-        None if not said.answer.is_known and said.answer is not Answer.FAILED else said.answer is Answer.SAT
+        None
+        if not said.answer.is_known and said.answer is not ProcessAnswer.FAILED
+        else said.answer is ProcessAnswer.SAT
     )
 
 

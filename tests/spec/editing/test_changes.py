@@ -9,7 +9,7 @@ import pytest
 
 from spec.editing.described import described
 from spec.editing.remedies import remedies
-from spec.editing.renaming import Refused, Renamed, rename, renameable
+from spec.editing.renaming import NotRenameable, Renamed, rename, renameable
 from spec.editing.understood import understood
 from spec.load import read
 from spec.source import Source, Span
@@ -19,7 +19,7 @@ from tests.spec.editing.test_names import MODEL, known
 def renamed(text: str, place: str, new: str) -> str:
     """The text with another name for what stands at the first `place`, or why not."""
     found = rename(known(text), text.index(place), new, (), read, is_ours=lambda _: True)
-    if isinstance(found, Refused):
+    if isinstance(found, NotRenameable):
         return found.why
     for span in sorted(found.places["small.rsm"], reverse=True):
         text = text[: span.start] + new + text[span.end :]
@@ -70,7 +70,7 @@ def test_a_name_that_would_mean_something_else_is_refused(place: str, new: str, 
 def test_nothing_is_renamed_in_a_text_with_mistakes() -> None:
     found = known(MODEL.replace("size(votes)", "size(vots)"))
 
-    assert isinstance(renameable(found, found.names(), MODEL.index("votes")), Refused)
+    assert isinstance(renameable(found, found.names(), MODEL.index("votes")), NotRenameable)
 
 
 def test_a_name_is_changed_in_the_files_that_go_on_from_its_own(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_name_is_changed_in_the_files_that_go_on_from_its_own(tmp_path: Path) 
     assert isinstance(changes, Renamed)
     assert {name: len(spans) for name, spans in changes.places.items()} == {str(base): 4, str(own): 1}
     assert changes == both
-    assert isinstance(refused, Refused)
-    assert isinstance(taken, Refused)
+    assert isinstance(refused, NotRenameable)
+    assert isinstance(taken, NotRenameable)
     assert "declared twice" in taken.why
 
 

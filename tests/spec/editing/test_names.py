@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from spec.editing.manual import words
-from spec.editing.outline import Entry, outline
-from spec.editing.symbols import Kind
+from spec.editing.outline import OutlineEntry, outline
+from spec.editing.symbols import SymbolKind
 from spec.editing.understood import Understood, understand, understood
 from spec.load import read
 from spec.parser import parse
@@ -57,7 +57,7 @@ def known(text: str) -> Understood:
     return understood(Source("small.rsm", text), read)
 
 
-def meanings(text: str, word: str) -> list[tuple[Kind, str]]:
+def meanings(text: str, word: str) -> list[tuple[SymbolKind, str]]:
     names = known(text).names()
     places = [found.start() for found in re.finditer(rf"\b{word}\b", text)]
     found = [names.at(place) for place in places]
@@ -78,10 +78,10 @@ def test_every_name_of_a_protocol_has_a_meaning(name: str) -> None:
 
 def test_a_field_is_told_from_others_of_its_name_by_types() -> None:
     assert meanings(MODEL, "term") == [
-        (Kind.FIELD, "Vote"),
-        (Kind.FIELD, "Ask"),
-        (Kind.FIELD, "Vote"),
-        (Kind.FIELD, "Vote"),
+        (SymbolKind.FIELD, "Vote"),
+        (SymbolKind.FIELD, "Ask"),
+        (SymbolKind.FIELD, "Vote"),
+        (SymbolKind.FIELD, "Vote"),
     ]
 
 
@@ -91,8 +91,8 @@ def test_a_variant_means_the_same_as_its_base() -> None:
 
     assert len(names.declared(few)) == 2
     assert len(names.of(few)) == 3
-    assert meanings(MODEL, "calm") == [(Kind.GUARD, "ask")] * 2
-    assert meanings(MODEL, "bold") == [(Kind.VARIANT, ""), (Kind.VARIANT, "")]
+    assert meanings(MODEL, "calm") == [(SymbolKind.GUARD, "ask")] * 2
+    assert meanings(MODEL, "bold") == [(SymbolKind.VARIANT, ""), (SymbolKind.VARIANT, "")]
 
 
 def test_values_in_sentences_and_faults_of_checks_are_names() -> None:
@@ -102,7 +102,7 @@ def test_values_in_sentences_and_faults_of_checks_are_names() -> None:
 
     assert len(names.of(ask)) == 3  # its declaration, `drop ask.calm` and `faults ask`
     assert inside is not None
-    assert inside.symbol.kind is Kind.LOCAL
+    assert inside.symbol.kind is SymbolKind.LOCAL
 
 
 def test_a_model_is_known_before_all_are() -> None:
@@ -162,7 +162,7 @@ def test_places_are_of_the_file_that_has_them(tmp_path: Path) -> None:
 
 
 def test_the_outline_has_what_is_declared_in_its_order() -> None:
-    def told(entry: Entry) -> str:
+    def told(entry: OutlineEntry) -> str:
         inside = f" ({' '.join(map(told, entry.parts))})" if entry.parts else ""
         return f"{entry.kind.value} {entry.name}{inside}"
 

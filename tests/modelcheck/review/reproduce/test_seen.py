@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from broker_files.checkpoints import Place
+from broker_files.checkpoints import TopicPartition
 from broker_files.partition_log import read_log
 from modelcheck.asking.models import pick_checks
 from modelcheck.review.reproduce.seen import RECORD, Seen, View, cut_log, image, named, records, unfenced
 from spec.load import load
 from tests.modelcheck.conftest import CLUSTERS
 
-PLACE = Place("orders", 0)
+PLACE = TopicPartition("orders", 0)
 
 
 def test_the_controllers_directory_says_who_leads_and_who_has_a_session() -> None:

@@ -1,4 +1,4 @@
-"""What terms are worth where the plain variables have known values."""
+"""The values of terms under known values of the plain variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modelcheck.grounding.terms import Sign, Term
 
 
-def worth(term: Term, values: Sequence[int], known: dict[Term, int] | None = None) -> int:
+def term_value(term: Term, values: Sequence[int], known: dict[Term, int] | None = None) -> int:
     """The value of a term; of a truth value, 1 or 0.
 
     Costs a look at each part once; `known` keeps them for other terms over the same values.

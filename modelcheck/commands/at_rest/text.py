@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from counterexamples.lines import count
-from modelcheck.commands.at_rest.aftermath import Outcome, Way, way
-from modelcheck.commands.at_rest.gathered import Gathered
-from modelcheck.commands.at_rest.partitions import Partition, Replica
+from modelcheck.commands.at_rest.aftermath import Aftermath, Succession, way
+from modelcheck.commands.at_rest.gathered import ClusterFiles
+from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.commands.at_rest.starting import Judged
 
 
@@ -37,7 +37,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         )
     some_open = any(each.is_open for each in all_judged)
     least = [_least(each) for each in all_judged]
-    atstake = [each for each in all_judged if each.depends]
+    atstake = [each for each in all_judged if each.order_matters]
     most = sum(each.worst.lost for each in atstake if each.worst is not None)
     if sum(least):
         promised = sum(each.gone + (each.wanted.committed if each.wanted else 0) for each in all_judged)
@@ -71,7 +71,7 @@ def _share(some: int, of: int) -> str:
 
 def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
     """The steps, in their order; none where the order is all the same."""
-    if not any(each.depends for each in all_judged):
+    if not any(each.order_matters for each in all_judged):
         return
     for node in order:
         yield f"Start {brokers([node])}{'; wait until it runs' if node != order[-1] else ''}."
@@ -83,7 +83,7 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
             yield from (f"  {command(each.partition)}" for each in hand[:5])
 
 
-def command(partition: Partition) -> str:
+def command(partition: PartitionFiles) -> str:
     """What elects somebody who is there but not in sync."""
     topic, number = partition.place
     return (
@@ -109,7 +109,7 @@ def reasons(each: Judged) -> Iterator[str]:
         yield "No copy of this partition is here."
         return
     if wanted.lost:
-        yield _whose(wanted, partition)
+        yield _with_leader(wanted, partition)
     if each.by_hand and each.by_themselves:
         yield (
             f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected by itself and has less:"
@@ -118,7 +118,7 @@ def reasons(each: Judged) -> Iterator[str]:
     yield from _later(wanted, partition)
 
 
-def _about(replica: Replica, partition: Partition) -> Iterator[str]:
+def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
     """What is odd about a replica."""
     name = brokers([replica.node]).capitalize()
     in_line = replica.node in partition.electable
@@ -135,7 +135,7 @@ def _about(replica: Replica, partition: Partition) -> Iterator[str]:
         yield f"{name} has records of an old format, without leader epochs: it is cut by its high watermark."
 
 
-def _about_struck(partition: Partition) -> Iterator[str]:
+def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     """Who may not lead any more, and who leads in its place."""
     if not partition.struck:
         return
@@ -150,7 +150,7 @@ def _about_struck(partition: Partition) -> Iterator[str]:
         yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
 
 
-def _about_missing(partition: Partition) -> Iterator[str]:
+def _about_missing(partition: PartitionFiles) -> Iterator[str]:
     """What only those have who are not here."""
     leaders = partition.missing_leaders
     others = [node for node in partition.missing if node not in leaders]
@@ -164,8 +164,8 @@ def _about_missing(partition: Partition) -> Iterator[str]:
         yield f"{brokers(others).capitalize()}, not in sync, not here: it may have what nobody else has."
 
 
-def _whose(wanted: Outcome, partition: Partition) -> str:
-    """What is lost with the best leader, and who may have been told that it is stored."""
+def _with_leader(wanted: Aftermath, partition: PartitionFiles) -> str:
+    """What is lost with the best leader, and to whom it may have been acknowledged."""
     ends = {node: replica.log.end for node, replica in partition.replicas.items()}
     cuts = ", ".join(f"{node} from {ends[node]:,} to {to:,}" for node, to in sorted(wanted.cuts.items()))
     leader = partition.replicas[wanted.leader]
@@ -180,8 +180,8 @@ def _whose(wanted: Outcome, partition: Partition) -> str:
     return f"With {brokers([wanted.leader])} as leader, brokers are cut back ({cuts or 'none'}); {promised}."
 
 
-def _later(wanted: Outcome, partition: Partition) -> Iterator[str]:
-    """What is on one broker only until others have it too."""
+def _later(wanted: Aftermath, partition: PartitionFiles) -> Iterator[str]:
+    """What is on one broker only, until others have copied it."""
     if partition.state is None or len(partition.state.replicas) < 2:
         return
     others = [
@@ -197,7 +197,7 @@ def _later(wanted: Outcome, partition: Partition) -> Iterator[str]:
         )
 
 
-def basis(gathered: Gathered) -> Iterator[str]:
+def basis(gathered: ClusterFiles) -> Iterator[str]:
     """What the answer rests on, and what it does not know."""
     metadata = gathered.metadata
     if metadata is None:
@@ -222,7 +222,7 @@ def basis(gathered: Gathered) -> Iterator[str]:
     missing = sorted({node for each in gathered.partitions for node in each.missing})
     if missing:
         yield f"Not here: {brokers(missing)}."
-    if any(way(each, node) is Way.BY_HAND for each in gathered.partitions for node in each.replicas):
+    if any(way(each, node) is Succession.BY_HAND for each in gathered.partitions for node in each.replicas):
         yield (
             "By hand is said where the metadata does not turn unclean elections on; if the controllers' own"
             " configuration has unclean.leader.election.enable=true, it happens by itself."

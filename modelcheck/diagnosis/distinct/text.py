@@ -14,8 +14,8 @@ from modelcheck.diagnosis.summary import what_is_wrong
 from spec.semantics import Machine
 
 
-def told(found: Distinct, width: int) -> Iterator[Line]:
-    """How many ways there are, each with its steps and what is wrong then; how far somebody has looked."""
+def ways_lines(found: Distinct, width: int) -> Iterator[Line]:
+    """How many ways there are, each with its steps and what is wrong then; how far was searched."""
     many = count(len(found.runs), "distinct way")
     yield from wrapped((), f"{found.property}: {many} to violate it", width, Role.STRONG)
     for number, run in enumerate(found.runs, 1):
@@ -34,7 +34,7 @@ def cost_words(run: Trace) -> str:
 
 
 def extent_words(found: Distinct) -> Iterator[str]:
-    """How far somebody has looked for ways, in sentences."""
+    """How far was searched for ways, in sentences."""
     faults = f"up to {count(found.most_faults, 'fault')}" if found.most_faults else "no fault"
     looked = f"{count(found.looked_at, 'violating run')} with {faults}, in {count(found.states, 'state')}"
     yield f"Looked at {looked}: {'it' if found.looked_at == 1 else 'each'} contains one of these."
@@ -43,8 +43,8 @@ def extent_words(found: Distinct) -> Iterator[str]:
         yield f"There may be more from {start} on: {found.unfinished}."
 
 
-def untold(outcome: Outcome, width: int) -> Iterator[Line]:
-    """Which violations only one run is told of, and why."""
+def single_runs(outcome: Outcome, width: int) -> Iterator[Line]:
+    """Which violations have only one run, and why."""
     for result in outcome.findings.results:
         match result:
             case Result(name, kind, Violated(trace=Trace())) if kind not in KINDS:

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
 from modelcheck.asking.textbook.asked import Bearing
-from modelcheck.asking.textbook.claims import Judgement
-from modelcheck.asking.textbook.search import Decided, Shown
+from modelcheck.asking.textbook.claims import ClaimJudgement
+from modelcheck.asking.textbook.search import CaseResult, DecidedClaim
 from modelcheck.asking.textbook.wording import SIGNS, check_words, extent, found_json, found_words
 from modelcheck.diagnosis.explain import why
 
 Json = dict[str, object]
 ROLES = {
-    Judgement.TRUE: Role.GOOD,
-    Judgement.CONDITIONAL: Role.UNSURE,
-    Judgement.FALSE: Role.BAD,
-    Judgement.OPEN: Role.UNSURE,
+    ClaimJudgement.TRUE: Role.GOOD,
+    ClaimJudgement.CONDITIONAL: Role.UNSURE,
+    ClaimJudgement.FALSE: Role.BAD,
+    ClaimJudgement.OPEN: Role.UNSURE,
 }
 
 
-def told(found: Decided, width: int) -> Iterator[Line]:
+def judgement_lines(found: DecidedClaim, width: int) -> Iterator[Line]:
     """The sentence, whether it is true, and each case with what its check came to and how far it looked."""
     claim, judged = found.claim, found.judgement
     yield ()
@@ -33,12 +33,12 @@ def told(found: Decided, width: int) -> Iterator[Line]:
     yield from _surprises(found, width)
 
 
-def verdict(found: Decided) -> str:
+def verdict(found: DecidedClaim) -> str:
     """Whether the sentence is true, with its condition where there is one."""
     return found.claim.words(found.judgement)
 
 
-def _case(shown: Shown, width: int) -> Iterator[Line]:
+def _case(shown: CaseResult, width: int) -> Iterator[Line]:
     found = shown.found
     yield from wrapped(line("     ", SIGNS[shown.bearing]), shown.case.when, width)
     yield from wrapped(line("       "), f"{check_words(found.asked)}: {found_words(found)}", width, Role.DIM)
@@ -46,20 +46,20 @@ def _case(shown: Shown, width: int) -> Iterator[Line]:
         yield from wrapped(line("       "), " · ".join(extent(found)), width, Role.DIM)
 
 
-def _surprises(found: Decided, width: int) -> Iterator[Line]:
+def _surprises(found: DecidedClaim, width: int) -> Iterator[Line]:
     for words in surprise_words(found):
         yield from wrapped(line("     "), f"NOT AS EXPECTED: {words}", width, Role.BAD)
 
 
-def surprise_words(found: Decided) -> Iterator[str]:
+def surprise_words(found: DecidedClaim) -> Iterator[str]:
     """What came out otherwise than the claim says."""
     for each in found.surprises:
         yield f"the case “{each.case.when}” {each.bearing.value}"
-    if not found.is_foretold:
-        yield f"the sentence is {found.judgement.value}, and was {found.claim.foretold.value}"
+    if not found.is_as_expected:
+        yield f"the sentence is {found.judgement.value}, and was {found.claim.expected.value}"
 
 
-def stories(found: Decided, width: int) -> Iterator[Line]:
+def stories(found: DecidedClaim, width: int) -> Iterator[Line]:
     """The story of each run that refutes the sentence, or that bears it out where none does."""
     for each, trace in found.runs:
         yield ()
@@ -68,21 +68,21 @@ def stories(found: Decided, width: int) -> Iterator[Line]:
         yield from why(trace, width, in_full=False)
 
 
-def caption(shown: Shown) -> str:
+def caption(shown: CaseResult) -> str:
     """What the run of a case is there for."""
     return f"{'refuted' if shown.bearing is Bearing.AGAINST else 'borne out'}: {shown.case.when}"
 
 
-def summary(found: Sequence[Decided]) -> str:
+def summary(found: Sequence[DecidedClaim]) -> str:
     """How many sentences came to what."""
     judged = [each.judgement for each in found]
-    parts = [f"{judged.count(kind)} {kind.value}" for kind in Judgement if kind in judged]
-    wrong = sum(bool(each.surprises or not each.is_foretold) for each in found)
+    parts = [f"{judged.count(kind)} {kind.value}" for kind in ClaimJudgement if kind in judged]
+    wrong = sum(bool(each.surprises or not each.is_as_expected) for each in found)
     parts += [f"{wrong} NOT AS EXPECTED"] * bool(wrong)
     return f"{count(len(found), 'claim')}: {', '.join(parts)}"
 
 
-def as_json(found: Decided) -> Json:
+def as_json(found: DecidedClaim) -> Json:
     """A claim and its cases as plain values."""
     claim = found.claim
     return {
@@ -97,6 +97,6 @@ def as_json(found: Decided) -> Json:
     }
 
 
-def _case_json(shown: Shown) -> Json:
+def _case_json(shown: CaseResult) -> Json:
     found = {"when": shown.case.when, **found_json(shown.found)}
     return {**found, "expected": shown.case.expected.value}

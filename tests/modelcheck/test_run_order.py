@@ -1,4 +1,4 @@
-"""Of runs that differ by the order of independent steps, the one told is the story as it was published."""
+"""Of runs that differ by the order of independent steps, the one shown is the run as it was published."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("which", TOLD, ids=lambda which: which[1])
-def test_a_known_failure_is_told_in_the_order_in_which_it_was_published(which: tuple[str, str, str]) -> None:
+def test_a_known_failure_has_the_order_in_which_it_was_published(which: tuple[str, str, str]) -> None:
     file, name, claim = which
     verdict = check(*named(file, name), engine="explicit").verdict(claim)
 
@@ -57,15 +57,15 @@ def test_a_random_run_is_told_as_it_went() -> None:
     assert "down" in steps[: steps.index("up", 2)]
 
 
-def test_a_long_run_is_told_as_it_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_keeps_the_order_in_which_it_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modelcheck.api.MOST_REORDERED", 4)
     verdict = check(*named("kafka", "jepsen"), engine="explicit").verdict("acknowledged_survive")
     assert isinstance(verdict, Violated)
     assert verdict.trace is not None
-    found, told = (
+    found, shown = (
         [s.action for s in verdict.trace.steps],
         TOLD["kafka", "jepsen", "acknowledged_survive"].split(),
     )
 
-    assert sorted(found) == sorted(told)
-    assert found != told
+    assert sorted(found) == sorted(shown)
+    assert found != shown

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from counterexamples.explanation import Core, CoreStep
 from counterexamples.trace import Example, Trace
 from modelcheck.diagnosis.filled import Given, filled, given
-from modelcheck.diagnosis.rerun import Course, Replay, Stage, from_the_end
+from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage, from_the_end
 from spec.evaluate import Layout, walked
 from spec.execute import fresh
 from spec.semantics import CutOff, Machine, State, Step
@@ -18,7 +18,7 @@ class Exhausted(Exception):  # noqa: N818 - an answer
     """Nobody has the patience to look any further; raised by `look`."""
 
 
-def needed(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Core, Trace]:
+def causal_core(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Core, Trace]:
     """The core of a certified trace, and the run of it alone, which ends in the same violation.
 
     Steps are taken out, in large parts first and from the end, each together with
@@ -37,7 +37,7 @@ class _Reduction:
 
     def __init__(self, trace: Trace, look: Callable[[], None]) -> None:
         self._trace = trace
-        self._stage = Stage(trace, look)
+        self._stage = ReplayStage(trace, look)
         self._course = Course(self._stage, trace)
         self._numbers = list(range(len(trace.steps)))
 
@@ -49,8 +49,8 @@ class _Reduction:
         except Exhausted:
             without = []
         names = map(self._stage.machine.name, self._course.run.steps)
-        told = without or [""] * len(self._numbers)
-        steps = zip(self._numbers, names, told, strict=True)
+        reasons = without or [""] * len(self._numbers)
+        steps = zip(self._numbers, names, reasons, strict=True)
         core = Core(
             tuple(CoreStep(number + 1, name, reason) for number, name, reason in steps),
             len(self._trace.steps),
@@ -60,7 +60,7 @@ class _Reduction:
 
     def _reduce(self) -> None:
         """Take out what comes after it went wrong, then what can be, until not even a single step can."""
-        self._keep(self._course.again())
+        self._keep(self._course.replay_all())
         size = max(1, len(self._numbers) // 2)
         while True:
             is_less = False
@@ -70,7 +70,7 @@ class _Reduction:
                 return
             size = max(1, size // 2)
 
-    def _keep(self, replay: Replay) -> bool:
+    def _keep(self, replay: ReplayResult) -> bool:
         """Go on with what was left of the run, if that goes wrong; whether it does."""
         if replay.run is None:
             return False

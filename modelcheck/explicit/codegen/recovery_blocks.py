@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
-from modelcheck.explicit.codegen.assembly import Cell, Function
+from modelcheck.explicit.codegen.assembly import Function, Register
 from modelcheck.explicit.codegen.blocks import COUNT, STATES, TABLE, TAGS, Blocks
 from modelcheck.explicit.codegen.context import CURSOR, ORDINAL, PARENT
 from modelcheck.explicit.codegen.runtime import AHEAD, BEYOND, FINE
@@ -19,7 +19,7 @@ MARKS = ("ptr noalias", "marks")
 ENTRIES = [("ptr", "entries"), ("i64", "count")]
 
 
-class Ways(Blocks):
+class RecoveryBlocks(Blocks):
     """Writes what looks for ways back."""
 
     def of_recovery(self, free: Sequence[str], most: int) -> list[Function]:
@@ -121,7 +121,7 @@ class Ways(Blocks):
             differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
         return fn.ne(differs, i64(0))
 
-    def _move(self, fn: Function, entry: str, entries: str, kept: Cell) -> None:
+    def _move(self, fn: Function, entry: str, entries: str, kept: Register) -> None:
         """Put a successor behind those that are kept."""
         place = fn.load(kept)
         target = fn.at(entries, fn.mul(place, i64(self.entry)))

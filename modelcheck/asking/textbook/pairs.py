@@ -1,4 +1,4 @@
-"""What tells two protocols apart: the run of the one and that of the other, as diagrams side by side."""
+"""Where two protocols differ: the run of the one and that of the other, as diagrams side by side."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def _diagrams(apart: Apart, width: int) -> Iterator[Line]:
     yield ()
     half = (width - BETWEEN) // 2
     each = half if half >= LEAST else width
-    told = [[*_diagram(side, each)] for side in (apart.fails, apart.holds)]
+    diagrams = [[*_diagram(side, each)] for side in (apart.fails, apart.holds)]
     if half >= LEAST:
-        yield from facing(told[0], told[1], half, BETWEEN)
+        yield from facing(diagrams[0], diagrams[1], half, BETWEEN)
     else:
-        yield from (*told[0], (), *told[1])
+        yield from (*diagrams[0], (), *diagrams[1])
 
 
 def sides_in_words(apart: Apart) -> str:

@@ -10,10 +10,10 @@ from modelcheck.diagnosis.futures import Futures, View
 from spec.ir import PropertyKind
 from spec.semantics import Machine, State, Step
 
-MOST_WAY_OUT = 5  # steps of a way out that are told
+MOST_WAY_OUT = 5  # steps of a way out that are shown
 
 
-def outlook(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> NoReturn | None:
+def point_of_no_return(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> NoReturn | None:
     """When the violation that a certified trace shows could no more be averted; None when nothing is wrong.
 
     The point of no return is the first state from which on, to the end of the run,

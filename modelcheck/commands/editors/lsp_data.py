@@ -7,56 +7,56 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import lsprotocol.types as lsp
 
-from modelcheck.commands.editors.marks import Mark
+from modelcheck.commands.editors.marks import TextMark
 from spec.diagnostics import Diagnostic
 from spec.editing.completion import Completion, Suggestion
 from spec.editing.described import about, explained
 from spec.editing.manual import manual
-from spec.editing.outline import Entry
+from spec.editing.outline import OutlineEntry
 from spec.editing.positions import Lines, word_at
-from spec.editing.symbols import Kind
+from spec.editing.symbols import SymbolKind
 from spec.editing.understood import Understood
 from spec.source import Span
 
 SOURCE = "modelcheck"
 LinesOf = Callable[[str], tuple[str, Lines] | None]  # the address and the text of a file, by its name
-SYMBOLS: Mapping[Kind, lsp.SymbolKind] = {
-    Kind.PROTOCOL: lsp.SymbolKind.Module,
-    Kind.SORT: lsp.SymbolKind.Class,
-    Kind.NAT: lsp.SymbolKind.Number,
-    Kind.ENUM: lsp.SymbolKind.Enum,
-    Kind.MEMBER: lsp.SymbolKind.EnumMember,
-    Kind.TYPE: lsp.SymbolKind.Interface,
-    Kind.RECORD: lsp.SymbolKind.Struct,
-    Kind.UNION: lsp.SymbolKind.Interface,
-    Kind.CASE: lsp.SymbolKind.Constructor,
-    Kind.FIELD: lsp.SymbolKind.Field,
-    Kind.CONFIG: lsp.SymbolKind.Constant,
-    Kind.VARIABLE: lsp.SymbolKind.Variable,
-    Kind.NETWORK: lsp.SymbolKind.Array,
-    Kind.FUNCTION: lsp.SymbolKind.Function,
-    Kind.ACTION: lsp.SymbolKind.Method,
-    Kind.GUARD: lsp.SymbolKind.Boolean,
-    Kind.PROPERTY: lsp.SymbolKind.Property,
-    Kind.ASSUMPTION: lsp.SymbolKind.Property,
-    Kind.VARIANT: lsp.SymbolKind.Namespace,
-    Kind.CHECK: lsp.SymbolKind.Event,
-    Kind.LOCAL: lsp.SymbolKind.Variable,
+SYMBOLS: Mapping[SymbolKind, lsp.SymbolKind] = {
+    SymbolKind.PROTOCOL: lsp.SymbolKind.Module,
+    SymbolKind.SORT: lsp.SymbolKind.Class,
+    SymbolKind.NAT: lsp.SymbolKind.Number,
+    SymbolKind.ENUM: lsp.SymbolKind.Enum,
+    SymbolKind.MEMBER: lsp.SymbolKind.EnumMember,
+    SymbolKind.TYPE: lsp.SymbolKind.Interface,
+    SymbolKind.RECORD: lsp.SymbolKind.Struct,
+    SymbolKind.UNION: lsp.SymbolKind.Interface,
+    SymbolKind.CASE: lsp.SymbolKind.Constructor,
+    SymbolKind.FIELD: lsp.SymbolKind.Field,
+    SymbolKind.CONFIG: lsp.SymbolKind.Constant,
+    SymbolKind.VARIABLE: lsp.SymbolKind.Variable,
+    SymbolKind.NETWORK: lsp.SymbolKind.Array,
+    SymbolKind.FUNCTION: lsp.SymbolKind.Function,
+    SymbolKind.ACTION: lsp.SymbolKind.Method,
+    SymbolKind.GUARD: lsp.SymbolKind.Boolean,
+    SymbolKind.PROPERTY: lsp.SymbolKind.Property,
+    SymbolKind.ASSUMPTION: lsp.SymbolKind.Property,
+    SymbolKind.VARIANT: lsp.SymbolKind.Namespace,
+    SymbolKind.CHECK: lsp.SymbolKind.Event,
+    SymbolKind.LOCAL: lsp.SymbolKind.Variable,
 }
-ITEMS: Mapping[Kind, lsp.CompletionItemKind] = {
-    Kind.SORT: lsp.CompletionItemKind.Class,
-    Kind.NAT: lsp.CompletionItemKind.Class,
-    Kind.ENUM: lsp.CompletionItemKind.Enum,
-    Kind.MEMBER: lsp.CompletionItemKind.EnumMember,
-    Kind.RECORD: lsp.CompletionItemKind.Struct,
-    Kind.CASE: lsp.CompletionItemKind.Constructor,
-    Kind.FIELD: lsp.CompletionItemKind.Field,
-    Kind.CONFIG: lsp.CompletionItemKind.Constant,
-    Kind.FUNCTION: lsp.CompletionItemKind.Function,
-    Kind.ACTION: lsp.CompletionItemKind.Method,
-    Kind.PROPERTY: lsp.CompletionItemKind.Property,
-    Kind.VARIANT: lsp.CompletionItemKind.Module,
-    Kind.PROTOCOL: lsp.CompletionItemKind.Module,
+ITEMS: Mapping[SymbolKind, lsp.CompletionItemKind] = {
+    SymbolKind.SORT: lsp.CompletionItemKind.Class,
+    SymbolKind.NAT: lsp.CompletionItemKind.Class,
+    SymbolKind.ENUM: lsp.CompletionItemKind.Enum,
+    SymbolKind.MEMBER: lsp.CompletionItemKind.EnumMember,
+    SymbolKind.RECORD: lsp.CompletionItemKind.Struct,
+    SymbolKind.CASE: lsp.CompletionItemKind.Constructor,
+    SymbolKind.FIELD: lsp.CompletionItemKind.Field,
+    SymbolKind.CONFIG: lsp.CompletionItemKind.Constant,
+    SymbolKind.FUNCTION: lsp.CompletionItemKind.Function,
+    SymbolKind.ACTION: lsp.CompletionItemKind.Method,
+    SymbolKind.PROPERTY: lsp.CompletionItemKind.Property,
+    SymbolKind.VARIANT: lsp.CompletionItemKind.Module,
+    SymbolKind.PROTOCOL: lsp.CompletionItemKind.Module,
 }
 
 
@@ -72,7 +72,7 @@ def range_of(lines: Lines, span: Span) -> lsp.Range:
 def diagnostics(known: Understood, lines: Lines, others: LinesOf) -> Iterator[lsp.Diagnostic]:
     """Every mistake at its place; one in a file that this goes on from stands at the `import`."""
     for each in known.diagnostics:
-        span = known.told_at(each)
+        span = known.reported_at(each)
         related = list(_related(known, each, others, is_far=span is None))
         yield lsp.Diagnostic(
             range_of(lines, span if span is not None else _head(known.source.text)),
@@ -91,7 +91,7 @@ def _message(diagnostic: Diagnostic) -> str:
 
 
 def _head(text: str) -> Span:
-    """The first word that is no comment: the one that a mistake of the whole text is told of."""
+    """The first word that is no comment: where a mistake of the whole text is reported."""
     at = 0
     for line in text.splitlines(keepends=True):
         if line.strip() and not line.lstrip().startswith("//"):
@@ -115,7 +115,7 @@ def _related(
             yield lsp.DiagnosticRelatedInformation(location, message)
 
 
-def warnings(marks: Iterable[Mark], lines: Lines) -> Iterator[lsp.Diagnostic]:
+def warnings(marks: Iterable[TextMark], lines: Lines) -> Iterator[lsp.Diagnostic]:
     """What is not as a check expects."""
     for mark in marks:
         if mark.is_wrong:
@@ -133,7 +133,7 @@ def completions(found: Completion, lines: Lines) -> Iterator[lsp.CompletionItem]
         yield lsp.CompletionItem(
             each.text,
             kind=_item_kind(each),
-            detail=each.what.value if isinstance(each.what, Kind) else each.what,
+            detail=each.what.value if isinstance(each.what, SymbolKind) else each.what,
             documentation=_documentation(each, found.known),
             sort_text=f"{number:04}",
             text_edit=lsp.TextEdit(place, each.text),
@@ -141,7 +141,7 @@ def completions(found: Completion, lines: Lines) -> Iterator[lsp.CompletionItem]
 
 
 def _item_kind(each: Suggestion) -> lsp.CompletionItemKind:
-    if isinstance(each.what, Kind):
+    if isinstance(each.what, SymbolKind):
         return ITEMS.get(each.what, lsp.CompletionItemKind.Variable)
     is_function = each.what == "function of the language"
     return lsp.CompletionItemKind.Function if is_function else lsp.CompletionItemKind.Keyword
@@ -155,7 +155,7 @@ def _documentation(each: Suggestion, known: Understood | None) -> lsp.MarkupCont
     return lsp.MarkupContent(lsp.MarkupKind.Markdown, text) if text else None
 
 
-def symbols(entries: Iterable[Entry], lines: Lines) -> list[lsp.DocumentSymbol]:
+def symbols(entries: Iterable[OutlineEntry], lines: Lines) -> list[lsp.DocumentSymbol]:
     """Declarations as a tree."""
     return [
         lsp.DocumentSymbol(
@@ -187,7 +187,7 @@ def edits(lines: Lines, new: str) -> list[lsp.TextEdit]:
     ]
 
 
-def hints(marks: Iterable[Mark], lines: Lines) -> Iterator[lsp.InlayHint]:
+def hints(marks: Iterable[TextMark], lines: Lines) -> Iterator[lsp.InlayHint]:
     """A sign behind what was looked at."""
     for mark in marks:
         place = lsp.Position(*lines.position(mark.span.end))

@@ -19,7 +19,7 @@ from modelcheck.engines.registry import engine
 from modelcheck.processes.children import Child, started
 from spec.frozen import frozen
 
-EAGER = 60.0  # seconds for which it has as much of the cores as anybody; most short runs are found by then
+EAGER = 60.0  # seconds for which it has its full share of the cores; most short runs are found by then
 NICE = 10  # how much less it asks for from then on
 LIBRARIES = 1_000_000_000  # bytes of addresses, hardly of memory, that a process has before it begins
 KILLED = "its process was killed, perhaps for want of memory"
@@ -27,7 +27,7 @@ KILLED = "its process was killed, perhaps for want of memory"
 
 @frozen
 class Order:
-    """What a companion is to do: the engine by name with its options, and the task."""
+    """What a second engine is to do: the engine by name with its options, and the task."""
 
     engine: str
     options: Mapping[str, object]
@@ -35,27 +35,27 @@ class Order:
 
 
 @frozen
-class Refused:
+class NoTask:
     """The engine cannot do the task."""
 
 
 @frozen
 class Broke:
-    """The engine ended in an exception, which is a bug of ours."""
+    """The engine ended in an exception, which is a bug in modelcheck."""
 
     problem: str
 
 
-Message = Event | Findings | Refused | Broke
+Message = Event | Findings | NoTask | Broke
 
 
-class Companion:
+class SecondEngine:
     """An engine that was started in a process of its own; `close` ends it, whatever it does."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
         self.runs: dict[str, Trace] = {}  # by the property that each decides
-        self.depth = -1  # of everything else no run of so many steps decides anything
+        self.depth = -1  # of everything else no run of up to this many steps decides anything
         self.problem = ""
         self.refused = False
         self._child: Child | None = started(_serve)
@@ -93,7 +93,7 @@ class Companion:
                 self.runs[name] = replace(trace, model=self.order.task.model, scope=self.order.task.scope)
             case Findings():
                 self._end(message)
-            case Refused():
+            case NoTask():
                 self.refused = True
                 self.close()
             case Broke(problem):
@@ -115,7 +115,7 @@ class Companion:
 
 
 class _Sender:
-    """A reporter that passes on what it is told; after a while it leaves the cores to others."""
+    """A reporter that passes events on; after a while it leaves the cores to others."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -134,12 +134,12 @@ def _serve(pipe: Connection) -> None:
     order: Order = pipe.recv()
     try:
         pipe.send(_answer(order, pipe))
-    except OSError:  # nobody listens any more
+    except OSError:  # the other end is closed
         return
     except MemoryError:
         pipe.send(Broke(End.MEMORY.value))
     except Exception as error:  # noqa: BLE001 - whatever it is, the other process shall know
-        pipe.send(Broke(f"a bug of ours: {error!r}"))
+        pipe.send(Broke(f"a bug in modelcheck: {error!r}"))
 
 
 def _answer(order: Order, pipe: Connection) -> Message:
@@ -149,5 +149,5 @@ def _answer(order: Order, pipe: Connection) -> Message:
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
     chosen = engine(order.engine, **order.options)
     if chosen.refusals(order.task):
-        return Refused()
+        return NoTask()
     return chosen.run(order.task, _Sender(pipe))

@@ -1,4 +1,4 @@
-"""What an outcome comes to: as expected, or not, or not known; the exit code follows from it."""
+"""An assessment of an outcome: as expected, or not, or not known; the exit code follows from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spec.ir import ExpectVerdict
 
 
 @frozen
-class Standing:
+class Assessment:
     """An exit code, and why, in a few words."""
 
     exit: Exit
@@ -18,28 +18,28 @@ class Standing:
     role: Role
 
 
-def standing(outcome: Outcome, *, strict: bool = False) -> Standing:
-    """The worst that is to be said of an outcome; `strict` minds what is suspicious in the model too."""
+def assess(outcome: Outcome, *, strict: bool = False) -> Assessment:
+    """The assessment of an outcome, by its worst result; `strict` counts unused parts of the model too."""
     violated = [result.property for result in surprises(outcome)]
     if outcome.findings.error is not None or outcome.findings.end is End.ERROR:
-        return Standing(Exit.VIOLATED, "the model makes an error", Role.BAD)
+        return Assessment(Exit.VIOLATED, "the model makes an error", Role.BAD)
     if violated:
-        return Standing(Exit.VIOLATED, f"violated: {', '.join(violated)}", Role.BAD)
+        return Assessment(Exit.VIOLATED, f"violated: {', '.join(violated)}", Role.BAD)
     wrong = [result.property for result in outcome.findings.results if is_expected(outcome, result) is False]
     if wrong or (outcome.mismatches and not outcome.findings.end.partial):
-        return Standing(Exit.VIOLATED, "not as expected", Role.BAD)
+        return Assessment(Exit.VIOLATED, "not as expected", Role.BAD)
     unknown = [r.property for r in outcome.findings.results if isinstance(r.verdict, Unknown)]
     if unknown or outcome.findings.end.partial:
         why = f"no verdict on {', '.join(unknown)}" if unknown else "partial"
-        return Standing(Exit.UNKNOWN, why, Role.UNSURE)
+        return Assessment(Exit.UNKNOWN, why, Role.UNSURE)
     stats = outcome.findings.stats
     if strict and (stats.unused or stats.unrefused):
-        return Standing(Exit.VIOLATED, "something in the model is never used (--strict)", Role.BAD)
-    return Standing(Exit.EXPECTED, "as expected" if outcome.check.expect else "holds", Role.GOOD)
+        return Assessment(Exit.VIOLATED, "something in the model is never used (--strict)", Role.BAD)
+    return Assessment(Exit.EXPECTED, "as expected" if outcome.check.expect else "holds", Role.GOOD)
 
 
 def surprises(outcome: Outcome) -> tuple[Result, ...]:
-    """The properties that are violated although nobody expects it."""
+    """The properties that are violated and not expected to be."""
     return tuple(
         result
         for result in outcome.findings.results
@@ -50,7 +50,7 @@ def surprises(outcome: Outcome) -> tuple[Result, ...]:
 def is_expected(outcome: Outcome, result: Result) -> bool | None:
     """Whether a verdict is the one that the check expects; None when it expects none.
 
-    Details (how many faults, in how many steps) are the business of the outcome's mismatches.
+    Details (how many faults, in how many steps) are part of the outcome's mismatches.
     """
     expected = [
         each

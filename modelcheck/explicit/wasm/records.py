@@ -1,4 +1,4 @@
-"""The steps of an action once more, as code that tells of each: what is given, what it says, who refuses.
+"""The steps of an action once more, as code that records each: its values, its sentence, what refuses it.
 
 `Steps` writes what a search needs, a step's end alone.  This writes the same steps in the same
 order, and for each choice of the parameters a record: that it is a step, and where it leads; or
@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 import spec.ir as ir
-from modelcheck.explicit.codegen.arithmetic import Block, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.context import CURSOR, Context
 from modelcheck.explicit.codegen.expressions import Expressions
-from modelcheck.explicit.codegen.layout import WORD, Layout
+from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import Packing
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.steps import Steps
@@ -28,7 +28,7 @@ SHAPE, FLAGS, VALUES = range(3)  # the words of a record: its shape, whether its
 SAID = 0  # the flag for that; above it a flag for each property of steps that the step breaks
 
 
-class Outcome(Enum):
+class StepOutcome(Enum):
     """What became of a choice of parameters."""
 
     TAKEN = "taken"
@@ -39,7 +39,7 @@ class Outcome(Enum):
 
 
 @frozen
-class Value:
+class RecordValue:
     """A value in a record: what it is called, and how to read it."""
 
     name: str
@@ -53,46 +53,51 @@ class Value:
 
 
 @frozen
-class Shape:
+class RecordShape:
     """What stands in a record of one kind, in this order; `why` is the guard's place in the head, or a limit.
 
     The words of the state follow where the step was taken.
     """
 
     action: str
-    outcome: Outcome
+    outcome: StepOutcome
     why: int | str | None
-    params: tuple[Value, ...] = ()
-    said: tuple[Value, ...] = ()
-    choices: tuple[Value, ...] = ()
+    params: tuple[RecordValue, ...] = ()
+    said: tuple[RecordValue, ...] = ()
+    choices: tuple[RecordValue, ...] = ()
 
 
-class Shapes:
+class RecordShapes:
     """The shapes of all records, by number."""
 
     def __init__(self) -> None:
-        self.known: dict[Shape, int] = {}
+        self.known: dict[RecordShape, int] = {}
 
-    def number(self, shape: Shape) -> int:
+    def number(self, shape: RecordShape) -> int:
         """The number of a shape."""
         return self.known.setdefault(shape, len(self.known))
 
 
-class Told(Steps):
-    """Writes the function that tells of an action: a record for each choice of parameters, and in its body.
+class RecordWriter(Steps):
+    """Writes the function that records an action: one record for each choice of parameters and in its body.
 
     The word of the context behind its own says where the last record must begin.
     """
 
-    called = "told"
+    called = "records"
 
     def __init__(
-        self, action: ir.Action, expressions: Expressions, layout: Layout, context: Context, shapes: Shapes
+        self,
+        action: ir.Action,
+        expressions: Expressions,
+        layout: PackedLayout,
+        context: Context,
+        shapes: RecordShapes,
     ) -> None:
         self._shapes = shapes
         self._args: tuple[Live, ...] = ()
         self._choices: list[tuple[ir.Choose, Live]] = []
-        self._said: tuple[Value, ...] = ()
+        self._said: tuple[RecordValue, ...] = ()
         super().__init__(action, expressions, layout, context)
 
     def _write(self) -> None:
@@ -104,7 +109,7 @@ class Told(Steps):
         fn.goto(self.done)
         fn.begin(self.error)
         self._args, self._choices = (), []
-        self._record(Outcome.ERROR)
+        self._record(StepOutcome.ERROR)
         fn.end("ret i1 true")
         fn.begin(self.done)
         fn.end("ret i1 false")
@@ -114,7 +119,7 @@ class Told(Steps):
         fn = self.fn
         is_spent = self._is_spent()
         with fn.when(is_spent):
-            self._record(Outcome.SPENT)
+            self._record(StepOutcome.SPENT)
         fn.leave_if(is_spent, self.done)
 
     def _is_written_out(self, index: int, walk: Walk) -> bool:  # noqa: ARG002 - small code is wanted
@@ -136,7 +141,9 @@ class Told(Steps):
         with fn.remembering():
             scene = Scene(fn, self.before, failed, dict(self.scene.slots))
             lives = [self.expressions.value(part, scene) for part in parts]
-            self._said = tuple(Value("", p.type, live.packing) for p, live in zip(parts, lives, strict=True))
+            self._said = tuple(
+                RecordValue("", p.type, live.packing) for p, live in zip(parts, lives, strict=True)
+            )
             self._words = fn.array(sum(value.words for value in self._said))
             self._put(self._words, 0, lives)
             fn.store(self._is_said, i64(1))
@@ -154,16 +161,16 @@ class Told(Steps):
         fn.fork(passes, on, refused)
         with fn.remembering():
             fn.begin(refused)
-            self._record(Outcome.REFUSED, index)
+            self._record(StepOutcome.REFUSED, index)
             fn.goto(self.next)
         fn.begin(on)
 
-    def _cut(self, limit: str) -> Block:
+    def _cut(self, limit: str) -> InstructionBlock:
         fn = self.fn
         here, block = fn.block, fn.new("cut")
         with fn.remembering():
             fn.begin(block, early=not here.ended)
-            self._record(Outcome.CUT, limit)
+            self._record(StepOutcome.CUT, limit)
             fn.goto(self.next)
         fn.block = here
         return block
@@ -182,20 +189,20 @@ class Told(Steps):
         for number, _ in enumerate(self.context.of_steps):
             breaks = self.fn.resize(self._breaks(number, args), 64)
             broken = self.fn.or_(broken, self.fn.shl(breaks, i64(number + 1)))
-        self._record(Outcome.TAKEN, broken=broken)
+        self._record(StepOutcome.TAKEN, broken=broken)
 
     # ------------------------------------------------------------------ records
 
-    def _record(self, outcome: Outcome, why: int | str | None = None, broken: V | None = None) -> None:
+    def _record(self, outcome: StepOutcome, why: int | str | None = None, broken: V | None = None) -> None:
         """Put a record behind the others, where there is room."""
         fn = self.fn
         args = self._args
         params = tuple(
-            Value(param.name, param.type, live.packing)
+            RecordValue(param.name, param.type, live.packing)
             for param, live in zip(self.action.params, args, strict=False)
         )
-        choices = tuple(Value(s.name, _chosen(s), live.packing) for s, live in self._choices)
-        shape = Shape(self.action.name, outcome, why, params, self._said, choices)
+        choices = tuple(RecordValue(s.name, _chosen(s), live.packing) for s, live in self._choices)
+        shape = RecordShape(self.action.name, outcome, why, params, self._said, choices)
         cursor = fn.read("%ctx", CURSOR)
         with fn.when(fn.below(cursor, fn.read("%ctx", self.context.size))):
             out = fn.pointer(cursor)
@@ -206,7 +213,7 @@ class Told(Steps):
             for n in range(said):
                 fn.write(out, fn.read(self._words, n), at + n)
             at = self._put(out, at + said, [live for _, live in self._choices])
-            if outcome is Outcome.TAKEN:
+            if outcome is StepOutcome.TAKEN:
                 for n in range(self.layout.words):
                     fn.write(out, fn.read(self.after.words, n), at + n)
                 at += self.layout.words

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from counterexamples.trace import Erred
 from modelcheck.answers.outcome_json import trace_json
-from modelcheck.asking.necessity.search import Asked, Row
+from modelcheck.asking.necessity.search import CheckStanding, NecessityRow
 
 Json = dict[str, object]
 
 
-def as_json(asked: Sequence[Asked], rows: Sequence[Row], unanswered: int) -> Json:
+def as_json(asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int) -> Json:
     """The checks as they stand, and the parts, as plain values; of how many parts there is no answer."""
     return {
         "checks": [_check(each) for each in asked],
@@ -20,7 +20,7 @@ def as_json(asked: Sequence[Asked], rows: Sequence[Row], unanswered: int) -> Jso
     }
 
 
-def _check(asked: Asked) -> Json:
+def _check(asked: CheckStanding) -> Json:
     stands = asked.stands
     return {
         "model": asked.model.name,
@@ -31,7 +31,7 @@ def _check(asked: Asked) -> Json:
     }
 
 
-def _part(row: Row) -> Json:
+def _part(row: NecessityRow) -> Json:
     file, line, column = row.model.source.place(row.part.span.start)
     place = {"file": file, "line": line, "column": column}
     return {
@@ -49,7 +49,7 @@ def _part(row: Row) -> Json:
     }
 
 
-def _by(row: Row) -> Json | None:
+def _by(row: NecessityRow) -> Json | None:
     """The check that needs a part, and the run that the part prevents."""
     run = row.run
     if run is None or row.needed_by is None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.asking.rates.chain import Chain, Wanted
+from modelcheck.asking.rates.chain import Chain, LossQuestion
 from modelcheck.asking.rates.solved import Between, Solved
 from modelcheck.asking.rates.typed import UNITS, Rate
 from spec.frozen import frozen
@@ -16,13 +16,13 @@ LABEL = 30
 
 
 @frozen
-class Answer:
+class RatesAnswer:
     """What was asked, and what came out."""
 
     model: Model
     check: Check
     rates: Mapping[str, Rate]
-    wanted: Wanted
+    wanted: LossQuestion
     chain: Chain
     lumped: Chain
     horizon: float
@@ -54,17 +54,19 @@ def _same(value: Between) -> bool:
     return best == worst or math.isclose(best, worst, rel_tol=1e-9)
 
 
-def lines(answer: Answer, width: int) -> Iterator[Line]:
+def lines(answer: RatesAnswer, width: int) -> Iterator[Line]:
     """The numbers, then what they rest on."""
     within = duration(answer.horizon)
     solved = answer.solved
     yield line(Piece(f"{answer.model.name} · {answer.check.name}", Role.STRONG))
     if answer.wanted.losses:
-        yield from _row("mean time to the first loss", _told(answer, solved.mean, duration), width)
-        yield from _row(f"a loss within {within}", _told(answer, solved.loss, chance), width)
+        yield from _row("mean time to the first loss", _words(answer, solved.mean, duration), width)
+        yield from _row(f"a loss within {within}", _words(answer, solved.loss, chance), width)
     if answer.wanted.services:
-        yield from _row(f"down at some time in {within}", _told(answer, solved.down, chance), width)
-        yield from _row(f"downtime in {within}, in the mean", _told(answer, solved.downtime, duration), width)
+        yield from _row(f"down at some time in {within}", _words(answer, solved.down, chance), width)
+        yield from _row(
+            f"downtime in {within}, in the mean", _words(answer, solved.downtime, duration), width
+        )
     yield ()
     for sentence in assumptions(answer):
         yield from wrapped(line("  • "), sentence, width, Role.DIM)
@@ -74,7 +76,7 @@ def _row(label: str, text: str, width: int) -> Iterator[Line]:
     yield from wrapped(line("  ", Piece(f"{label:<{LABEL}}  ", Role.STRONG)), text, width)
 
 
-def _told(answer: Answer, value: Between, say: Callable[[float], str]) -> str:
+def _words(answer: RatesAnswer, value: Between, say: Callable[[float], str]) -> str:
     best, worst = value.best, value.worst
     if best is None or worst is None:
         return "not computed: choices matter, and the rates are too far apart for this time"
@@ -109,7 +111,7 @@ def _number(value: float) -> str:
     return f"{value:.2e}"
 
 
-def assumptions(answer: Answer) -> Iterator[str]:
+def assumptions(answer: RatesAnswer) -> Iterator[str]:
     """What the numbers rest on, in sentences."""
     said = ", ".join(f"{rate.action} {rate.said}" for rate in answer.rates.values())
     yield (
@@ -145,8 +147,8 @@ def assumptions(answer: Answer) -> Iterator[str]:
     yield f"{count(answer.chain.states, 'state')}; time passes in {tangible:,} of them, {kinds} that differ."
 
 
-def as_json(answer: Answer) -> dict[str, object]:
-    """It in plain values; an infinite time is null, as is what was not computed, which `computed` tells."""
+def as_json(answer: RatesAnswer) -> dict[str, object]:
+    """It in plain values; an infinite time is null, as is what was not computed, which `computed` says."""
     solved = answer.solved
     return {
         "model": answer.model.name,

@@ -29,7 +29,7 @@ def started(task: Task, flat: Flat) -> Flat:
     return replace(flat, starts=starts)
 
 
-def retold(
+def replayed(
     task: Task,
     states: Sequence[State],
     actions: Iterable[str],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.asking.course.exercises import Exercise
-from modelcheck.asking.course.grading import Grade, Item
+from modelcheck.asking.course.grading import Grade, GradeItem
 
 SIGNS: Mapping[bool | None, Piece] = {
     True: Piece("✓ ", Role.GOOD),
@@ -15,7 +15,7 @@ SIGNS: Mapping[bool | None, Piece] = {
 }
 
 
-def told(grade: Grade, width: int) -> Iterator[Line]:
+def grade_lines(grade: Grade, width: int) -> Iterator[Line]:
     """The points, each with its hint where it was missed."""
     points = f"{grade.points} of {count(grade.of, 'point')}"
     yield from wrapped(line(Piece(f"{grade.exercise}  ", Role.STRONG)), f"{points} · {grade.title}", width)
@@ -53,7 +53,7 @@ def as_json(grade: Grade) -> dict[str, object]:
     }
 
 
-def listed(exercises: Sequence[Exercise], width: int) -> Iterator[Line]:
+def exercise_lines(exercises: Sequence[Exercise], width: int) -> Iterator[Line]:
     """Every exercise: what it is about, what is asked for, and what it is worth."""
     longest = max(len(each.name) for each in exercises)
     for each in exercises:
@@ -62,7 +62,7 @@ def listed(exercises: Sequence[Exercise], width: int) -> Iterator[Line]:
         yield from wrapped(label, f"{each.title}: {asked}; {count(each.points, 'point')}", width)
 
 
-def _item(item: Item, width: int) -> Iterator[Line]:
+def _item(item: GradeItem, width: int) -> Iterator[Line]:
     words = item.asked + (f": {item.hint}" if item.hint else "")
     if item.met is None and not item.note:
         words += ": not looked at"
