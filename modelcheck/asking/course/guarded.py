@@ -2,7 +2,7 @@
 
 NOTE(guarded): a submission is a text that is parsed, elaborated and searched; nothing in it can name a
 file.  What it can do is to take time and memory, also in the midst of one evaluation where Python
-listens to nobody, or find a bug of an engine.  So this process only waits, and ends the other
+hears no signal, or find a bug of an engine.  So this process only waits, and ends the other
 when its time is over; the system refuses the other more memory than it may have.
 """
 
@@ -46,7 +46,7 @@ class _GradingOrder:
 
 @frozen
 class _Changed:
-    """The submission was read; so much of it is not the exercise's."""
+    """The submission was read; these declarations of it are not the exercise's."""
 
     names: tuple[str, ...]
 
@@ -79,7 +79,7 @@ def graded(
 ) -> Grade:
     """The grade of a student's text in the exercise of that name; `tell` is given it as it grows.
 
-    Takes up to `seconds` and a little more, and in another process so much memory; what a limit
+    Takes up to `seconds` and a little more, and up to `memory` bytes in another process; what a limit
     leaves undone is worth nothing, and said.  Raises SpecError for what is wrong with the input.
     """
     grade = empty(exercise(name))
@@ -139,7 +139,7 @@ def _graded(order: _GradingOrder) -> Iterator[_Message]:
 
 
 def _bound(memory: int) -> None:
-    """From now on the system refuses this process more than so much memory, where it can do that."""
+    """Let the system refuse this process more memory than that from now on, where it can."""
     if STATM.exists():
         reserved = int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
         most = reserved + ROOM + memory
