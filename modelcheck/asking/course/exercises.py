@@ -120,10 +120,9 @@ def place(part: ExercisePart, source: Source) -> Span:
     """Where the expression of a part stands in what a student begins with."""
     for item in parsed(source).items:
         match item:
-            case s.PropertyDecl(expr=s.Node(span=span)) if part == DeclaredPart(
-                kind_of(item), item.name.text
-            ):
-                return span
+            case s.PropertyDecl(kind=kind, name=name, expr=s.Node(span=span)):
+                if part == DeclaredPart(kind, name.text):
+                    return span
             case s.FunDecl(body=body) if part == DeclaredPart("fun", item.name.text):
                 return body.span
             case s.ActionDecl():
