@@ -21,7 +21,7 @@ from spark_explore.jobs import JobFailed, OnSpark
 from spark_explore.pieces import Damaged
 from spark_explore.recovery import FullAccount
 from spark_explore.run import begin, resume, see_room
-from spark_explore.search import Search
+from spark_explore.search import FileSearch
 from spark_explore.session import Settings, session, shown
 from spark_explore.store import Remembering, store_at
 from spec.ir import PropertyKind
@@ -108,21 +108,21 @@ class SparkEngine:
         with self._spark() as spark:
             run, status = before or (begin(store, task, self._shards or _shards(spark)), None)
             kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
-            search = Search(task, machine, kernel, reporter, run)
+            search = FileSearch(task, machine, kernel, reporter, run, status)
             here = Here(kernel, run)
             if spark is None or self._small is None:
                 search.hands = lambda _: here
             else:
                 there = OnSpark(spark, task, kernel, run, place, search.left)
                 search.hands = partial(self._hands, search, here, there)
-            return FullAccount(search, search.search(status)).findings(self.name)
+            return FullAccount(search, search.run()).findings(self.name)
 
-    def _hands(self, search: Search, here: Here, there: OnSpark, states: int) -> Hands:
+    def _hands(self, search: FileSearch, here: Here, there: OnSpark, states: int) -> Hands:
         """Who is sooner done with a level."""
         small = self._small or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
             small *= COLD
-        return here if states + search.size // SEEN <= small else there
+        return here if states + len(search) // SEEN <= small else there
 
     @contextmanager
     def _spark(self) -> Iterator[SparkSession | None]:

@@ -21,7 +21,7 @@ from modelcheck.search.account import Account
 from spark_explore.marks import ALONE, Aim, Failing, Marked, Marks, marked, marks_told
 from spark_explore.pieces import verify
 from spark_explore.run import Level, marks_folder, marks_name
-from spark_explore.search import Search
+from spark_explore.search import FileSearch
 from spark_explore.steps import words_at
 from spark_explore.store import forget
 from spec.ir import Property, PropertyKind
@@ -30,7 +30,7 @@ TOGETHER = 250_000  # states without a way that are looked at together, though o
 SEEN = 100  # or as many as take the time of going through all marks: so many of them, that of one
 
 
-class FullAccount(Account[Search]):
+class FullAccount(Account[FileSearch]):
     """The findings of a search on files; ways back are looked for only now."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
@@ -58,10 +58,10 @@ class Recovery:
     All raise OSError and Damaged, and Stopped when a limit of the search is reached.
     """
 
-    def __init__(self, search: Search, prop: Property) -> None:
+    def __init__(self, search: FileSearch, prop: Property) -> None:
         asked = [p for p in search.task.properties if p.kind is PropertyKind.RECOVERABLE]
         self._search = search
-        self._store = search.run.store
+        self._store = search.files.store
         self._prop = prop
         self._which = asked.index(prop)
         self._status = f"{marks_folder(self._which)}/status.json"
@@ -104,7 +104,7 @@ class Recovery:
 
     def _pass(self, order: Sequence[int], aim: Aim) -> None:
         """Look at each level that is due, at small ones together."""
-        most = max(TOGETHER, self._search.size // SEEN)
+        most = max(TOGETHER, len(self._search) // SEEN)
         group, states = list[int](), 0
         for number in order:
             if self._is_due(number):
@@ -156,12 +156,12 @@ class Recovery:
         aim = Aim(self._which)
         self._mind()
         try:
-            found = self._search.hands(self._search.size).goals(aim)
+            found = self._search.hands(len(self._search)).goals(aim)
         except Failing as failing:
             _, state = self._search.kernel.layout.unpack(failing.state)
             self._search.machine.holds(self._prop, state)
             raise AssertionError(f"{self._prop.name} makes no error") from None  # the kernel found one
-        levels = self._search.run.levels
+        levels = self._search.files.levels
         self._levels = [self._named(level, marks) for level, marks in zip(levels, found, strict=True)]
         self._tell(aim)
         return False
@@ -169,21 +169,22 @@ class Recovery:
     def _named(self, level: Level, marks: Marks) -> Marked:
         """A level with marks, where any worker finds them."""
         name = marks_name(self._which)
-        self._search.run.tell(name, {"marks": marks.told()})
+        self._search.files.tell(name, {"marks": marks.told()})
         return Marked(level, marks, name)
 
     def _mind(self) -> None:
         """Look at the limits of the search, and tell how many states are without a way by now."""
-        self._search.look(*self._search.reached, sum(at.marks.open for at in self._levels))
+        self._search.look()
+        self._search.tell(*self._search.reached, sum(at.marks.open for at in self._levels))
 
     def _tell(self, aim: Aim) -> None:
         """From now on these marks count."""
-        self._search.run.tell(
+        self._search.files.tell(
             self._status, {"beyond": aim.beyond, "levels": [at.name for at in self._levels]}
         )
 
     def _restore(self) -> bool:
-        run = self._search.run
+        run = self._search.files
         told = run.told(self._status)
         for level, name in zip(run.levels, told["levels"], strict=True):
             self._levels.append(Marked(level, marks_told(run.told(name)["marks"]), name))

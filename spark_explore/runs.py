@@ -18,7 +18,7 @@ from spec.semantics import Machine
 class Searched(Protocol):
     """A search that knows where its states are."""
 
-    run: Run
+    files: Run
     hands: Callable[[int], Hands]
 
     def found(self, number: int) -> tuple[Words, int, int]:
@@ -38,11 +38,11 @@ class FarRuns(Replay):
         state, faults, depth = self._search.found(number)
         later: list[tuple[Words, bool]] = []
         while depth:
-            parent = self._parent(self._search.run.at(faults, depth - 1), state, by_fault=False)
+            parent = self._parent(self._search.files.at(faults, depth - 1), state, by_fault=False)
             by_fault = parent is None
             if parent is None:
                 faults -= 1
-                parent = self._parent(self._search.run.at(faults, depth - 1), state, by_fault=True)
+                parent = self._parent(self._search.files.at(faults, depth - 1), state, by_fault=True)
             if parent is None:
                 raise AssertionError("no state leads there")  # one did
             later.append((state, by_fault))

@@ -535,6 +535,16 @@ class Budget:
         """The kinds of faults that are allowed and bounded."""
         return {name: most for name, most in (self.kinds or {}).items() if most}
 
+    @property
+    def bounds_kinds(self) -> bool:
+        """Whether it says of some kind how many there may be."""
+        return any(most is not None for most in (self.kinds or {}).values())
+
+    def actions(self, model: Model) -> tuple[Action, ...]:
+        """The actions of a model that a run may take: all but the faults that are not allowed."""
+        allowed = self.allowed(model)
+        return tuple(a for a in model.actions if not a.is_fault or a.name in allowed)
+
 
 @frozen
 class ExpectVerdict(Node):

@@ -19,8 +19,8 @@ from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.native.tiers import Optimiser
 from modelcheck.explicit.search.checkpoint import Checkpoints, only_runs
 from modelcheck.explicit.search.findings import FullAccount
-from modelcheck.explicit.search.layers import Search
 from modelcheck.explicit.search.restoring import restore
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Space
 from modelcheck.processes.cores import cores
 from spec.ir import PropertyKind
@@ -84,7 +84,7 @@ class ExplicitEngine:
         machine, threads = Machine(task.model, task.scope), task.threads or cores()
         with (
             closing(Space(kernel, ways=task.ways)) as space,
-            closing(Search(task, space, machine, reporter, threads)) as search,
+            closing(PackedSearch(task, space, machine, reporter, threads)) as search,
             self._optimiser(task, kernel) as search.optimiser,
         ):
             if task.keep is not None:

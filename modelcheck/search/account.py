@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
@@ -14,7 +14,6 @@ from modelcheck.contract.result import (
     Extent,
     Findings,
     Holds,
-    Layer,
     Result,
     Stats,
     Unknown,
@@ -23,24 +22,9 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.processes.memory import resident
-from modelcheck.search.space import FaultBudget
-from spec.frozen import frozen
+from modelcheck.search.layers import LayeredSearch
 from spec.ir import Guard, Property, PropertyKind
 from spec.values import ModelError
-
-Cost = tuple[int, int]  # of a run: its faults, its steps
-
-
-@frozen
-class Counts:
-    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no."""
-
-    states: int
-    transitions: int
-    levels: int
-    taken: Mapping[str, int]
-    cut: Mapping[str, int]
-    refused: frozenset[tuple[str, int]]
 
 
 def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
@@ -50,39 +34,7 @@ def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
     return Findings(engine, end, results, stats, symmetry=task.symmetry)
 
 
-class Searched(Protocol):
-    """A fault-layered search that has ended."""
-
-    task: Task
-    budget: FaultBudget
-    layers: list[Layer]
-    fixpoint: bool
-    started: float
-    ready: float  # seconds that it took to get ready, before it started
-    reached: tuple[int, int]  # the layer and depth of the last level that is known as a whole
-
-    def cost_of(self, prop: str) -> Cost | None:
-        """The cost of the best run that decides a property; None when none was found."""
-        ...
-
-    def trace_of(self, prop: str) -> Trace:
-        """The run that decides a property."""
-        ...
-
-    def error_cost(self) -> Cost | None:
-        """The cost of the best run to an error of the model; None when none was found."""
-        ...
-
-    def error(self) -> Trace | None:
-        """The run to an error of the model, if it makes one."""
-        ...
-
-    def counts(self) -> Counts:
-        """What was counted."""
-        ...
-
-
-S = TypeVar("S", bound=Searched)
+S = TypeVar("S", bound=LayeredSearch[Any, Any])
 T = TypeVar("T")
 
 
@@ -243,7 +195,7 @@ class Account(Generic[S]):
     def _stats(self) -> Stats:
         search, counts = self.search, self.search.counts()
         complete = self.end is End.COMPLETE
-        allowed = [a for a in self.task.model.actions if not a.is_fault or a.name in search.budget.allowed]
+        allowed = self.task.budget.actions(self.task.model)
         unrefused = [
             (action.name, guard.name or self.task.model.source.at(guard.span))
             for action in allowed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example
+from modelcheck.search.finds import Finds
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine, State, Step, Taken
@@ -40,25 +41,17 @@ class Discovery:
         return self.place.faults, self.place.depth
 
 
-class Claims:
-    """The properties of a task, and what has been found about them.
-
-    A run with one more fault may be found before a better one; it is kept until
-    the search has come so far that nothing better can follow.
-    """
+class Claims(Finds[Discovery]):
+    """The properties of a task, and what has been found about them."""
 
     def __init__(
         self, machine: Machine, properties: Sequence[Property], tell: Callable[[Discovery], None]
     ) -> None:
-        self.best: dict[str, Discovery] = {}
-        self.error: Discovery | None = None
+        super().__init__(properties, lambda _, found: tell(found))
         self.deadlock = [p.name for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
         self._machine = machine
-        self._tell = tell
-        self._names = {p.name for p in properties}
         self._of_states = [p for p in properties if p.kind in OF_STATES]
         self._of_steps = [p for p in properties if p.kind is PropertyKind.STEP]
-        self._undecided = set(self._names)
 
     def see_state(self, state: State, place: Place) -> None:
         """Ask the properties of states about a new one."""
@@ -76,7 +69,7 @@ class Claims:
     def see_step(self, before: State, taken: Taken, place: Place) -> None:
         """Ask the properties of steps about one that was taken; `place` is after it."""
         for name in taken.broken:
-            if name in self._names:
+            if name in self.names:
                 self._found(Discovery(place, BadAssert(), name))
         for prop in self._of_steps:
             try:
@@ -96,20 +89,5 @@ class Claims:
         if self.error is None or found.cost < self.error.cost:
             self.error = found
 
-    def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
-        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
-        reached = (faults, depth)
-        self._undecided -= {
-            name for name in self._undecided if name in self.best and self.best[name].cost <= reached
-        }
-        return len(self._undecided) < len(self._names) if one else not self._undecided
-
-    def has_erred(self, faults: int, depth: int) -> bool:
-        """Whether an error of the model stands at the end of the best run of all."""
-        return self.error is not None and self.error.cost <= (faults, depth)
-
     def _found(self, discovery: Discovery) -> None:
-        name = discovery.name or ""
-        if name not in self.best or discovery.cost < self.best[name].cost:
-            self.best[name] = discovery
-            self._tell(discovery)
+        self.better(discovery.name or "", discovery)

@@ -9,7 +9,7 @@ from counterexamples.state_graph import Edge, StateGraph
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Silent
-from modelcheck.search.layers import Search
+from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.space import NONE, FaultBudget, Space
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine, State, Taken
@@ -39,7 +39,7 @@ def whole(task: Task, most: int, trace: Trace | None = None) -> StateGraph:
     """
     machine = Machine(task.model, task.scope)
     limited = Task(task.model, task.scope, task.budget, (), Limits(states=most + 1))
-    search = Search(limited, machine, Silent(), keep_edges=False)
+    search = InterpretedSearch(limited, machine, Silent(), keep_edges=False)
     search.run()
     if len(search.space) > most:
         raise TooManyStates

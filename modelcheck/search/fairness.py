@@ -22,7 +22,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from modelcheck.search.layers import Edges
+from modelcheck.search.interpreted import Edges
 from spec.frozen import frozen
 from spec.ir import Fairness, Model
 

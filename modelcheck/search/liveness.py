@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
 from modelcheck.search.fairness import Homes, Hop, Ways, circle, homes
-from modelcheck.search.layers import Search
+from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.space import NONE, FaultBudget
 from spec.frozen import frozen
 from spec.ir import Budget, Property, PropertyKind
@@ -53,7 +53,7 @@ class Served:
     unlimited: bool
 
 
-def starving(prop: Property, search: Search) -> Starving | Served:
+def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
     """A waiting run of the fewest faults, if any; the search must be complete and have named its edges.
 
     Costs a look at every state for the goal, a few at every edge, and where a
@@ -75,7 +75,7 @@ def starving(prop: Property, search: Search) -> Starving | Served:
     )
 
 
-def run_of(found: Starving, search: Search) -> tuple[list[State], list[Step]]:
+def run_of(found: Starving, search: InterpretedSearch) -> tuple[list[State], list[Step]]:
     """The states and steps of a waiting run, its circle once. Costs the steps of each state on it."""
     states, steps = search.space.path(found.start)
     for hop in found.hops:
@@ -85,7 +85,7 @@ def run_of(found: Starving, search: Search) -> tuple[list[State], list[Step]]:
     return states, steps
 
 
-def _taken(search: Search, state: State, hop: Hop) -> Taken:
+def _taken(search: InterpretedSearch, state: State, hop: Hop) -> Taken:
     """The first step of an action to a state by its number."""
     action = search.task.model.actions[hop.action].name
     _, after = search.space.node(hop.target)
@@ -98,7 +98,7 @@ def _taken(search: Search, state: State, hop: Hop) -> Taken:
 # ---------------------------------------------------------------------- waiting
 
 
-def _unserved(prop: Property, search: Search) -> bytearray:
+def _unserved(prop: Property, search: InterpretedSearch) -> bytearray:
     """The states without the goal."""
     machine, space = search.machine, search.space
     reached = machine.goal if prop.kind is PropertyKind.LEADSTO else machine.holds
@@ -109,7 +109,7 @@ def _unserved(prop: Property, search: Search) -> bytearray:
     return found
 
 
-def _sources(prop: Property, search: Search, unserved: bytearray) -> list[int]:
+def _sources(prop: Property, search: InterpretedSearch, unserved: bytearray) -> list[int]:
     """The states in which a run begins to wait."""
     machine, space = search.machine, search.space
     numbers = [number for number in range(len(space)) if unserved[number]]
@@ -118,7 +118,7 @@ def _sources(prop: Property, search: Search, unserved: bytearray) -> list[int]:
     return [number for number in numbers if machine.holds(prop, space.node(number)[1])]
 
 
-def _open(search: Search) -> FaultBudget:
+def _open(search: InterpretedSearch) -> FaultBudget:
     """A budget for any number of the faults that the budget allows any of."""
     return FaultBudget(search.task.model, Budget(None, search.task.budget.kinds))
 
@@ -127,7 +127,12 @@ class _Waiting:
     """The states in which a run can be waiting, with the fewest faults and then the fewest steps first."""
 
     def __init__(
-        self, search: Search, ways: Ways, unserved: bytearray, sources: list[int], budget: FaultBudget
+        self,
+        search: InterpretedSearch,
+        ways: Ways,
+        unserved: bytearray,
+        sources: list[int],
+        budget: FaultBudget,
     ) -> None:
         self.search = search
         self.ways = ways

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 
-from modelcheck.search.layers import Edges, Search
+from modelcheck.search.interpreted import Edges, InterpretedSearch
 from spec.frozen import frozen
 from spec.ir import Property
 
@@ -26,7 +26,7 @@ class Open:
     beyond: int
 
 
-def trap(prop: Property, search: Search) -> Trap | Open:
+def trap(prop: Property, search: InterpretedSearch) -> Trap | Open:
     """The first trapped state, if any. Costs one look at every state and two at every edge.
 
     A state from which a step beyond the scope can be reached is not called
@@ -44,7 +44,7 @@ def trap(prop: Property, search: Search) -> Trap | Open:
     return Trap(caught) if caught >= 0 else Open(len(space) - inside)
 
 
-def _wanted(prop: Property, search: Search) -> Iterator[int]:
+def _wanted(prop: Property, search: InterpretedSearch) -> Iterator[int]:
     """The states that have what the property asks for."""
     for number in range(len(search.space)):
         search.mind()

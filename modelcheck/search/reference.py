@@ -11,7 +11,7 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, Holds, Verdict, Violated
 from modelcheck.search.account import Account
 from modelcheck.search.claims import OF_FAIR_RUNS, OF_RUNS, Discovery, Place
-from modelcheck.search.layers import Search
+from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
 from modelcheck.search.recovery import Trap, trap
 from spec.ir import Property, PropertyKind
@@ -36,7 +36,7 @@ class ReferenceEngine:
         """The findings of the fault-layered search."""
         machine = Machine(task.model, task.scope)
         kinds = {prop.kind for prop in task.properties}
-        search = Search(
+        search = InterpretedSearch(
             task,
             machine,
             reporter,
@@ -46,7 +46,7 @@ class ReferenceEngine:
         return _Account(search, search.run()).findings(self.name)
 
 
-class _Account(Account[Search]):
+class _Account(Account[InterpretedSearch]):
     """The findings of a search that also knows where its states lead."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Mapping
 from itertools import pairwise
 
 from modelcheck.search.symmetry import Orbits
@@ -141,8 +140,3 @@ class Space:
                 if self.key(paid, found.state) == self._keys[after]:
                     return found
         raise AssertionError(f"no step from state {number} to {after}")  # `after` was found by one
-
-
-def is_unbounded(kinds: Mapping[str, int | None] | None) -> bool:
-    """Whether the kinds of faults say nothing about how many."""
-    return kinds is None or all(most is None for most in kinds.values())

@@ -63,7 +63,7 @@ class Comparison:
 @contextmanager
 def _small_chunks() -> Iterator[None]:
     """A level of few states is cut into many parts."""
-    with patch("modelcheck.explicit.search.layers.CHUNK", FEW):
+    with patch("modelcheck.explicit.search.rounds.CHUNK", FEW):
         yield
 
 

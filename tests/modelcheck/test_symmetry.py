@@ -16,7 +16,7 @@ from modelcheck.contract.families import looked_at
 from modelcheck.contract.report import Silent
 from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.layers import Search
+from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.symmetry import Orbits, Renaming, neighbours
 from spec import ir
 from spec.diagnostics import SpecError
@@ -168,7 +168,7 @@ def orbits(model: ir.Model, question: ir.Check) -> tuple[int, int]:
     """How many states and orbits there are, by trying every renaming on every state."""
     machine = Machine(model, question.scope)
     task = Task(model, question.scope, ir.Budget(question.budget.total), (), stop_early=False)
-    search = Search(task, machine, Silent(), keep_edges=False)
+    search = InterpretedSearch(task, machine, Silent(), keep_edges=False)
     search.run()
     sorts = symmetric_sorts(model)
     rename = Orbits(machine, sorts)._renamed
@@ -199,7 +199,7 @@ def test_the_states_are_one_of_each_orbit(name: str, sizes: dict[str, int], faul
     question = replace(model.checks[0], scope=scope, budget=ir.Budget(faults))
     states, classes = orbits(model, question)
     task = Task(model, scope, question.budget, (), stop_early=False, symmetry=symmetric_sorts(model))
-    search = Search(task, Machine(model, scope), Silent(), keep_edges=False)
+    search = InterpretedSearch(task, Machine(model, scope), Silent(), keep_edges=False)
     search.run()
 
     assert len(search.space) == classes

@@ -18,7 +18,7 @@ from spark_explore.here import Here
 from spark_explore.marks import Aim, Marked, Marks
 from spark_explore.recovery import Recovery
 from spark_explore.run import marks_folder
-from spark_explore.search import Search
+from spark_explore.search import FileSearch
 from spec.load import loads
 from tests.agreement import Found
 from tests.spark_explore.test_files import OnUnreliable
@@ -257,7 +257,7 @@ def test_a_trap_whose_run_nobody_had_time_to_find_is_one(
 ) -> None:
     text = road("leads nowhere")
     with monkeypatch.context() as patch:
-        patch.setattr(Search, "run_to", interrupted)
+        patch.setattr(FileSearch, "run_to", interrupted)
         found = outcome(text, here(tmp_path / "run"))
     verdict = found.verdict("home")
 
@@ -271,7 +271,7 @@ def late(work: Callable[[Recovery], int], patch: pytest.MonkeyPatch) -> Callable
     """The same, when there is no time left."""
 
     def done(recovery: Recovery) -> int:
-        patch.setattr("spark_explore.search.monotonic", lambda: monotonic() + 1e6)
+        patch.setattr("modelcheck.search.layers.monotonic", lambda: monotonic() + 1e6)
         return work(recovery)
 
     return done

@@ -17,7 +17,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.report import Silent
 from modelcheck.contract.result import Findings
-from modelcheck.search.layers import Search
+from modelcheck.search.interpreted import InterpretedSearch
 from spark_explore.engine import SparkEngine
 from spark_explore.frames import distribution, states, violating
 from spark_explore.status import counted, lines, status
@@ -116,10 +116,10 @@ def test_states_are_those_of_the_reference_engine(local_spark: SparkSession, tmp
     assert violating(local_spark, place, "committed_survives").count() == bad > 0
 
 
-def reference(model: Model, question: Check) -> Search:
+def reference(model: Model, question: Check) -> InterpretedSearch:
     """The search of the reference engine, with all its states."""
     task = Task(model, question.scope, question.budget, looked_at(model, question), stop_early=True)
-    search = Search(task, Machine(model, question.scope), Silent(), keep_edges=False)
+    search = InterpretedSearch(task, Machine(model, question.scope), Silent(), keep_edges=False)
     search.run()
     return search
 

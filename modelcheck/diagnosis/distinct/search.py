@@ -25,7 +25,7 @@ from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import watched
 from modelcheck.search.claims import Claims, Discovery, Place
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.layers import Search, Waiting
+from modelcheck.search.interpreted import InterpretedSearch, Waiting
 from modelcheck.search.symmetry import Orbits
 from spec.ir import Budget, Model, Property, PropertyKind
 from spec.semantics import Machine, State, Taken
@@ -103,7 +103,7 @@ class _Violations(Claims):
         self.waiting.append(discovery)
 
 
-class _Ways(Search):
+class _Ways(InterpretedSearch):
     """The search for the ways to violate one property; `end` is why it ended."""
 
     def __init__(self, outcome: Outcome, first: Trace, most: int, limits: Limits, reporter: Reporter) -> None:
@@ -120,9 +120,9 @@ class _Ways(Search):
         symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps distinguish members
         bounds = model, check.scope, budget
         task = Task(*bounds, (prop,), limits, check.name, stop_early=False, symmetry=symmetry)
-        super().__init__(task, machine, reporter, keep_edges=False)
+        self._violations = _Violations(machine, prop, self._alike)
+        super().__init__(task, machine, reporter, keep_edges=False, claims=self._violations)
         self.end = End.COMPLETE
-        self.claims = self._violations = _Violations(machine, prop, self._alike)
         self._orbit = Orbits(machine, self._sorts).key if self._sorts else machine.encode
         self._first, self._most = first, most
         self._looked_at = 1
@@ -176,7 +176,7 @@ class _Ways(Search):
         kept = [each for each in frontier if each[0] not in self._violations.bad]
         return super()._expanded(kept, faults, depth)
 
-    def _stop_if_decided(self, faults: int, depth: int) -> None:
+    def _note(self, faults: int, depth: int) -> None:
         """Look into the violations that are no further away than this, and see whether that is enough."""
         self.reached = faults, depth
         waiting = self._violations.waiting
@@ -187,7 +187,7 @@ class _Ways(Search):
         for violation in violations:
             if self._looked_at == MOST_RUNS or len(self._kept) >= self._most:
                 raise Stopped(End.DECIDED)
-            self._look_around(*self.reached)
+            self._look_around(*self.reached, 0)
             run = self._run_to(violation)
             if (run.states, run.steps) != (self._first.states, self._first.steps):
                 self._reduce(run)

@@ -7,22 +7,22 @@ from dataclasses import replace
 
 from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Space
 
 
-class Again(Search):
+class Again(PackedSearch):
     """A search that was made before, up to the level where it is enough: then it ends in `DECIDED`.
 
     It has the limits of the first one, whose clock goes on, but for that of states.
     """
 
-    def __init__(self, first: Search, space: Space, is_enough: Callable[[], bool]) -> None:
+    def __init__(self, first: PackedSearch, space: Space, is_enough: Callable[[], bool]) -> None:
         limits = replace(first.task.limits, states=None)
         task = replace(first.task, limits=limits, keep=None, ways=True)
         reporter = _StillThere(first.reporter, first.reached)
         super().__init__(task, space, first.machine, reporter, len(first.workers))
-        self.started = first.started
+        self.started = self.since = first.started
         self._is_enough = is_enough
 
     def ended(self) -> End | None:

@@ -17,7 +17,7 @@ from counterexamples.certify import NotReplayable
 from modelcheck.contract.engine import CannotResume
 from modelcheck.explicit.codegen.runtime import LOCAL, NEW, SHARDS, WAITING
 from modelcheck.explicit.native.arena import Region
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Shard
 from modelcheck.explicit.search.tally import Find
 
@@ -41,7 +41,7 @@ class Checkpoints:
     folder: Path
     every: float
 
-    def save(self, search: Search) -> None:
+    def save(self, search: PackedSearch) -> None:
         """Write down how far a search is. Raises OSError; then the checkpoint before is still there."""
         self.folder.mkdir(parents=True, exist_ok=True)
         number = 1 + max((number for number, _ in self._all()), default=0)
@@ -121,7 +121,7 @@ def shard_file(number: int) -> str:
 # ------------------------------------------------------------------------ shards
 
 
-def sections(search: Search, shard: Shard) -> list[tuple[Region, int]]:
+def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
     """The memory of a shard that a search needs to go on, and how many bytes of each."""
     space, position = search.space, search.position
     state, entry, local = 8 * space.words, 8 * space.entry, space.word(shard, LOCAL)
@@ -157,7 +157,7 @@ def _write(file: BinaryIO, parts: list[tuple[Region, int]]) -> str:
 # ------------------------------------------------------------------------ the rest
 
 
-def described(search: Search) -> Json:
+def described(search: PackedSearch) -> Json:
     """Everything that is not in the shards."""
     tally, position = search.tally, search.position
     return {
@@ -181,7 +181,7 @@ def described(search: Search) -> Json:
     }
 
 
-def question(search: Search) -> list[Any]:
+def question(search: PackedSearch) -> list[Any]:
     """What is asked, beside what the key of the kernel says."""
     task = search.task
     kinds = None if task.budget.kinds is None else dict(task.budget.kinds)

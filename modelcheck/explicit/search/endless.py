@@ -47,7 +47,7 @@ from modelcheck.explicit.codegen.graphs import (
 )
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.arena import Region
-from modelcheck.explicit.search.layers import SLOTS_AT_ONCE, Search, Worker
+from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
 from modelcheck.explicit.search.space import Part
 from modelcheck.search.fairness import Hop, round_trip
 from spec.ir import Fairness, Property
@@ -64,7 +64,7 @@ class Endless:
     All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
     """
 
-    def __init__(self, search: Search, prop: Property) -> None:
+    def __init__(self, search: PackedSearch, prop: Property) -> None:
         self.search = search
         self.space = search.space
         self.call = search.kernel.call

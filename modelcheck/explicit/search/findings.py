@@ -10,19 +10,19 @@ from counterexamples.trace import Trace
 from modelcheck.contract.result import End, Holds, Verdict, Violated
 from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.search.again import Again
-from modelcheck.explicit.search.layers import Search
 from modelcheck.explicit.search.liveness import Starved, starving
 from modelcheck.explicit.search.recovery import Recovery
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.runs import Runs
 from modelcheck.explicit.search.space import NoWay, Space
 from modelcheck.search.account import Account
 from spec.ir import Property, PropertyKind
 
 
-class FullAccount(Account[Search]):
+class FullAccount(Account[PackedSearch]):
     """The findings of an explicit search; ways back and fair runs are looked at only now."""
 
-    def __init__(self, search: Search, end: End) -> None:
+    def __init__(self, search: PackedSearch, end: End) -> None:
         super().__init__(search, end)
         self._is_looked_for = search.space.ways  # the way to all that was found
         self._memory = ExitStack()
@@ -69,7 +69,7 @@ class FullAccount(Account[Search]):
         search.runs = Runs(search.task, search.machine, search.kernel, space)
         with closing(Again(search, space, lambda: all(map(space.has, numbers)))) as again:
             if self.end is End.SECONDS:  # as long again to show what was found, at most
-                again.started = monotonic()
+                again.started = again.since = monotonic()
             self.cut = again.ended()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from contextlib import closing
 from counterexamples.trace import Lasso, Trace
 from modelcheck.explicit.codegen.graphs import INSIDE, POSSIBLE
 from modelcheck.explicit.search.endless import Endless
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.runs import Runs
 from modelcheck.explicit.search.waiting import Home, Waiting
 from modelcheck.search.liveness import Served
@@ -27,7 +27,7 @@ class Starved:
     run: Trace
 
 
-def starving(prop: Property, search: Search) -> Starved | Served:
+def starving(prop: Property, search: PackedSearch) -> Starved | Served:
     """A waiting run of the fewest faults, if any; the search must be complete.
 
     Costs a step of each state without the goal, and where a run can wait for ever somewhere, a search
@@ -38,7 +38,7 @@ def starving(prop: Property, search: Search) -> Starved | Served:
 
 
 class _Question:
-    def __init__(self, prop: Property, search: Search, graph: Endless) -> None:
+    def __init__(self, prop: Property, search: PackedSearch, graph: Endless) -> None:
         self.prop = prop
         self.search = search
         self.graph = graph

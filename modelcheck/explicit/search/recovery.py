@@ -14,7 +14,7 @@ from contextlib import closing
 from counterexamples.trace import Trace, Trapped
 from modelcheck.contract.result import End
 from modelcheck.explicit.search.again import Again
-from modelcheck.explicit.search.layers import SLOTS_AT_ONCE, Search, Worker
+from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
 from modelcheck.explicit.search.runs import Runs
 from modelcheck.explicit.search.space import Part
 from spec.ir import Property, PropertyKind
@@ -26,7 +26,7 @@ class Recovery:
     All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: PackedSearch) -> None:
         self.search = search
         self.space = search.space
         self.call = search.kernel.call

@@ -15,7 +15,6 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from modelcheck.contract.engine import CannotResume, Limits
@@ -35,7 +34,7 @@ from modelcheck.explicit.search.checkpoint import (
     sections,
     shard_file,
 )
-from modelcheck.explicit.search.layers import ROUND, Part, Position, Search
+from modelcheck.explicit.search.rounds import ROUND, PackedSearch, Part, Position
 from modelcheck.explicit.search.space import FULL, Level, Shard, Space
 from modelcheck.explicit.search.space import SMALL as FEWEST
 from modelcheck.explicit.search.tally import Find, Way
@@ -55,7 +54,7 @@ MISTAKES = (  # of whoever wrote something else
 OTHER = "the checkpoint is of another model, scope, check or version of modelcheck"
 
 
-def restore(folder: Path, search: Search) -> None:
+def restore(folder: Path, search: PackedSearch) -> None:
     """Let a new search go on where the one in a folder was. Raises CannotResume."""
     try:
         told, sums = _read(folder, search)
@@ -76,7 +75,7 @@ def restore(folder: Path, search: Search) -> None:
         refuse_unsound(search)
 
 
-def _read(folder: Path, search: Search) -> tuple[Json, dict[str, str]]:
+def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
     """What is said of the search, and the checksums of the shards."""
     with (folder / SEARCH).open(encoding="utf-8") as file:
         digest, text = file.read(64), file.read(LARGEST)
@@ -88,7 +87,7 @@ def _read(folder: Path, search: Search) -> tuple[Json, dict[str, str]]:
     return told, told.pop("sums")
 
 
-def _read_shard(folder: Path, sums: dict[str, str], search: Search, shard: Shard) -> None:
+def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard: Shard) -> None:
     """Take the memory of a shard, whose sizes are known."""
     name, space, digest = shard_file(shard.number), search.space, hashlib.sha256()
     with (folder / name).open("rb") as file:
@@ -110,7 +109,7 @@ def _read_shard(folder: Path, sums: dict[str, str], search: Search, shard: Shard
 # ------------------------------------------------------------------- all but the shards
 
 
-def _take(told: Json, search: Search) -> None:
+def _take(told: Json, search: PackedSearch) -> None:
     """Go on with what is said, as far as it is of the right form."""
     space, tally, context = search.space, search.tally, search.kernel.context
     for shard, words, slots in zip(space.shards, told["words"], told["slots"], strict=True):
@@ -135,7 +134,7 @@ def _take(told: Json, search: Search) -> None:
     seconds = told["seconds"]
     if not isinstance(seconds, int | float) or not 0 <= seconds < LONGEST:
         damaged("the time that it took")
-    search.started = monotonic() - seconds
+    search.go_on(seconds)
     search.resumed = True
     if not _is_in_order(search):
         damaged("the levels do not add up")
@@ -153,7 +152,7 @@ def _take_shard(space: Space, shard: Shard, words: list[int], slots: int) -> Non
         damaged("the states do not add up")
 
 
-def _is_in_order(search: Search) -> bool:
+def _is_in_order(search: PackedSearch) -> bool:
     """Whether the levels stand one behind the other up to where the search was, and the layers too."""
     space, at, levels = search.space, search.position, search.space.levels
     ends = [space.word(shard, LOCAL) for shard in space.shards]
@@ -190,7 +189,7 @@ def _is_in_order(search: Search) -> bool:
     )
 
 
-def _is_growing(search: Search) -> bool:
+def _is_growing(search: PackedSearch) -> bool:
     """Whether nothing was counted that is less than at the end of a layer before."""
     free, paid, *_ = search.sums
     last = search.layers[-1].transitions if search.layers else 0
@@ -245,7 +244,7 @@ def _number(told: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN4
 # ------------------------------------------------------------------------- once more
 
 
-def _find_again(told: Json, search: Search) -> None:
+def _find_again(told: Json, search: PackedSearch) -> None:
     """Make the search again up to where it was. Raises CannotResume where it comes to something else."""
     with (
         closing(Space(search.kernel, ways=search.task.ways)) as space,
@@ -265,10 +264,10 @@ def _find_again(told: Json, search: Search) -> None:
                 damaged(shard_file(shard.number))
 
 
-class _Again(Search):
+class _Again(PackedSearch):
     """A search from the start to where another one was stopped, without its limits."""
 
-    def __init__(self, first: Search, space: Space) -> None:
+    def __init__(self, first: PackedSearch, space: Space) -> None:
         task = replace(first.task, limits=Limits(), keep=None)
         super().__init__(task, space, first.machine, Silent(), len(first.workers))
         self.resize_rounds(first.round_size)

@@ -38,7 +38,7 @@ from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import MachineCode, Signatures
 from modelcheck.explicit.native.writing import Written, code, text_of
 from modelcheck.explicit.search.checkpoint import damaged, only_runs
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import ROOT, Shard
 
 _P, _N = ctypes.c_void_p, ctypes.c_int64
@@ -207,7 +207,7 @@ class Soundness(Runtime):
 class _Asked:
     """The functions, of one search."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: PackedSearch) -> None:
         kernel = search.kernel
         written = Soundness(search.task, kernel.layout, kernel.context).functions()
         made = code(Written(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
@@ -344,6 +344,6 @@ def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noq
     return spans
 
 
-def refuse_unsound(search: Search) -> None:
+def refuse_unsound(search: PackedSearch) -> None:
     """Raise CannotResume where what was read does not fit together. Costs a look at each state."""
     _Asked(search).refuse()

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Protocol
 
 from modelcheck.contract.report import Found, Reporter
-from modelcheck.contract.result import Layer
 from modelcheck.explicit.codegen.context import NOWHERE, Context
 from modelcheck.explicit.search.space import Level
-from modelcheck.search.account import Counts
+from modelcheck.search.finds import Cost, Finds
+from modelcheck.search.layers import Counts, Sums
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 
@@ -38,12 +38,16 @@ class Find:
     by_fault: bool = False
 
     @property
-    def cost(self) -> tuple[int, int, int]:
-        """What makes one run better than another: fewer faults, then fewer steps; then the order."""
-        return self.faults, self.depth, self.number
+    def cost(self) -> Cost:
+        """What makes one run better than another: fewer faults, then fewer steps."""
+        return self.faults, self.depth
+
+    @property
+    def rank(self) -> tuple[Cost, int]:
+        """The cost, then the order in which states were found."""
+        return self.cost, self.number
 
 
-Sums = tuple[int, int, int, int]  # steps taken, free ones and faults; and cut, free ones and faults
 Words = MutableSequence[int] | Array[c_uint64]
 
 
@@ -79,17 +83,14 @@ class States(Protocol):
         ...
 
 
-class Tally:
+class Tally(Finds[Find]):
     """Counts, and the best find for each property."""
 
     def __init__(self, context: Context, properties: Sequence[Property], reporter: Reporter) -> None:
-        self.best: dict[str, Find] = {}
-        self.error: Find | None = None
+        super().__init__(properties, lambda name, find: reporter.tell(Found(name, *find.cost)))
         self.words = context.new()
         self._context = context
-        self._reporter = reporter
         self._deadlock = [p.name for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
-        self._names = {p.name for p in properties}
 
     # ------------------------------------------------------------------- counts
 
@@ -98,11 +99,6 @@ class Tally:
         context = self._context
         for place in range(context.taken, context.size):
             self.words[place] = sum(worker.context[place] for worker in workers)
-
-    @property
-    def transitions(self) -> int:
-        """How many steps were taken."""
-        return sum(self.words[self._context.taken : self._context.cut])
 
     def sums(self) -> Sums:
         """How many steps were taken, free ones and faults; and how many were cut."""
@@ -120,25 +116,11 @@ class Tally:
         size = len(space)
         return Counts(
             states=size,
-            transitions=self.transitions,
+            transitions=sum(words[context.taken : context.cut]),
             levels=1 + max((level.depth for level in space.levels if sum(level.starts) < size), default=-1),
             taken={a.name: words[context.taken + place] for place, a in enumerate(context.actions)},
             cut={limit: cut[2 * place] + cut[2 * place + 1] for place, limit in enumerate(context.limits)},
             refused=frozenset(g for place, g in enumerate(context.guards) if words[context.refused + place]),
-        )
-
-    def layer(self, faults: int, space: States, before: Sequence[Layer], then: Sums) -> Layer:
-        """A layer that is done, given the sums of when the one before was, whose faults lead to this one."""
-        free, _, free_cut, _ = self.sums()
-        _, paid, _, paid_cut = then
-        size = len(space)
-        return Layer(
-            faults=faults,
-            new=size - (before[-1].states if before else 0),
-            states=size,
-            transitions=free + paid,
-            levels=self.counts(space).levels,
-            cut=free_cut + paid_cut,
         )
 
     def finds(self, workers: Sequence[Worker]) -> list[int]:
@@ -165,10 +147,10 @@ class Tally:
         """Take note of what was found since the last time."""
         context = self._context
         for place, prop in enumerate(context.of_states):
-            if prop.name in self._names and prop.name not in self.best:
+            if prop.name in self.names and prop.name not in self.best:
                 self._better(prop.name, [_in_state(space, n, Way.STATE) for n in space.firsts(place)])
         for place, prop in enumerate(context.of_steps):
-            if prop.name not in self._names:
+            if prop.name not in self.names:
                 continue
             self._better(prop.name, self._in_steps(space, workers, context.broken + 2 * place, Way.STEP))
         for name in self._deadlock:
@@ -178,7 +160,7 @@ class Tally:
             *self._in_steps(space, workers, context.errors, Way.ERROR_IN_STEP),
             *self._in_steps(space, workers, context.errors + 2, Way.ERROR_AFTER_STEP),
         ]
-        self.error = min([*errors, *([self.error] if self.error else [])], key=lambda f: f.cost, default=None)
+        self.error = min([*errors, *([self.error] if self.error else [])], key=lambda f: f.rank, default=None)
 
     def _in_steps(self, space: States, workers: Sequence[Worker], place: int, way: Way) -> list[Find]:
         """What a step found: the states before it are known, the cost is of the state after it."""
@@ -191,21 +173,8 @@ class Tally:
         return found
 
     def _better(self, name: str, finds: Sequence[Find]) -> None:
-        if not finds:
-            return
-        best = min(finds, key=lambda find: find.cost)
-        if name not in self.best or best.cost[:2] < self.best[name].cost[:2]:
-            self.best[name] = best
-            self._reporter.tell(Found(name, best.faults, best.depth))
-
-    def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
-        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
-        reached, enough = (faults, depth), any if one else all
-        return enough(name in self.best and self.best[name].cost[:2] <= reached for name in self._names)
-
-    def has_erred(self, faults: int, depth: int) -> bool:
-        """Whether an error of the model stands at the end of the best run of all."""
-        return self.error is not None and self.error.cost[:2] <= (faults, depth)
+        if finds:
+            self.better(name, min(finds, key=lambda find: find.rank))
 
     def breaks_more(self, context: Words) -> bool:
         """Whether a thread has found an error, or broken a property of steps that nothing broke before."""
@@ -214,7 +183,7 @@ class Tally:
         return errors or any(
             context[own.broken + 2 * place + by_fault] != NOWHERE
             for place, prop in enumerate(own.of_steps)
-            if prop.name in self._names and prop.name not in self.best
+            if prop.name in self.names and prop.name not in self.best
             for by_fault in (0, 1)
         )
 

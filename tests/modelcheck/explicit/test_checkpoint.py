@@ -16,8 +16,8 @@ import pytest
 from modelcheck.api import check, traces
 from modelcheck.contract.engine import CannotResume, Keep, Limits
 from modelcheck.contract.result import Outcome
-from modelcheck.explicit.search import layers as search
 from modelcheck.explicit.search import restoring
+from modelcheck.explicit.search import rounds as search
 from spec.ir import Check, Model
 from spec.load import load
 

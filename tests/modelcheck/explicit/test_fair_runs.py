@@ -259,7 +259,7 @@ class Listening:
 
 
 def test_it_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.explicit.search.layers.QUIET", 0.0)
+    monkeypatch.setattr("modelcheck.search.layers.QUIET", 0.0)
     monkeypatch.setattr(endless, "STEPS", 100)
     heard = Listening()
     check(*ring(5, "strong fair"), engine="explicit", reporter=heard)

@@ -17,9 +17,8 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import Event, LayerDone
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Violated
-from modelcheck.explicit.search import layers as search
 from modelcheck.explicit.search import recovery
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.search.recovery import trap
 from spec.ir import Check, Model
 from spec.load import loads
@@ -91,9 +90,8 @@ class Trouble:
     def __init__(self, how: End, patch: pytest.MonkeyPatch) -> None:
         self.due = False
         self.how = how
-        for module in ("explicit.search.layers", "search.layers"):
-            patch.setattr(f"modelcheck.{module}.resident", self.resident)
-        for module in ("explicit.search.layers", "explicit.search.findings", "search.layers"):
+        patch.setattr("modelcheck.search.layers.resident", self.resident)
+        for module in ("explicit.search.findings", "search.layers"):
             patch.setattr(f"modelcheck.{module}.monotonic", self.monotonic)
 
     def monotonic(self) -> float:
@@ -109,7 +107,7 @@ class Trouble:
 
 @pytest.fixture(params=[End.SECONDS, End.MEMORY, End.INTERRUPTED], ids=lambda end: end.name.lower())
 def trouble(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Trouble:
-    monkeypatch.setattr(search, "SOON", 0.0)
+    monkeypatch.setattr("modelcheck.search.layers.SOON", 0.0)
     return Trouble(request.param, monkeypatch)
 
 
@@ -141,7 +139,7 @@ def test_a_way_back_that_nobody_had_time_to_look_for_is_not_known(
 
 
 def test_the_reference_engine_says_so_too(trouble: Trouble, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.search.layers.EVERY", 1)
+    monkeypatch.setattr("modelcheck.search.interpreted.EVERY", 1)
     monkeypatch.setattr("modelcheck.search.reference.trap", begins(trouble, trap))
     model, asked = road()
     found = check(model, asked, engine="reference", limits=NEVER)
@@ -155,7 +153,7 @@ def test_the_reference_engine_says_so_too(trouble: Trouble, monkeypatch: pytest.
 def test_a_trap_whose_run_nobody_had_time_to_find_is_one(
     trouble: Trouble, monkeypatch: pytest.MonkeyPatch, *, ways: bool
 ) -> None:
-    monkeypatch.setattr(Search, "run", begins(trouble, Search.run, times=2))
+    monkeypatch.setattr(PackedSearch, "run", begins(trouble, PackedSearch.run, times=2))
     model, asked = road()
     found = check(model, asked, engine="explicit", limits=NEVER, ways=ways)
     verdict = found.verdict("home")
@@ -173,7 +171,7 @@ def test_a_trap_whose_run_nobody_had_time_to_find_is_one(
 def test_a_run_that_nobody_had_time_to_find_again_is_there(
     name: str, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Search, "run", begins(trouble, Search.run, times=2))
+    monkeypatch.setattr(PackedSearch, "run", begins(trouble, PackedSearch.run, times=2))
     (model,) = loads(ROAD.replace("PLOUGHED", "true").replace("NEAR", "7").replace("check", FAR))
     found = check(model, model.checks[0], engine="explicit", limits=NEVER, ways=False)
     verdict = found.verdict(name)
@@ -189,7 +187,7 @@ def test_a_run_that_nobody_had_time_to_find_again_is_there(
 def test_what_is_expected_of_a_run_is_not_said_to_be_wrong_when_there_is_no_run(
     trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Search, "run", begins(trouble, Search.run, times=2))
+    monkeypatch.setattr(PackedSearch, "run", begins(trouble, PackedSearch.run, times=2))
     model, _ = road()
     expects = "faults any expect home violated with 1 faults in 6 steps }"
     (model,) = loads(model.source.text.replace("faults any }", expects))
@@ -202,7 +200,7 @@ def test_what_is_expected_of_a_run_is_not_said_to_be_wrong_when_there_is_no_run(
 def test_an_error_of_the_model_whose_run_nobody_had_time_to_find_again_is_one(
     trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Search, "run", begins(trouble, Search.run, times=2))
+    monkeypatch.setattr(PackedSearch, "run", begins(trouble, PackedSearch.run, times=2))
     (model,) = loads(
         ROAD.replace("PLOUGHED", "true").replace("place <= NEAR", "[true, true, true, true][place]")
     )

@@ -28,7 +28,7 @@ from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.native.tiers import Optimiser
 from modelcheck.explicit.search.findings import FullAccount
-from modelcheck.explicit.search.layers import Search
+from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Space
 from modelcheck.storage.cache import Cache
 from spec.ir import Check, Model, PropertyKind
@@ -76,7 +76,7 @@ def searched(task: Task, kernel: Kernel, threads: int, switching: Switching | No
     machine = Machine(task.model, task.scope)
     with (
         closing(Space(kernel)) as space,
-        closing(Search(task, space, machine, Silent(), threads)) as search,
+        closing(PackedSearch(task, space, machine, Silent(), threads)) as search,
     ):
         search.optimiser = switching
         with closing(FullAccount(search, search.run())) as account:

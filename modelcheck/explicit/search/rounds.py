@@ -13,9 +13,8 @@ from typing import Protocol
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
-from modelcheck.contract.report import Kept, LayerDone, Progress, Reporter, Stopped
-from modelcheck.contract.result import End, Layer
-from modelcheck.explicit.codegen.layout import Words
+from modelcheck.contract.report import Kept, Reporter, Stopped
+from modelcheck.contract.result import End
 from modelcheck.explicit.codegen.runtime import (
     CHUNK_SIZE,
     CHUNK_TABLE,
@@ -36,19 +35,15 @@ from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.interrupts import interrupts
 from modelcheck.explicit.search.runs import Runs
 from modelcheck.explicit.search.space import LARGE, Space
-from modelcheck.explicit.search.tally import Tally
-from modelcheck.processes.memory import resident
+from modelcheck.explicit.search.tally import Find, Tally
 from modelcheck.processes.watch import held
-from modelcheck.search.account import Cost, Counts
-from modelcheck.search.space import FaultBudget, is_unbounded
-from spec.semantics import Machine, State
+from modelcheck.search.layers import Counts, LayeredSearch, Sums
+from spec.semantics import Machine
 
 CHUNK = 256  # states
 BEGUN = 1 << 13  # so many successors of a chunk, and no other state of it is begun, whatever code is at work
 ROUND = 64  # chunks, if their successors fit
 LARGEST_ROUND = 1 << 26  # bytes
-SOON = 0.02  # seconds between two looks at the memory in use
-QUIET = 0.5  # seconds between two reports of progress
 SLOTS_AT_ONCE = 1 << 13  # of a table, between two looks at the limits
 Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states there, how many
 
@@ -77,7 +72,7 @@ class Keeper(Protocol):
 
     every: float
 
-    def save(self, search: Search) -> None:
+    def save(self, search: PackedSearch) -> None:
         """Write it down, so that a search can go on from here."""
         ...
 
@@ -90,27 +85,21 @@ class Optimiser(Protocol):
         ...
 
 
-class Search:
-    """One run of the search, and what it has found so far; `run` may be interrupted at any time."""
+class PackedSearch(LayeredSearch[Part, Find]):
+    """The search that the explicit engine makes: in rounds, the same for any number of threads.
+
+    `position` is how far it is, of a level that is being expanded; there it goes on when it is `resumed`.
+    """
 
     def __init__(self, task: Task, space: Space, machine: Machine, reporter: Reporter, threads: int) -> None:
-        self.task = task
-        self.machine = machine
         self.kernel = kernel = space.kernel
-        self.budget = FaultBudget(task.model, task.budget)
-        self.space = space
         self.tally = Tally(kernel.context, task.properties, reporter)
-        self.layers: list[Layer] = []
-        self.fixpoint = False
-        self.started = monotonic()
+        super().__init__(task, machine, reporter, self.tally)
         self.ready = kernel.seconds
-        self.reached = (0, -1)
-        self.reporter = reporter
-        self._told = self._kept = self.started
-        self._looked, self._memory = 0.0, 0
+        self.space = space
+        self._kept = self.started
         self.keeper: Keeper | None = None
         self.optimiser: Optimiser | None = None
-        self._interrupts: Sequence[int] = ()
         self._entry = 8 * (kernel.layout.words + 1)
         self._room = BEGUN + kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
@@ -119,30 +108,24 @@ class Search:
         self._round = (ctypes.c_uint64 * 8)()
         self.resize_rounds(max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room))))
         self._pool: ThreadPoolExecutor | None = None
-        self.entering: dict[int, list[Part]] = {}
         self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
-        self.sums = (0, 0, 0, 0)
         self.position = Position(0, 0)
         self.resumed = False
         self.runs = Runs(task, machine, kernel, space)
 
+    def __len__(self) -> int:
+        return len(self.space)
+
     def run(self) -> End:
         """Search, until everything is seen or something ends the search."""
         try:
-            starts = [] if self.resumed else [self._packed(state) for state in self.machine.initial()]
-            with self.at_work():
-                self._explore(starts)
-        except Stopped as stopped:
-            if stopped.end.partial:
-                self._keep()
-            return stopped.end
-        except KeyboardInterrupt:
-            return End.INTERRUPTED
-        except MemoryError:
-            return End.MEMORY
+            return super().run()
         finally:
             self.tally.take(self.workers)
-        return End.ERROR if self.tally.error else End.COMPLETE
+
+    def _stopped(self, end: End) -> None:
+        if end.partial:
+            self._keep()
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -159,62 +142,31 @@ class Search:
         with ThreadPoolExecutor(len(self.workers)) as self._pool:
             yield
 
-    def _packed(self, state: State) -> Words:
-        return self.kernel.represent(self.kernel.layout.pack(state))
+    # ---------------------------------------------------------------- levels and layers
 
-    def _explore(self, starts: list[Words]) -> None:
-        if not self.resumed:
-            self.space.begin(0, 0)
-            self.space.start(starts)
-        while self.position.faults == 0 or self.entering or self.resumed:
-            self._layer(self.position.faults)
-            self.position = Position(self.position.faults + 1, 0)
+    def _start(self) -> int:
+        if self.resumed:
+            self.reached = self.position.faults, self.position.depth
+            return self.position.depth + 1
+        self.space.begin(0, 0)
+        pack, represent = self.kernel.layout.pack, self.kernel.represent
+        self.space.start([represent(pack(state)) for state in self.machine.initial()])
+        return 0
 
-    # ---------------------------------------------------------------- one layer
-
-    def _layer(self, faults: int) -> None:
-        """Everything with so many faults; then see what one more would add."""
+    def _advance(self, faults: int, depth: int) -> bool:
         if self.resumed:
             self.resumed = False
-            depth = self.position.depth + 1
-            self.reached = faults, self.position.depth
             self._expand_on()
-        else:
-            depth = min(self.entering, default=0)
-            self.seeds = []
-            if faults:
-                self.space.turn_layer()
-                self.space.begin(faults, depth)
-        while True:
-            for shard, start, end in self.entering.pop(depth, []):
-                self.space.wake(self.space.shards[shard], start, end)
-            if self.space.has_new or not self.entering:  # else the next level is that of what enters
-                self._note(faults, depth)
+        elif (faults, depth) != (0, 0):  # else these are the initial states, which are there
             counts = self.space.turn()
-            self.space.begin(faults, depth + 1)
+            self.space.begin(faults, depth)
             if any(counts):
-                self._expand(counts, faults, depth)
-                depth += 1
-            elif self.entering:
-                depth = min(self.entering)
-                self.space.begin(faults, depth)
-            else:
-                break
-        self._finish(faults)
+                self._expand(counts, faults, depth - 1)
+        for shard, start, end in self.entering.pop(depth, []):
+            self.space.wake(self.space.shards[shard], start, end)
+        return self.space.has_new
 
-    def _finish(self, faults: int) -> None:
-        """A layer is done: count it, and see whether another fault could add anything."""
-        self.tally.take(self.workers)
-        layer = self.tally.layer(faults, self.space, self.layers, self.sums)
-        self.sums = self.tally.sums()
-        self.layers.append(layer)
-        self.reporter.tell(LayerDone(layer))
-        self.entering = self._waiting()
-        if not self.entering:
-            self.fixpoint = is_unbounded(self.task.budget.kinds) and self._adds_nothing(faults)
-
-    def _waiting(self) -> dict[int, list[Part]]:
-        """What waits for the next layer, by the depth at which it enters; nothing if none is left."""
+    def _enter_layer(self) -> dict[int, list[Part]]:
         if not any(self.space.still_waiting(shard) for shard in self.space.shards):
             return {}
         entering: dict[int, list[Part]] = {}
@@ -224,6 +176,9 @@ class Search:
             if parts:
                 entering[depth] = parts
             before = counts
+        self.space.turn_layer()
+        self.seeds = []
+        self.position = Position(len(self.layers), 0)
         return entering
 
     # ---------------------------------------------------------------- one level
@@ -242,7 +197,7 @@ class Search:
     def _expand_on(self) -> None:
         """What is left to do of a frontier."""
         at, parts = self.position, self.position.parts
-        paid = bool(self.budget.allowed) and at.faults != self.budget.total
+        paid = self.may_pay(at.faults)
         waiting = sum(count for _, _, count in parts)
         while parts:
             taken = [parts.pop() for _ in range(min(self.round_size, len(parts)))]
@@ -311,50 +266,16 @@ class Search:
 
     # ------------------------------------------------------------ when to stop
 
-    def _note(self, faults: int, depth: int) -> None:
-        """See what the level that has just been found decides."""
-        self.reached = faults, depth
+    def _take_note(self) -> None:
         self.tally.note(self.space, self.workers)
-        if self.tally.has_erred(faults, depth):
-            raise Stopped(End.ERROR)
-        one = self.task.at_first
-        if self.task.stop_early and self.tally.best and self.tally.decided(faults, depth, one=one):
-            raise Stopped(End.DECIDED)
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
-        """Look at the limits, and tell how far it has come; here, between two rounds, all is in order."""
-        states = self.task.limits.states
-        if states is not None and len(self.space) >= states:
-            raise Stopped(End.STATES)
-        self.look()
-        self.tell(faults, depth, waiting)
+        super()._look_around(faults, depth, waiting)
         if self.optimiser is not None:
             self.optimiser.look(monotonic() - self.started)
         if self.keeper is not None and monotonic() - self._kept >= self.keeper.every:
             self._keep()
             self._kept = monotonic()
-
-    def look(self) -> None:
-        """Raise Stopped after Ctrl-C, and when there is no time or memory left; from any thread."""
-        if self._interrupts:
-            raise Stopped(End.INTERRUPTED)
-        limits, now = self.task.limits, monotonic()
-        if limits.seconds is not None and now - self.started >= limits.seconds:
-            raise Stopped(End.SECONDS)
-        if now - self._looked >= SOON:
-            self._looked, self._memory = now, resident()
-        if limits.memory is not None and self._memory >= limits.memory:
-            raise Stopped(End.MEMORY)
-
-    def tell(self, faults: int, depth: int, waiting: int) -> None:
-        """Tell how far it has come, now and then; raises Stopped where that is enough."""
-        now = monotonic()
-        if now - self._told < QUIET:
-            return
-        self._told = now
-        self.tally.take(self.workers)
-        states, transitions, seconds = len(self.space), self.tally.transitions, now - self.started
-        self.reporter.tell(Progress(faults, depth, states, transitions, waiting, seconds, self._memory))
 
     def _keep(self) -> None:
         """Write down how far the search is, if it is wanted."""
@@ -369,31 +290,19 @@ class Search:
         else:
             self.reporter.tell(Kept(len(self.space)))
 
-    def _adds_nothing(self, faults: int) -> bool:
-        """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
-        if faults != self.budget.total:
-            return True
+    def _leads_elsewhere(self) -> bool:
         worker = self.spare_workers()[0]
         call, space, scratch = self.kernel.call["leads_elsewhere"], self.space, worker.scratch.address
         for part in space.parts(SLOTS_AT_ONCE):
             if call(worker.context, space.address, space.size, part.address, part.slots, scratch) & 1:
-                return False
+                return True
             try:
                 self.look()
             except Stopped:  # what there is within the budget is known
-                return False
-        return not self.tally.breaks_more(worker.context)
+                return True
+        return self.tally.breaks_more(worker.context)
 
     # ------------------------------------------------------------------ telling
-
-    def cost_of(self, prop: str) -> Cost | None:
-        """The cost of the best run that decides a property; None when none was found."""
-        found = self.tally.best.get(prop)
-        return None if found is None else found.cost[:2]
-
-    def error_cost(self) -> Cost | None:
-        """The cost of the best run to an error of the model; None when none was found."""
-        return None if self.tally.error is None else self.tally.error.cost[:2]
 
     def trace_of(self, prop: str) -> Trace:
         """The run that decides a property. Raises NoWay."""
@@ -402,6 +311,11 @@ class Search:
     def error(self) -> Trace | None:
         """The run to an error of the model, if it makes one. Raises NoWay."""
         return None if self.tally.error is None else self.runs.error(self.tally.error)
+
+    def steps(self) -> Sums:
+        """How many steps were taken and cut by now."""
+        self.tally.take(self.workers)
+        return self.tally.sums()
 
     def counts(self) -> Counts:
         """What was counted."""

@@ -1,0 +1,297 @@
+"""The fault-layered search over the interpreter: states in a dictionary, steps as the language means them."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+
+from counterexamples.trace import Erred, Trace
+from modelcheck.contract.engine import Task
+from modelcheck.contract.report import Found, Reporter
+from modelcheck.contract.result import End
+from modelcheck.search.claims import Claims, Discovery, Place
+from modelcheck.search.layers import Counts, LayeredSearch, Sums
+from modelcheck.search.space import NONE, Space
+from spec.semantics import CutOff, Machine, State, Taken
+from spec.values import ModelError
+
+EVERY = 256  # states between two looks at the clock and at the memory
+
+Entering = tuple[bytes, int]  # the key of a state, and the number of the one that it was found from
+Waiting = tuple[int, bytes, State]  # a state's number, what has been spent, the state
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted: steps by action, cut ones by limit, and both by whether they are faults."""
+
+    taken: Counter[str] = field(default_factory=Counter)
+    cut: Counter[str] = field(default_factory=Counter)
+    free: int = 0
+    paid: int = 0
+    free_cut: int = 0
+    paid_cut: int = 0
+    refused: set[tuple[str, int]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Names:
+    """The action of each edge by its place in the model; for a state the actions of which a step was cut."""
+
+    actions: array[int] = field(default_factory=lambda: array("q"))
+    cut: dict[int, set[int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Edges:
+    """Where actions and repairs lead: for each state the numbers of the next, and whether a step was cut.
+
+    `names` is None where nobody asks about fairness, which alone needs them.
+    """
+
+    starts: array[int] = field(default_factory=lambda: array("q"))
+    targets: array[int] = field(default_factory=lambda: array("q"))
+    cut: bytearray = field(default_factory=bytearray)
+    names: Names | None = None
+
+    def lead(self, target: int, action: int) -> None:
+        """Add a step from the last state to another."""
+        self.targets.append(target)
+        if self.names:
+            self.names.actions.append(action)
+
+    def cut_off(self, number: int, action: int) -> None:
+        """Note a step from a state that leaves the scope."""
+        if self.names:
+            self.names.cut.setdefault(number, set()).add(action)
+
+
+class InterpretedSearch(LayeredSearch[Entering, Discovery]):
+    """The search that the reference engine makes."""
+
+    def __init__(
+        self,
+        task: Task,
+        machine: Machine,
+        reporter: Reporter,
+        *,
+        keep_edges: bool,
+        name_edges: bool = False,
+        claims: Claims | None = None,
+    ) -> None:
+        self.claims = claims or Claims(machine, task.properties, self._report)
+        super().__init__(task, machine, reporter, self.claims)
+        self.space = Space(machine, self.budget, task.symmetry)
+        self.tally = Tally()
+        self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
+        self._free = frozenset(task.model.free)
+        self._faults = frozenset(task.model.faults)
+        self._places = {action.name: place for place, action in enumerate(task.model.actions)}
+        self._frontier: list[Waiting] = []
+        self._seeds: dict[bytes, int] = {}  # states one fault away, and where from
+        self._minded = 0
+
+    def __len__(self) -> int:
+        return len(self.space)
+
+    def run(self) -> End:
+        """Search, until everything is seen or something ends the search."""
+        end = super().run()
+        if end is End.MEMORY:
+            self._seeds.clear()
+        return end
+
+    # ---------------------------------------------------------------- levels and layers
+
+    def _start(self) -> int:
+        initial = {self.space.key(self.budget.empty, state): NONE for state in self.machine.initial()}
+        self.entering = {0: list(initial.items())}
+        return 0
+
+    def _advance(self, faults: int, depth: int) -> bool:
+        self.space.begin(faults, depth)
+        self._frontier = self._expanded(self._frontier, faults, depth - 1)
+        for key, parent in self.entering.pop(depth, []):
+            if key not in self.space.index:
+                spent, state = self.space.split(key)
+                self._frontier.append((self._add(key, parent, state, faults, depth), spent, state))
+        return bool(self._frontier)
+
+    def _enter_layer(self) -> dict[int, list[Entering]]:
+        entering: dict[int, list[Entering]] = {}
+        for key, parent in self._seeds.items():
+            if key not in self.space.index:
+                entering.setdefault(self.space.level(parent).depth + 1, []).append((key, parent))
+        self._seeds = {}
+        return entering
+
+    def _expanded(self, frontier: list[Waiting], faults: int, depth: int) -> list[Waiting]:
+        """All steps of a level's states, and the states that are new by them."""
+        found: list[Waiting] = []
+        for at, (number, spent, state) in enumerate(frontier):
+            if number % EVERY == 0:
+                self._look_around(faults, depth, len(frontier) - at)
+            here = Place(faults, depth, number)
+            can_go = self._free_steps(here, spent, state, found)
+            can_go |= self._paid_steps(here, spent, state)
+            if self.claims.deadlock and not can_go and not self.machine.can_go_on(state, self._faults):
+                self.claims.see_deadlock(here)
+        return found
+
+    # ---------------------------------------------------------------- one state
+
+    def _free_steps(self, here: Place, spent: bytes, state: State, new: list[Waiting]) -> bool:
+        """Actions and repairs; whether there is any."""
+        faults, after, tally, index = here.faults, here.depth + 1, self.tally, self.space.index
+        edges, cut = self.edges, False
+        if edges:
+            edges.starts.append(len(edges.targets))
+        any_step = False
+        try:
+            for step in self.machine.steps(state, tally.refused, self._free):
+                any_step = True
+                if isinstance(step, CutOff):
+                    cut = True
+                    if edges:
+                        edges.cut_off(here.number, self._places[step.step.action])
+                    tally.cut[step.limit] += 1
+                    tally.free_cut += 1
+                    continue
+                tally.taken[step.step.action] += 1
+                tally.free += 1
+                key = self.space.key(spent, step.state)
+                number = index.get(key, NONE)
+                if number == NONE:
+                    number = self._add(key, here.number, step.state, faults, after)
+                    new.append((number, spent, step.state))
+                if edges:
+                    edges.lead(number, self._places[step.step.action])
+                self.claims.see_step(state, step, Place(faults, after, here.number, step.step, step.state))
+        except ModelError as error:
+            self.claims.erred(error, here)
+            any_step = True
+        if edges:
+            edges.cut.append(cut)
+        return any_step
+
+    def _paid_steps(self, here: Place, spent: bytes, state: State) -> bool:
+        """Faults that the budget allows; whether there is any. What they lead to waits for the next layer."""
+        if not self.may_pay(here.faults):
+            return False
+        faults, after, tally = here.faults, here.depth + 1, self.tally
+        any_step = False
+        try:
+            for step in self.machine.steps(state, tally.refused, self.budget.affordable(spent)):
+                paid = self.budget.pay(spent, step.step.action)
+                any_step = True
+                if isinstance(step, CutOff):
+                    tally.cut[step.limit] += 1
+                    tally.paid_cut += 1
+                    continue
+                tally.taken[step.step.action] += 1
+                tally.paid += 1
+                key = self.space.key(paid, step.state)
+                if key not in self.space.index:
+                    self._seeds.setdefault(key, here.number)
+                place = Place(faults + 1, after, here.number, step.step, step.state)
+                self.claims.see_step(state, step, place)
+        except ModelError as error:  # counts like a run with that fault, so a cheaper one goes before it
+            self.claims.erred(error, Place(here.faults + 1, here.depth, here.number))
+        return any_step
+
+    def _add(self, key: bytes, parent: int, state: State, faults: int, depth: int) -> int:
+        number = self.space.add(key, parent)
+        self.claims.see_state(state, Place(faults, depth, number))
+        return number
+
+    # ------------------------------------------------------------ when to stop
+
+    def _take_note(self) -> None:
+        pass  # it is taken as the states and steps are seen
+
+    def mind(self) -> None:
+        """Look at the limits of time and memory, one time of so many; for what is done with all states.
+
+        Raises Stopped.
+        """
+        self._minded += 1
+        if self._minded % EVERY == 0:
+            self.look()
+
+    def _leads_elsewhere(self) -> bool:  # stops at the first fault that does, so it costs little then
+        faults = self.layers[-1].faults
+        start = next((level.start for level in self.space.levels if level.faults == faults), len(self.space))
+        undecided = [prop for prop in self.task.properties if prop.name not in self.claims.best]
+        probe = Claims(self.machine, undecided, lambda _: None)
+        for number in range(start, len(self.space)):
+            spent, state = self.space.node(number)
+            try:
+                for step in self.machine.steps(state, None, self.task.faults):
+                    if isinstance(step, Taken):
+                        probe.see_step(state, step, Place(faults + 1, 0, number))
+                        if self.space.key(spent, step.state) not in self.space.index:
+                            return True
+            except ModelError:
+                return True
+            if probe.best or probe.error:
+                return True
+        return False
+
+    # ------------------------------------------------------------------ telling
+
+    def trace_of(self, prop: str) -> Trace:
+        """The run that decides a property."""
+        return self.trace(self.claims.best[prop])
+
+    def error(self) -> Trace | None:
+        """The run to an error of the model, if it makes one."""
+        return None if self.claims.error is None else self.trace(self.claims.error)
+
+    def trace(self, found: Discovery) -> Trace:
+        """The run to a discovery, its members called as they are in it."""
+        place = found.place
+        states, steps = self.space.path(place.number)
+        if place.step is not None and place.state is not None:
+            states.append(place.state)
+            steps.append(place.step)
+        model, scope, check = self.task.model, self.task.scope, self.task.check
+        ending = found.ending
+        if self.task.symmetry and isinstance(ending, Erred):
+            ending = self._renamed_error(states[-1], found) or ending
+        return Trace(model, scope, tuple(states), tuple(steps), ending, found.name, check)
+
+    def _renamed_error(self, state: State, found: Discovery) -> Erred | None:
+        """The error of the model again, as the members are called in this run."""
+        spent, _ = self.space.node(found.place.number)
+        by_fault = found.place.faults != self.space.level(found.place.number).faults
+        actions = self.budget.affordable(spent) if by_fault else self._free
+        try:
+            for prop in self.task.properties:
+                if prop.name == found.name:
+                    self.machine.holds(prop, state)
+            for _ in self.machine.steps(state, actions=actions):
+                pass
+        except ModelError as error:
+            return Erred(error.code, error.message, error.span, error.step)
+        return None
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        space, tally = self.space, self.tally
+        return Counts(
+            states=len(space),
+            transitions=tally.free + tally.paid,
+            levels=1 + max((level.depth for level in space.levels if level.start < len(space)), default=-1),
+            taken=tally.taken,
+            cut=tally.cut,
+            refused=frozenset(tally.refused),
+        )
+
+    def steps(self) -> Sums:
+        """How many steps were taken and cut by now."""
+        tally = self.tally
+        return tally.free, tally.paid, tally.free_cut, tally.paid_cut
+
+    def _report(self, found: Discovery) -> None:
+        self.reporter.tell(Found(found.name or "", found.place.faults, found.place.depth))
