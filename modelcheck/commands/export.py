@@ -9,7 +9,7 @@ from pathlib import Path
 from modelcheck.asking.overrides import one_check, only
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import TARGETS, target
 from modelcheck.storage.output import Output
@@ -39,10 +39,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     check = only(model, check, args.property)
     try:
         exported = target(args.to)(model, check)
-    except NotExportable as refusal:
+    except Inexpressible as refusal:
         raise SpecError(
             Diagnostic("R0909", model.source, each.span, f"{args.to} cannot say {each.what}")
-            for each in refusal.refused
+            for each in refusal.constructs
         ) from None
     for note in exported.notes:
         output.tell(f"note: {note}")

@@ -45,7 +45,7 @@ DIALECT = Dialect(
 
 
 def murphi(model: ir.Model, check: ir.Check) -> Exported:
-    """One file and the commands that run it. Raises NotExportable."""
+    """One file and the commands that run it. Raises Inexpressible."""
     made = machine(model, check, KEYWORDS)
     name = f"{model.name}.m"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import spec.ir as ir
-from modelcheck.contract.refused import NotExportable, Refused
+from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
@@ -58,11 +58,11 @@ TEMPORARY = """\
 
 
 def promela(model: ir.Model, check: ir.Check) -> Exported:
-    """One file and the commands that run it. Raises NotExportable."""
+    """One file and the commands that run it. Raises Inexpressible."""
     made = machine(model, check, KEYWORDS)
     if len(made.starts) != 1:
         first = model.variables[0]
-        raise NotExportable([Refused(f"a model of {len(made.starts)} initial states", first.span)])
+        raise Inexpressible(Construct(f"a model of {len(made.starts)} initial states", first.span))
     name = f"{model.name}.pml"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
     text = "\n".join(_Text(made).lines(about)) + "\n"

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from modelcheck.contract.refused import Refused
 from modelcheck.grounding.shapes import Shape
 from modelcheck.grounding.terms import Term, Terms
 from spec.frozen import frozen
-from spec.source import Span
-
-
-class Stop(Exception):  # noqa: N818 - becomes a refusal
-    """An expression that cannot be said."""
-
-    def __init__(self, what: str, span: Span) -> None:
-        self.refused = Refused(what, span)
-        super().__init__(what)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,8 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.grounding.environment import Env, Stop
+from modelcheck.contract.inexpressible import Inexpressible
+from modelcheck.grounding.environment import Env
 from modelcheck.grounding.fits import fit
 from modelcheck.grounding.listed import is_in, put_all, take_out, things
 from modelcheck.grounding.operations import PLAIN
@@ -28,7 +29,6 @@ from modelcheck.grounding.shapes import (
     Shape,
     Shapes,
     Tagged,
-    Unsayable,
     is_fixed,
     known,
     number,
@@ -50,11 +50,11 @@ class Expressions:
         self.in_places = in_places  # whether sets of what is not known by now are made in places
 
     def of(self, expr: ir.Expr, env: Env) -> Shape:
-        """The value of an expression. Raises Stop where it cannot be said."""
+        """The value of an expression. Raises Inexpressible where it cannot be expressed."""
         try:
             return self._of(expr, env)
-        except Unsayable as reason:
-            raise Stop(str(reason), expr.span) from None
+        except Inexpressible as reason:
+            raise reason.at(expr.span) from None
 
     def truth(self, expr: ir.Expr, env: Env) -> Term:
         """The value of a condition."""
@@ -143,8 +143,8 @@ class Expressions:
         """
         try:
             found = self._items(domain, env, any_order=any_order)
-        except Unsayable as reason:
-            raise Stop(str(reason), domain.span) from None
+        except Inexpressible as reason:
+            raise reason.at(domain.span) from None
         if case is not None:
             found = [(self.terms.both(has, self.shapes.is_case(v, case)), v) for has, v in found]
         return [(has, value) for has, value in found if has.constant != 0]
@@ -184,7 +184,7 @@ class Expressions:
                 constants = [shapes.constant(inner, v) for v in shapes.possible(value, inner)]
                 return [(terms.both(has, shapes.equal(value, each)), each) for each in constants]
             case _:
-                raise Unsayable(f"the members of {domain.type}")
+                raise Inexpressible(f"the members of {domain.type}")
 
     def _bind(self, expr: ir.Bind, env: Env) -> Shape:
         terms = self.terms
@@ -304,7 +304,7 @@ class Expressions:
         match expr.op, values:
             case ((ir.Op.DIV | ir.Op.MOD), [Term() as a, Term() as b]):
                 if b.constant is None or b.lo < 1 or a.lo < 0:
-                    raise Unsayable(
+                    raise Inexpressible(
                         f"`{expr.op.value}` of anything but a number from 0 by a fixed one above 0"
                     )
                 return self.terms.divide(a, b.lo, Sign.DIV if expr.op is ir.Op.DIV else Sign.MOD)
@@ -331,7 +331,7 @@ class Expressions:
             case _, [Row() as row, *others]:
                 return self._of_row(expr, row, others, env)
             case _:
-                raise Unsayable(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
+                raise Inexpressible(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
 
     def _of_places(self, op: ir.Op, values: list[Shape]) -> Shape | None:
         """What can be said of sets in places without asking for every value that may be in one."""
@@ -421,7 +421,7 @@ class Expressions:
 
     def _subsets(self, whole: Heap) -> Heap:
         if len(whole.of) > MOST_SUBSETS:
-            raise Unsayable(f"the subsets of a set of {len(whole.of)}")
+            raise Inexpressible(f"the subsets of a set of {len(whole.of)}")
         made = {}
         for n in range(len(whole.of) + 1):
             for chosen in combinations(whole.of, n):
@@ -452,7 +452,7 @@ class Expressions:
             case ir.Op.STARTS, [Row() as start]:
                 return starts(shapes, row, start)
             case _:
-                raise Unsayable(f"`{expr.op.value}` of a sequence")
+                raise Inexpressible(f"`{expr.op.value}` of a sequence")
 
 
 def _as_option(shape: Shape, of: t.Type, terms: Terms) -> Shape:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import spec.types as t
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.listed import in_places
-from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged, Unsayable
+from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged
 from modelcheck.grounding.terms import Sign, Term
 from spec.frozen import frozen
 from spec.values import ends, members
@@ -83,20 +84,20 @@ class FlatLayout:
                     return self._places(of, inner, places, name)
                 return self._heap(of, inner, name)
             case _:
-                raise Unsayable(f"a variable of type {of}")
+                raise Inexpressible(f"a variable of type {of}")
 
     def _ends(self, of: t.Type) -> tuple[int, int]:
         """The least number that is stored, 0 or below, and the greatest."""
         first, last = ends(of, self._shapes.scope)
         least = min(0, first)
         if least < 0 and not self._signed:
-            raise Unsayable(f"a variable that holds numbers below 0, of type {of}")
+            raise Inexpressible(f"a variable that holds numbers below 0, of type {of}")
         return least, max(0, last)
 
     def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
         size = self._shapes.size(inner)
         if size > MOST_MEMBERS:
-            raise Unsayable(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
+            raise Inexpressible(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
         most = None
         if isinstance(of, t.Bag):
             most = 1 if of.limit is None else self._shapes.limit(of.limit)
@@ -170,7 +171,7 @@ class FlatLayout:
             case Listed(), (Listed() | Heap()):
                 yield from self._places_stored(to, value)
             case _:
-                raise Unsayable("a value of another shape than its variable")
+                raise Inexpressible("a value of another shape than its variable")
 
     def _places_stored(self, to: Listed, value: Listed | Heap) -> Iterator[tuple[Term, Term]]:
         """What is beyond the places is in no step, for there it is too much."""

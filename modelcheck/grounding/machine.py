@@ -13,12 +13,12 @@ from dataclasses import replace
 from itertools import count
 
 import spec.ir as ir
-from modelcheck.contract.refused import NotExportable, Refused
+from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.budget import CountedBudget, counted
-from modelcheck.grounding.environment import Ends, Env, Stop
+from modelcheck.grounding.environment import Ends, Env
 from modelcheck.grounding.expressions import Expressions
 from modelcheck.grounding.layout import FlatLayout, FlatVariable
-from modelcheck.grounding.shapes import Shape, Shapes, Unsayable
+from modelcheck.grounding.shapes import Shape, Shapes
 from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import Term, Terms
 from spec.frozen import frozen
@@ -64,7 +64,7 @@ def machine(
     for_solver: bool = False,
     in_places: bool = False,
 ) -> Machine:
-    """The check over flat variables, none of them named like a keyword. Raises NotExportable.
+    """The check over flat variables, none of them named like a keyword. Raises Inexpressible.
 
     What is made for a solver has numbers below 0, and steps of any size: it is never written out.
     With `in_places` small sets of many possible members, such as networks, stand in a few places;
@@ -94,7 +94,7 @@ class _Lowering:
         self._layout = FlatLayout(self._shapes, _namer(keywords), signed=for_solver, listed=in_places)
         self._most_size = None if for_solver else MOST_SIZE
         self._counted = counted(model, check.budget)
-        self._refused: list[Refused] = []
+        self._refused: list[Construct] = []
 
     def machine(self) -> Machine:
         """The whole."""
@@ -109,7 +109,7 @@ class _Lowering:
             if prop.kind not in STATES | STEPS | (EXAMPLES if self._most_size is None else set())
         ]
         if self._refused:
-            raise NotExportable(self._refused)
+            raise Inexpressible(*self._refused)
         of_states = [p for p in looked_at if p.kind in STATES]
         invariants = [*self._invariants(of_states, stored)]
         frames = self._first()
@@ -124,7 +124,7 @@ class _Lowering:
         rules = [*self._rules(stored, counters, steps)]
         goals = [*self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)]
         if self._refused:
-            raise NotExportable(self._refused)
+            raise Inexpressible(*self._refused)
         flats = tuple(self._layout.flats)
         return Machine(
             model.name,
@@ -140,9 +140,8 @@ class _Lowering:
             self._layout.tells_members,
         )
 
-    def _refuse(self, reason: Stop) -> None:
-        if reason.refused not in self._refused:
-            self._refused.append(reason.refused)
+    def _refuse(self, reason: Inexpressible) -> None:
+        self._refused += [each for each in reason.constructs if each not in self._refused]
 
     def _stored(self) -> list[Shape]:
         stored = []
@@ -150,8 +149,8 @@ class _Lowering:
             name = variable.name.removeprefix(f"{variable.owner}.")
             try:
                 stored.append(self._layout.shape(variable.type, name))
-            except Unsayable as reason:
-                self._refused.append(Refused(str(reason), variable.span))
+            except Inexpressible as reason:
+                self._refuse(reason.at(variable.span))
         return stored
 
     def _counters(self, budget: CountedBudget) -> dict[str, Term]:
@@ -183,7 +182,7 @@ class _Lowering:
             env = self._fresh(state)
             try:
                 yield prop, self._sized(self._e.truth(prop.expr, env), prop), env.ends.error
-            except Stop as reason:
+            except Inexpressible as reason:
                 self._refuse(reason)
 
     def _fresh(self, state: Sequence[Shape]) -> Env:
@@ -198,7 +197,7 @@ class _Lowering:
             for variable in self._model.variables:
                 state.append(self._e.of(variable.init, replace(env, state=tuple(state))))
             frames = self._steps.run(self._model.init, StepBranch(state, {}, self._terms.true, env.ends))
-        except Stop as reason:
+        except Inexpressible as reason:
             self._refuse(reason)
             return []
         return [frame for frame in frames if frame.guard.constant != 0]
@@ -212,7 +211,7 @@ class _Lowering:
                 for flat, value in self._layout.stores(to, shape):
                     if value.constant is None:
                         what = "a start that is not one fixed state"
-                        self._refuse(Stop(what, self._model.variables[0].span))
+                        self._refuse(Inexpressible(Construct(what, self._model.variables[0].span)))
                     values[flat.value] = value.lo
             found.append(tuple(values.values()))
         return tuple(dict.fromkeys(found))
@@ -235,12 +234,12 @@ class _Lowering:
                         made += 1
                         yield rule
                     if made > MOST_RULES:
-                        self._refuse(Stop(f"a model of more than {MOST_RULES} steps", action.span))
+                        self._refuse(
+                            Inexpressible(Construct(f"a model of more than {MOST_RULES} steps", action.span))
+                        )
                         return
-            except Stop as reason:
-                self._refuse(reason)
-            except Unsayable as reason:
-                self._refused.append(Refused(str(reason), action.span))
+            except Inexpressible as reason:
+                self._refuse(reason.at(action.span))
         if not made and not self._refused:
             yield Rule("nothing", "", terms.false, terms.false, (), ())
 
@@ -275,7 +274,9 @@ class _Lowering:
 
     def _sized(self, term: Term, of: ir.Action | ir.Property) -> Term:
         if self._most_size is not None and term.size > self._most_size:
-            raise Stop(f"`{of.name}`, which comes to {term.size} operations in one condition,", of.span)
+            raise Inexpressible(
+                Construct(f"`{of.name}`, which comes to {term.size} operations in one condition,", of.span)
+            )
         return term
 
 

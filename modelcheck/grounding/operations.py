@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.grounding.shapes import Heap, Shape, Shapes, Unsayable, number
+from modelcheck.contract.inexpressible import Inexpressible
+from modelcheck.grounding.shapes import Heap, Shape, Shapes, number
 from modelcheck.grounding.terms import Term, Terms
 
 
@@ -15,7 +16,7 @@ def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, 
 
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
         if not (isinstance(a, Heap) and isinstance(b, Heap)):
-            raise Unsayable("an operation on a set and something else")
+            raise Inexpressible("an operation on a set and something else")
         element = b.element if isinstance(a.element, t.Unknown | t.Int | t.Case) else a.element
         made = {v: by(shapes.terms, x, y) for v, (x, y) in shapes.pairs(a, b).items()}
         return Heap({v: has for v, has in made.items() if has.constant != 0}, element, a.counts)
@@ -35,7 +36,7 @@ def _minus(terms: Terms, a: Term, b: Term) -> Term:
 
 def _subset(shapes: Shapes, a: Shape, b: Shape) -> Shape:
     if not (isinstance(a, Heap) and isinstance(b, Heap)):
-        raise Unsayable("a comparison of a set and something else")
+        raise Inexpressible("a comparison of a set and something else")
     return shapes.terms.all(shapes.terms.implies(x, y) for x, y in shapes.pairs(a, b).values())
 
 

@@ -16,15 +16,12 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.terms import Sign, Term, Terms
 from spec.frozen import frozen
 from spec.values import ends, members
 
 MOST_VALUES = 4096  # that a shape may have, before it is refused
-
-
-class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
-    """A value has no shape in flat variables; the message names it."""
 
 
 @frozen(eq=False)
@@ -184,7 +181,7 @@ class Shapes:
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 yield from members(of, self.scope)
             case _:
-                raise Unsayable(f"a set whose members hold {of}")
+                raise Inexpressible(f"a set whose members hold {of}")
 
     def limit(self, limit: t.Limit) -> int:
         """How many elements a limit allows."""
@@ -211,20 +208,20 @@ class Shapes:
                 first, last = ends(of, self.scope)
                 return last - first + 1
             case _:
-                raise Unsayable(f"a set whose members hold {of}")
+                raise Inexpressible(f"a set whose members hold {of}")
 
     # ----------------------------------------------------------------- relations
 
     def possible(self, shape: Shape, of: t.Type) -> list[ir.Value]:
         """The values that a shape may have, as far as the bounds of its terms say; some are beyond its type.
 
-        Raises Unsayable, and soon, where they are more than MOST_VALUES.
+        Raises Inexpressible, and soon, where they are more than MOST_VALUES.
         """
         if isinstance(of, t.Option) and not isinstance(shape, Maybe):
             of = of.of
         found = list(islice(self._possible(shape, of), MOST_VALUES + 1))
         if len(found) > MOST_VALUES:
-            raise Unsayable(f"a choice of more than {MOST_VALUES} values")
+            raise Inexpressible(f"a choice of more than {MOST_VALUES} values")
         return found
 
     def _possible(self, shape: Shape, of: t.Type) -> Iterator[ir.Value]:  # noqa: C901 - by shape
@@ -255,7 +252,7 @@ class Shapes:
                     some = [(value, n) for value, n in zip(held, chosen, strict=True) if n]
                     yield frozenset(some if counts else (value for value, _ in some))
             case Listed():
-                raise Unsayable("a choice of sets that stand in places")
+                raise Inexpressible("a choice of sets that stand in places")
             case _:
                 assert_never(shape)
 
@@ -295,7 +292,7 @@ class Shapes:
             case ((Heap() | Listed()), (Heap() | Listed())):
                 return self._same_members(a, b)
             case _:
-                raise Unsayable("a comparison of unlike values")
+                raise Inexpressible("a comparison of unlike values")
 
     def _same_members(self, a: Heap | Listed, b: Heap | Listed) -> Term:
         terms = self.terms
@@ -355,7 +352,7 @@ class Shapes:
                     found = terms.any((self.less(x, y), terms.both(self.equal(x, y), found)))
                 return found
             case _:
-                raise Unsayable("an order of unlike values")
+                raise Inexpressible("an order of unlike values")
 
     # ------------------------------------------------------------------- merging
 
@@ -390,7 +387,7 @@ class Shapes:
             case ((Heap() | Listed()), (Heap() | Listed())):
                 return self._either_set(test, a, b)
             case _:
-                raise Unsayable("a choice of unlike values")
+                raise Inexpressible("a choice of unlike values")
 
     def _either_set(self, test: Term, a: Heap | Listed, b: Heap | Listed) -> Heap | Listed:
         match a, b:
@@ -523,7 +520,7 @@ def _parts_of(of: t.Type, count: int) -> Sequence[t.Type]:
         case t.Map(_, inner) | t.Seq(inner):
             return [inner] * count
         case _:
-            raise Unsayable(f"the parts of {of}")
+            raise Inexpressible(f"the parts of {of}")
 
 
 def is_fixed(shape: Shape) -> bool:
@@ -573,7 +570,7 @@ def number(shape: Shape) -> Term:
         case Maybe(_, value) if value is not None:
             return number(value)  # the language knows that it is there
         case _:
-            raise Unsayable("a number that is none")
+            raise Inexpressible("a number that is none")
 
 
 def tagged(shape: Shape) -> Tagged:
@@ -584,4 +581,4 @@ def tagged(shape: Shape) -> Tagged:
         case Maybe(_, value) if value is not None:
             return tagged(value)
         case _:
-            raise Unsayable("a union that is none")
+            raise Inexpressible("a union that is none")

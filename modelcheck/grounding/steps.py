@@ -8,10 +8,11 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.grounding.environment import Ends, Env, Step, Stop
+from modelcheck.contract.inexpressible import Construct, Inexpressible
+from modelcheck.grounding.environment import Ends, Env, Step
 from modelcheck.grounding.expressions import Expressions
 from modelcheck.grounding.layout import FlatLayout
-from modelcheck.grounding.shapes import Parts, Shape, Unsayable, is_fixed
+from modelcheck.grounding.shapes import Parts, Shape, is_fixed
 from modelcheck.grounding.terms import Term
 from spec.frozen import frozen
 from spec.source import Span
@@ -118,7 +119,7 @@ class RuleMaker:
             try:
                 (known,) = self._shapes.possible(value, of)
                 word, arg = show(of, known, self._shapes.scope), (of, known)
-            except (ValueError, TypeError, IndexError, Unsayable):
+            except (ValueError, TypeError, IndexError, Inexpressible):
                 pass
         frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
 
@@ -136,7 +137,7 @@ class RuleMaker:
             taken = (self._one(statement, each) if each.guard.constant != 0 else [each] for each in frames)
             frames = [after for some in taken for after in some]
             if len(frames) > MOST_RULES:
-                raise Stop(f"a step with more than {MOST_RULES} ends", statement.span)
+                raise Inexpressible(Construct(f"a step with more than {MOST_RULES} ends", statement.span))
         return frames
 
     def _one(self, statement: ir.Stmt, frame: StepBranch) -> list[StepBranch]:
@@ -173,7 +174,7 @@ class RuleMaker:
         if not path:
             return value
         if not isinstance(whole, Parts):
-            raise Stop("an assignment into part of an option or a union", _place(path))
+            raise Inexpressible(Construct("an assignment into part of an option or a union", _place(path)))
         match path[0]:
             case ir.At(index=index):
                 inner = of.fields[index].type if isinstance(of, t.Record) else t.UNKNOWN
@@ -184,7 +185,7 @@ class RuleMaker:
             case ir.Key(key=key_expr):
                 key = self._e.of(key_expr, env)
                 if not isinstance(key, Term):
-                    raise Stop("a key that is no plain value", key_expr.span)
+                    raise Inexpressible(Construct("a key that is no plain value", key_expr.span))
                 first = self._e.first(of, len(whole.parts), key, env)
                 inner = of.value if isinstance(of, t.Map) else t.UNKNOWN
                 parts = []

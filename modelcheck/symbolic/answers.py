@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.processes.memory import resident
 from modelcheck.search.claims import OF_RUNS
@@ -47,8 +47,8 @@ class Made(Generic[T]):
         if not refused:
             try:
                 self.of(task)
-            except NotExportable as problem:
-                refused = [Refusal(each.what, "explicit") for each in problem.refused]
+            except Inexpressible as problem:
+                refused = [Refusal(each.what, "explicit") for each in problem.constructs]
         return tuple(refused)
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.report import Found as RunFound
 from modelcheck.contract.report import Progress, Reporter
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
@@ -60,7 +60,7 @@ def _flattened(task: Task) -> Flat:
     check = _uncounted(task)
     try:
         flat = flattened(task.model, check, for_solver=True, in_places=True)
-    except NotExportable:
+    except Inexpressible:
         flat = flattened(task.model, check, for_solver=True)
     return started(task, flat)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import target
@@ -96,7 +96,7 @@ def _written(to: str, case: Case, asked: Check, folder: Path) -> Exported | None
     """The export in a folder; None where it is refused, or the model cannot start."""
     try:
         made = target(to)(case.model, asked)
-    except (NotExportable, ModelError):
+    except (Inexpressible, ModelError):
         return None
     for name, text in made.files.items():
         (folder / name).write_text(text, encoding="ascii")

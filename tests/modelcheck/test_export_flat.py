@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from modelcheck.api import check
-from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Violated
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import target
@@ -103,7 +103,7 @@ def test_rumur_agrees_on_random_models(tmp_path: Path) -> None:
             if asked.budget.total is not None:  # part of the state in Murphi
                 continue
             found = check(model, asked).findings
-        except (NotExportable, ModelError):  # negative numbers, a start that is an error
+        except (Inexpressible, ModelError):  # negative numbers, a start that is an error
             continue
         compared += 1
         counted, errors = rumur(folder, made.command, states=found.stats.states)
@@ -114,7 +114,7 @@ def test_rumur_agrees_on_random_models(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["promela", "murphi"])
 def test_what_is_too_large_is_refused_by_name(to: str) -> None:
-    with pytest.raises(NotExportable, match=r"a bag.* of 360 possible members"):
+    with pytest.raises(Inexpressible, match=r"a bag.* of 360 possible members"):
         target(to)(*question("raft.replication_losses"))
 
 

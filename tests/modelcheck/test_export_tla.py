@@ -10,7 +10,7 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.contract.refused import NotExportable
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import Violated
 from modelcheck.export.targets import target
 from spec.ir import Check, Model
@@ -127,7 +127,7 @@ def test_a_loop_goes_through_a_set_that_binds_the_same_name(tmp_path: Path) -> N
 def test_a_model_without_a_state_is_refused() -> None:
     (model,) = loads("protocol empty\ninvariant never: false\ncheck it { }")
 
-    with pytest.raises(NotExportable, match="without a state"):
+    with pytest.raises(Inexpressible, match="without a state"):
         target("tla")(model, model.checks[0])
 
 

@@ -144,12 +144,16 @@ def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
 def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
     of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):
-        return number(i64(0), 0, 0)
+    if isinstance(of, Never):  # there is no candidate, or to ask for its value is an error
+        of = Number(0, 0)
     if not isinstance(of, Number):
         raise TypeError(f"{of} cannot be summed")
     cell = fn.cell(64, i64(0))
-    _each(w, expr, at, lambda _: fn.store(cell, fn.add(fn.load(cell), w.value(expr.body, at).v)))
+
+    def visit(_: Live) -> None:
+        fn.store(cell, fn.add(fn.load(cell), w.value(expr.body, at).v))
+
+    _each(w, expr, at, visit)
     return number(fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
 
 

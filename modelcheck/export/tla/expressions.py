@@ -9,7 +9,7 @@ from typing import assert_never
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
-from modelcheck.contract.refused import Refused
+from modelcheck.contract.inexpressible import Construct
 from modelcheck.export.known import Knowledge, KnownRange
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import TlaOperations
@@ -67,7 +67,7 @@ class TlaExpressions:
         self.values = values
         self.knowledge = knowledge
         self.operations = TlaOperations(values)
-        self.refused: list[Refused] = []
+        self.refused: list[Construct] = []
         self._did = actions
 
     def term(self, expr: ir.Expr, env: TlaEnv) -> TlaTerm:  # noqa: C901 - a dispatch over a union
@@ -119,7 +119,7 @@ class TlaExpressions:
 
     def _literal(self, value: ir.Value, expr: ir.Expr) -> TlaTerm:
         if isinstance(value, int) and abs(value) > LARGEST:
-            self.refused.append(Refused(f"{value}, since TLC's numbers have 32 bits", expr.span))
+            self.refused.append(Construct(f"{value}, since TLC's numbers have 32 bits", expr.span))
         return self.values.literal(value, expr.type)
 
     def _let(self, expr: ir.Let, env: TlaEnv) -> TlaTerm:

@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import modelcheck.export.tla.terms as terms
 import spec.ir as ir
-from modelcheck.contract.refused import NotExportable, Refused
+from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.contract.wording import budget_words, config_words, scope_words
 from modelcheck.export.exported import Exported
 from modelcheck.export.known import Knowledge
@@ -46,7 +46,7 @@ LINE_OF = "=" * 80
 
 
 def tla(model: ir.Model, check: ir.Check) -> Exported:
-    """The module and the configuration of one check. Raises NotExportable."""
+    """The module and the configuration of one check. Raises Inexpressible."""
     return _Module(model, check).exported()
 
 
@@ -78,14 +78,14 @@ class _Module:
         """The files, how to run them, and what to know of them."""
         model, check = self._model, self._check
         if not (self._words.variables or self._words.counters):
-            raise NotExportable([Refused("a model without a state, which TLC skips", check.span)])
+            raise Inexpressible(Construct("a model without a state, which TLC skips", check.span))
         looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
         claims = PropertyWriter(self._e, self._now, self._step, self._actions.possible).claims(
             looked_at, model.actions
         )
         body = "\n\n".join(self._body(claims))
         if self._e.refused:
-            raise NotExportable(self._e.refused)
+            raise Inexpressible(*self._e.refused)
         name = numbered(legal(model.name), STANDARD) if legal(model.name) in STANDARD else legal(model.name)
         title, head = f" MODULE {name} ", "\n\n".join(self._head())
         text = f"{title:-^80}\n{head}\n\n{body}\n{LINE_OF}\n"

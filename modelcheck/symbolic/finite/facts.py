@@ -14,10 +14,11 @@ from itertools import combinations, product
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import Ends, Env
 from modelcheck.grounding.expressions import Expressions
 from modelcheck.grounding.machine import Machine
-from modelcheck.grounding.shapes import Shapes, Unsayable
+from modelcheck.grounding.shapes import Shapes
 from modelcheck.grounding.terms import Sign, Term
 from spec.elaboration.typing import length
 from spec.frozen import frozen
@@ -217,7 +218,7 @@ class _Facts:
             size = self._shapes.size(of)
             if size <= MOST_MEMBERS:
                 list(self._shapes.domain(of))
-        except Unsayable:
+        except Inexpressible:
             return 1 << 30
         return size
 

@@ -59,7 +59,7 @@ class System:
 
 
 def system(task: Task) -> System:
-    """The system of a task. Raises NotExportable, or ModelError where the model cannot start."""
+    """The system of a task. Raises Inexpressible, or ModelError where the model cannot start."""
     only = tuple(prop.name for prop in claims_of(task))
     check = Check("", task.scope, task.budget, only, (), None, span=Span(0, 0))
     flat = started(task, machine(task.model, check, for_solver=True))

@@ -8,6 +8,7 @@ from itertools import combinations, product
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import (
     Counted,
     Flat,
@@ -17,7 +18,6 @@ from modelcheck.symbolic.unbounded.shapes import (
     Shape,
     Shapes,
     Table,
-    Unsayable,
 )
 from modelcheck.symbolic.unbounded.terms import Term, number
 from modelcheck.symbolic.unbounded.theory import Small
@@ -44,7 +44,7 @@ class ModelReader:
         def look(term: Term, _: t.Type) -> ir.Value:
             found[term] = None
             if len(found) > MOST_ASKED:
-                raise Unsayable("so many values")
+                raise Inexpressible("so many values")
             return None
 
         self.value(shape, look)
@@ -72,7 +72,7 @@ class ModelReader:
             case Parts(parts):
                 return tuple([self.value(part, look) for part in parts])
             case _:
-                raise Unsayable("a value of this shape")
+                raise Inexpressible("a value of this shape")
 
     def _is_readable(self, of: t.Type) -> bool:
         """Whether a solver writes a value of the type so that it can be read: without arrays."""
@@ -109,7 +109,7 @@ class ModelReader:
                     found = value if look(types.case_test(of, at), t.BOOL) else found
                 return found
             case _:
-                raise Unsayable("a value of this shape")
+                raise Inexpressible("a value of this shape")
 
     def _most(self, limit: t.Limit | None) -> int:
         if limit is None:
@@ -147,12 +147,12 @@ class ModelReader:
                 for at, case in enumerate(cases):
                     yield from ((at, *values) for values in self._values(_record(case)))
             case _:
-                raise Unsayable(f"all values of {of}")
+                raise Inexpressible(f"all values of {of}")
 
 
 def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
     if len(members) > MOST_MEMBERS:
-        raise Unsayable("all sets of so many")
+        raise Inexpressible("all sets of so many")
     for size in range(len(members) + 1):
         yield from map(frozenset, combinations(members, size))
 
@@ -213,4 +213,4 @@ def _value(shapes: Shapes, written: Written, of: t.Type) -> ir.Value:
             fields = cases[at].fields
             return (at, *(_value(shapes, part, f.type) for part, f in zip(parts, fields, strict=True)))
         case _:
-            raise Unsayable(f"a value of {of}")
+            raise Inexpressible(f"a value of {of}")

@@ -10,13 +10,13 @@ from typing import ClassVar
 import spec.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
 from modelcheck.processes.cores import cores
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
 from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask, insist, programs
-from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.induction import broken_step
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Obligation, ProofTask
 from spec.frozen import frozen
@@ -44,7 +44,7 @@ class Prover:
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What is not about states or steps, or cannot be said to a solver. Costs every formula once."""
         kinds = set(ir.PropertyKind) - OF_STATES - OF_STEPS
-        return tuple(not_asked(task, kinds)) or tuple(_unsayable(task))
+        return tuple(not_asked(task, kinds)) or tuple(_inexpressible(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:  # noqa: ARG002 - it is quick, or each question is
         """The findings: `Holds` without a scope where all obligations are proved, else `Unknown`."""
@@ -77,19 +77,21 @@ def _actions(model: ir.Model, budget: ir.Budget) -> Iterator[ir.Action]:
             yield action
 
 
-def _unsayable(task: Task) -> Iterator[Refusal]:
-    """Every construct that cannot be said, once, with its place."""
+def _inexpressible(task: Task) -> Iterator[Refusal]:
+    """Every construct that cannot be expressed, once, with its place."""
     asked, claims = asked_of(task), claims_of(task)
     seen = set[str]()
     for question in asked.questions(claims):
         own = tuple(claim for claim in claims if claim.name == question.claim)
         try:
             asked.formula(question, own)
-        except Stop as stop:
-            what = f"{stop.refused.what} ({task.model.source.at_place(stop.refused.span.start)})"
-            if what not in seen:
-                seen.add(what)
-                yield Refusal(what, "explicit")
+        except Inexpressible as reason:
+            for each in reason.constructs:
+                place = "" if each.span is None else f" ({task.model.source.at_place(each.span.start)})"
+                what = f"{each.what}{place}"
+                if what not in seen:
+                    seen.add(what)
+                    yield Refusal(what, "explicit")
 
 
 def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:

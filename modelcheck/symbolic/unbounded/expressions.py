@@ -10,7 +10,7 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.contract.refused import Refused
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import (
     Counted,
     Flat,
@@ -22,7 +22,6 @@ from modelcheck.symbolic.unbounded.shapes import (
     Shapes,
     Subsets,
     Table,
-    Unsayable,
 )
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
@@ -60,21 +59,13 @@ EXTREMES = {
 Namer = Callable[[str], Term]  # a new name of a sort
 
 
-class Stop(Exception):  # noqa: N818 - becomes a refusal
-    """A construct that cannot be said: what it is, and where it stands."""
-
-    def __init__(self, refused: Refused) -> None:
-        self.refused = refused
-        super().__init__(refused.what)
-
-
 @contextmanager
 def placed(span: Span) -> Iterator[None]:
     """Where something is said; what cannot be is refused in that place."""
     try:
         yield
-    except Unsayable as reason:
-        raise Stop(Refused(str(reason), span)) from None
+    except Inexpressible as reason:
+        raise reason.at(span) from None
 
 
 @frozen
@@ -110,19 +101,19 @@ class Expressions:
         self._config = config
 
     def of(self, expr: ir.Expr, env: Env) -> Shape:
-        """The value of an expression. Raises Stop where it cannot be said."""
+        """The value of an expression. Raises Inexpressible where it cannot be expressed."""
         with placed(expr.span):
             return self._of(expr, env)
 
     def truth(self, expr: ir.Expr, env: Env) -> Term:
-        """The value of a condition. Raises Stop where it cannot be said."""
+        """The value of a condition. Raises Inexpressible where it cannot be expressed."""
         with placed(expr.span):
             return self._term(expr, env)
 
     def _term(self, expr: ir.Expr, env: Env) -> Term:
         found = self.of(expr, env)
         if not isinstance(found, Flat):
-            raise Unsayable(f"{expr.type} as one value")
+            raise Inexpressible(f"{expr.type} as one value")
         return found.term
 
     def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901 - a dispatch over a union
@@ -185,7 +176,7 @@ class Expressions:
         if case is None:
             return found
         if not isinstance(found.value, Flat):
-            raise Unsayable(f"cases of {domain.type}")
+            raise Inexpressible(f"cases of {domain.type}")
         return replace(found, inside=conjunction([found.inside, self.types.case_test(found.value, case)]))
 
     def _item(self, domain: ir.Expr, env: Env, name_of: Namer) -> Item:
@@ -208,7 +199,7 @@ class Expressions:
             case Flat(type=t.Option(inner)) if not isinstance(inner, t.Unknown):
                 return Item((), self.types.is_some(whole), self.shapes.seen(self.types.the(whole)))
             case _:
-                raise Unsayable(f"each of {domain.type}")
+                raise Inexpressible(f"each of {domain.type}")
 
     def _member(self, term: Term, of: t.Type) -> Shape:
         """What a term is as a member of a set or bag."""
@@ -242,7 +233,7 @@ class Expressions:
             case ir.Quantifier.SET:
                 return self._set(expr, env)
             case ir.Quantifier.SUM:
-                raise Unsayable("a sum")
+                raise Inexpressible("a sum")
             case _:
                 return self._extreme(expr, env)
 
@@ -259,7 +250,7 @@ class Expressions:
             same = equality(self.shapes.element(self.of(expr.body, inner), inner_type), value)
             return quantified("exists", item.names, conjunction([item.inside, same]))
 
-        has(self._name(inner_type))  # what cannot be said is refused here, in its place
+        has(self._name(inner_type))  # what cannot be expressed is refused here, in its place
         return Many(has, expr.type)
 
     def _keeps(self, expr: ir.Bind, domain: Shape, term: Term, env: Env) -> Term:
@@ -325,7 +316,7 @@ class Expressions:
         def get(at: Term) -> Shape:
             return self.shapes.fitted(self.of(expr.body, env.bind(expr.slot, self._member(at, key))), inner)
 
-        get(self._name(key))  # what cannot be said is refused here, in its place
+        get(self._name(key))  # what cannot be expressed is refused here, in its place
         return Table(get, expr.type)
 
     # ------------------------------------------------------------ parts and wholes
@@ -348,7 +339,7 @@ class Expressions:
             case t.Bag():
                 return self.shapes.counted(parts, whole)
             case _:
-                raise Unsayable(f"a value of {whole}")
+                raise Inexpressible(f"a value of {whole}")
         fitted = [self.shapes.fitted(part, kind) for part, kind in zip(parts, kinds, strict=True)]
         return self.shapes.together(fitted, whole, expr.case)
 
@@ -362,7 +353,7 @@ class Expressions:
             case Nowhere():
                 return whole
             case _:
-                raise Unsayable(f"a part of {expr.of.type}")
+                raise Inexpressible(f"a part of {expr.of.type}")
 
     def _case(self, expr: ir.Part) -> int | None:
         """Of which case a part is, also where the type alone says so."""
@@ -376,7 +367,7 @@ class Expressions:
     def _union(self, expr: ir.Expr, env: Env) -> Flat:
         found = self.of(expr, env)
         if not isinstance(found, Flat):
-            raise Unsayable(f"cases of {expr.type}")
+            raise Inexpressible(f"cases of {expr.type}")
         return found
 
     def _did(self, expr: ir.Did, env: Env) -> Term:
@@ -397,7 +388,7 @@ class Expressions:
             case [left, right]:
                 return self._binary(expr, left, right)
             case _:
-                raise Unsayable(expr.op.value)
+                raise Inexpressible(expr.op.value)
 
     def _unary(self, expr: ir.Apply, of: Shape) -> Shape:
         match expr.op, of:
@@ -417,7 +408,7 @@ class Expressions:
             case ir.Op.SUBSETS, Many():
                 return Subsets(of, t.Set(of.type))
             case _:
-                raise Unsayable(f"`{expr.op.value}` of {expr.args[0].type}")
+                raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
     def _only(self, it: Flat, has: Callable[[Term], Term], inner: t.Type) -> Term:
         some = self.shapes.bind(self.types.sort(inner))
@@ -456,7 +447,7 @@ class Expressions:
             case _, Many():
                 return self.theory.size(of)
             case _:
-                raise Unsayable(f"the size of {expr.type}")
+                raise Inexpressible(f"the size of {expr.type}")
 
     def _size_of_listed(self, expr: ir.Make, of: Many) -> Term:
         """The size of a set that is written out, when that is known."""
@@ -473,7 +464,7 @@ class Expressions:
             case Row() | Flat():
                 return Many(lambda x: self.is_in(self._member(x, inner), of), set_)
             case _:
-                raise Unsayable(f"the elements of {expr.args[0].type}")
+                raise Inexpressible(f"the elements of {expr.args[0].type}")
 
     def _binary(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         shapes = self.shapes
@@ -523,10 +514,10 @@ class Expressions:
                 return conjunction([self.types.is_some(whole), same])
             case Subsets(of):
                 if not isinstance(value, Many):
-                    raise Unsayable("a member of subsets that is no set")
+                    raise Inexpressible("a member of subsets that is no set")
                 return self._inside(value, of)
             case _:
-                raise Unsayable("`in` of this")
+                raise Inexpressible("`in` of this")
 
     def _inside(self, left: Many, right: Many) -> Term:
         if isinstance(left.type.of, t.Unknown):
@@ -550,7 +541,7 @@ class Expressions:
             case ir.Op.MINUS, Counted(a, of), Counted(b, _):
                 return Counted(lambda x: _not_below_zero(subtract(a(x), b(x))), of)
             case _:
-                raise Unsayable(f"`{expr.op.value}` of {expr.args[0].type}")
+                raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
     def _of_rows(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         match expr.op, left, right:
@@ -580,7 +571,7 @@ class Expressions:
             case ir.Op.COMMON, Row(length, at, _), Row(second, other, _):
                 return self.theory.common(at, other, _least(length, second))
             case _:
-                raise Unsayable(f"`{expr.op.value}` of {expr.args[0].type}")
+                raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
 
 # ------------------------------------------------------------------------ numbers
@@ -609,7 +600,7 @@ def _divided(word: str) -> Callable[[Term, Term], Term]:
     def divided(a: Term, b: Term) -> Term:
         known = value_of(b)
         if known is None or known <= 0:
-            raise Unsayable("division by what may be below one")
+            raise Inexpressible("division by what may be below one")
         return apply(word, (a, b), INT)
 
     return divided

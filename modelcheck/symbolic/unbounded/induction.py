@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import spec.ir as ir
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.process import ProcessAnswer, Program, ask
 from modelcheck.symbolic.unbounded.decode import ModelReader, values_of_terms
-from modelcheck.symbolic.unbounded.expressions import Stop
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, FormulaWriter, Obligation, ProofTask
-from modelcheck.symbolic.unbounded.shapes import Flat, Unsayable
+from modelcheck.symbolic.unbounded.shapes import Flat
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import ModelError
@@ -39,7 +39,7 @@ def broken_step(
         )
         try:
             found = _within(program, asked, question, claims, small, seconds)
-        except (Stop, Unsayable, ModelError):
+        except (Inexpressible, ModelError):
             continue
         if found is not None:
             return found

@@ -180,7 +180,7 @@ class ProofTask:
         small: Small | None = None,
         named: bool = False,
     ) -> Formula:
-        """An obligation, in which all claims are assumed. Raises Stop for what cannot be said.
+        """An obligation, in which all claims are assumed. Raises Inexpressible where it cannot be expressed.
 
         With `named` it mentions the sizes of more sets: some proofs are found with it and some without.
         """
@@ -205,7 +205,7 @@ class FormulaWriter:
         self.expressions = Expressions(self.shapes, self.theory, self.config)
 
     def formula(self, question: Obligation, claims: Sequence[ir.Property]) -> Formula:
-        """An obligation, in which all claims are assumed. Raises Stop for what cannot be said."""
+        """An obligation, in which all claims are assumed. Raises Inexpressible."""
         self._assume_scope()
         claim = self.model.property(question.claim)
         goal = self._start(claim) if question.action is None else self._step(question.action, claim, claims)

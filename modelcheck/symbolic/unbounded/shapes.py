@@ -21,6 +21,7 @@ from functools import reduce
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     FALSE,
@@ -50,10 +51,6 @@ from modelcheck.symbolic.unbounded.terms import (
     with_value,
 )
 from spec.frozen import frozen
-
-
-class Unsayable(Exception):  # noqa: N818 - becomes a refusal where the place in the text is known
-    """Something cannot be said in these terms; the message names it."""
 
 
 @frozen(eq=False)
@@ -207,7 +204,7 @@ class Types:
                 ]
                 return self._declared(name, parts)
             case _:
-                raise Unsayable(f"{of} inside a set, bag, option or message")
+                raise Inexpressible(f"{of} inside a set, bag, option or message")
 
     def _declared(self, name: str, cases: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
         if name not in self._datatypes:
@@ -271,7 +268,7 @@ class Types:
             case t.Union():
                 return self._of_case(of, whole, index, case)
             case _:
-                raise Unsayable(f"a part of {whole}")
+                raise Inexpressible(f"a part of {whole}")
 
     def _of_case(self, of: Flat, union: t.Union, index: int, case: int | None) -> Flat:
         if case is None:
@@ -354,7 +351,7 @@ class Shapes:
             case Parts(parts), whole:
                 return self._made(parts, whole, None).term
             case _:
-                raise Unsayable(f"{of} inside a set, bag, option or message")
+                raise Inexpressible(f"{of} inside a set, bag, option or message")
 
     def _made(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Flat:
         kinds = _kinds(of, case)
@@ -398,7 +395,7 @@ class Shapes:
                 return self.types.none(of)
             case Flat(_, t.Option(inner)), t.Option(wanted) if self.types.whole(inner) != wanted:
                 if self.types.sort(inner) != self.types.sort(wanted):
-                    raise Unsayable(f"{value.type} where {of} is wanted")
+                    raise Inexpressible(f"{value.type} where {of} is wanted")
                 return Flat(value.term, of)
             case Flat(type=t.Option()), t.Option():
                 return value
@@ -448,7 +445,7 @@ class Shapes:
             case Counted(count, t.Bag(inner)), t.Bag(wanted) if self._are_alike(inner, wanted):
                 return Counted(count, of)
             case Many() | Counted(), _:
-                raise Unsayable(f"{value.type} where {of} is wanted")
+                raise Inexpressible(f"{value.type} where {of} is wanted")
             case _:
                 return value
 
@@ -462,7 +459,7 @@ class Shapes:
             return self._made(parts, whole, case)
         if isinstance(whole, t.Record | t.Tuple):
             return Parts(tuple(parts), whole)
-        raise Unsayable(f"a collection inside {of}")
+        raise Inexpressible(f"a collection inside {of}")
 
     def equal(self, left: Shape, right: Shape) -> Term:
         """Whether two values are the same."""
@@ -491,13 +488,13 @@ class Shapes:
                 pairs = zip(left.parts, right.parts, strict=True)
                 return conjunction([self.equal(a, b) for a, b in pairs])
             case _:
-                raise Unsayable(f"{left.type} compared with {right.type}")
+                raise Inexpressible(f"{left.type} compared with {right.type}")
 
     def _same(self, left: Flat, right: Flat) -> Term:
         """Equality of flat values, into the parts where they are written out."""
         a, b = left.term, right.term
         if a.sort != b.sort:
-            raise Unsayable(f"{left.type} compared with {right.type}")
+            raise Inexpressible(f"{left.type} compared with {right.type}")
         return equality(a, b)
 
     def merged(self, test: Term, then: Shape, other: Shape) -> Shape:
@@ -514,7 +511,7 @@ class Shapes:
                 return then
             case Flat(), Flat():
                 if then.term.sort != other.term.sort:
-                    raise Unsayable(f"{then.type} or {other.type}")
+                    raise Inexpressible(f"{then.type} or {other.type}")
                 return Flat(choice(test, then.term, other.term), then.type)
             case Row(), Row():
                 return Row(
@@ -532,12 +529,12 @@ class Shapes:
                 pairs = zip(then.parts, other.parts, strict=True)
                 return Parts(tuple(self.merged(test, a, b) for a, b in pairs), then.type)
             case _:
-                raise Unsayable(f"{then.type} or {other.type}")
+                raise Inexpressible(f"{then.type} or {other.type}")
 
     def below(self, left: Shape, right: Shape, *, or_equal: bool) -> Term:
         """Whether one value is before another, in the order of its type."""
         if not (isinstance(left, Flat) and isinstance(right, Flat)):
-            raise Unsayable(f"an order of {left.type}")
+            raise Inexpressible(f"an order of {left.type}")
         match self.types.whole(left.type):
             case t.Int() | t.Nat() | t.Range():
                 return (at_most if or_equal else less)(left.term, right.term)
@@ -549,7 +546,7 @@ class Shapes:
             case t.Tuple(items):
                 return self._lexicographic(left, right, len(items), or_equal=or_equal)
             case _:
-                raise Unsayable(f"an order of {left.type}")
+                raise Inexpressible(f"an order of {left.type}")
 
     def _rank(self, value: Flat, enum: str, members: Sequence[str]) -> Term:
         rank = number(len(members) - 1)
@@ -605,7 +602,7 @@ class Shapes:
                 each = [self.constant(inner, v) for v, count in value for _ in range(count)]
                 return self.counted(each, bag)
             case _:
-                raise Unsayable(f"a constant of {of}")
+                raise Inexpressible(f"a constant of {of}")
 
     def row(self, entries: Sequence[Shape], of: t.Seq) -> Row:
         """A sequence that is written out."""
@@ -661,7 +658,7 @@ class Shapes:
             case t.Tuple(items):
                 return Parts(tuple(self.unknown(i, f"{name}.{n}", args) for n, i in enumerate(items)), of)
             case _:
-                raise Unsayable(f"a variable of {of}")
+                raise Inexpressible(f"a variable of {of}")
 
     def within(self, value: Shape) -> Term:
         """What every value of the type that is in some scope keeps to: its numbers are in their ranges."""
@@ -733,7 +730,7 @@ def _kinds(of: t.Type, case: int | None) -> Sequence[t.Type]:
         case t.Union(_, cases) if case is not None:
             return [field.type for field in cases[case].fields]
         case _:
-            raise Unsayable(f"parts of {of}")
+            raise Inexpressible(f"parts of {of}")
 
 
 def _below_bool(left: Term, right: Term) -> Term:

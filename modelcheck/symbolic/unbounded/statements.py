@@ -8,9 +8,9 @@ from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.contract.refused import Refused
-from modelcheck.symbolic.unbounded.expressions import Env, Expressions, Stop, placed
-from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table, Unsayable
+from modelcheck.contract.inexpressible import Construct, Inexpressible
+from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
+from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
 from spec.frozen import frozen
 
@@ -113,7 +113,7 @@ class Statements:
             case ir.At(index), Flat():
                 return self._changed_flat(whole, index, path[1:], value, env)
             case _:
-                raise Unsayable("an assignment to this part")
+                raise Inexpressible("an assignment to this part")
 
     def _changed_flat(
         self, whole: Flat, index: int, path: Sequence[ir.Key | ir.At], value: Shape, env: Env
@@ -133,9 +133,9 @@ class Statements:
         changed = _own_entries(statement)
         domain = self.expressions.of(statement.domain, env)
         if statement.case is not None or not isinstance(domain, Many):
-            raise Stop(Refused("a loop over what is no set", statement.span))
+            raise Inexpressible(Construct("a loop over what is no set", statement.span))
         name = self.expressions.shapes.bind(self.expressions.types.sort(domain.type.of))
-        self._entry(statement, env, name)  # what cannot be said is refused here, in its place
+        self._entry(statement, env, name)  # what cannot be expressed is refused here, in its place
         state = list(env.state)
         for index in changed:
             state[index] = self._looped(statement, env, domain, index)
@@ -164,7 +164,7 @@ def _own_entries(loop: ir.Each) -> tuple[int, ...]:
     changed = tuple(dict.fromkeys(_assigned(loop.body, loop.slot)))
     for read in _reads(loop.body, loop.slot):
         if read.index in changed:
-            raise Stop(Refused("a loop that reads what it changes for other members", read.span))
+            raise Inexpressible(Construct("a loop that reads what it changes for other members", read.span))
     return changed
 
 
@@ -179,7 +179,9 @@ def _assigned(body: Sequence[ir.Stmt], slot: int) -> Iterator[int]:
             case ir.Bound():
                 pass
             case _:
-                raise Stop(Refused("a loop that changes more than its member's own entries", statement.span))
+                raise Inexpressible(
+                    Construct("a loop that changes more than its member's own entries", statement.span)
+                )
 
 
 def _reads(part: object, slot: int) -> Iterator[ir.Var]:

@@ -23,7 +23,8 @@ from itertools import islice, permutations, product
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.symbolic.unbounded.shapes import Flat, Many, Shape, Shapes, Unsayable, bound_of
+from modelcheck.contract.inexpressible import Inexpressible
+from modelcheck.symbolic.unbounded.shapes import Flat, Many, Shape, Shapes, bound_of
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
@@ -141,7 +142,7 @@ class Theory:
             case t.Enum(_, names):
                 values = range(len(names))
             case _:
-                raise Unsayable(f"the size of a set of {of}")
+                raise Inexpressible(f"the size of a set of {of}")
         for value in values:
             found = self.shapes.constant(whole, value)
             assert isinstance(found, Flat)

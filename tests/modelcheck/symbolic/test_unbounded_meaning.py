@@ -11,12 +11,13 @@ import pytest
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.process import ProcessAnswer, ask, programs
 from modelcheck.symbolic.unbounded.decode import ModelReader
-from modelcheck.symbolic.unbounded.expressions import Env, Stop
+from modelcheck.symbolic.unbounded.expressions import Env
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, Formula, FormulaWriter, Obligation, ProofTask
-from modelcheck.symbolic.unbounded.shapes import Counted, Flat, Many, Parts, Row, Shape, Table, Unsayable
+from modelcheck.symbolic.unbounded.shapes import Counted, Flat, Many, Parts, Row, Shape, Table
 from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.load import loads
@@ -49,7 +50,7 @@ def pinned(reader: ModelReader, shape: Shape, value: ir.Value) -> Iterator[Term]
             for part, each in zip(parts, value, strict=True):
                 yield from pinned(reader, part, each)
         case _:
-            raise Unsayable("this shape")
+            raise Inexpressible("this shape")
 
 
 def whole(reader: ModelReader, shapes: tuple[Shape, ...], state: State) -> Term:
@@ -106,7 +107,7 @@ def is_possible(
         formula = writer.formula(Obligation(claim.name, taken.step.action), [claim])
         reader = ModelReader(writer.shapes, small)
         pins = [whole(reader, writer.before, before), whole(reader, writer.after, taken.state)]
-    except (Stop, Unsayable):
+    except Inexpressible:
         return None
     told = [("the states", pin) for pin in (*pins, *numbers(writer, check))]
     text = rewrite(replace(formula, assumed=(*formula.assumed, *told), goal=FALSE), small).text()
@@ -129,7 +130,7 @@ def is_true(
         formula = writer.formula(Obligation(claim.name, model.actions[0].name), [])
         says = writer.expressions.truth(claim.expr, Env(writer.before, {})) if claim.expr else TRUE
         pin = whole(ModelReader(writer.shapes, small), writer.before, state)
-    except (Stop, Unsayable):
+    except Inexpressible:
         return None
     here = [("here", equality(says, TRUE if truth else FALSE)), ("the state", pin)]
     axioms = [each for each in formula.assumed if each[0] in {"sizes and chosen values", "the scope"}]

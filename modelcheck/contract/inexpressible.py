@@ -1,0 +1,33 @@
+"""What another language, or a solver, cannot express: every construct by name and place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spec.frozen import frozen
+from spec.source import Span
+
+
+@frozen
+class Construct:
+    """A construct of a model: what it is, and where it stands, where that is known."""
+
+    what: str
+    span: Span | None = None
+
+
+class Inexpressible(Exception):  # noqa: N818 - an answer to the user, not a bug
+    """Constructs that cannot be expressed, each named in `constructs`; a text is one without a place."""
+
+    def __init__(self, *constructs: Construct | str) -> None:
+        self.constructs = tuple(Construct(each) if isinstance(each, str) else each for each in constructs)
+        super().__init__(*self.constructs)
+
+    def __str__(self) -> str:
+        return ", ".join(each.what for each in self.constructs)
+
+    def at(self, span: Span) -> Inexpressible:
+        """The same, with this place for each construct that has none."""
+        return Inexpressible(
+            *(replace(each, span=span) if each.span is None else each for each in self.constructs)
+        )
