@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from modelcheck.api import task_of
 from modelcheck.explicit.codegen.context import context
@@ -24,7 +25,7 @@ from modelcheck.explicit.native.functions import (
 from modelcheck.explicit.native.writing import text_of, write
 from spec.load import loads
 
-TYPES = {
+TYPES: dict[str, set[Any]] = {
     "void": {None},
     "ptr": {ctypes.c_void_p},
     "i1": {ctypes.c_bool, ctypes.c_uint8},  # of a byte the lowest bit is looked at
