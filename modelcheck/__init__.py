@@ -1,4 +1,4 @@
-"""Does the property hold?  In Python: `load`, `check`, `sweep`, `draw`, `replay`.
+"""Does the property hold?  In Python: `load`, `check`, `sweep`, `draw`, `replay`, `begin`, `grade`.
 
 >>> import modelcheck
 >>> modelcheck.check("kafka", "jepsen")
@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from counterexamples.trace import Trace
     from modelcheck.api import Unsupported
-    from modelcheck.asking.python import check, draw, load, replay, sweep
+    from modelcheck.asking.course.grading import Grade
+    from modelcheck.asking.python import begin, check, draw, grade, load, replay, sweep
     from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
     from spec.diagnostics import SpecError
     from spec.ir import Check, Model
 
 __all__ = [
     "Check",
+    "Grade",
     "Holds",
     "Model",
     "Outcome",
@@ -30,16 +32,21 @@ __all__ = [
     "Unknown",
     "Unsupported",
     "Violated",
+    "begin",
     "check",
     "draw",
+    "grade",
     "load",
     "replay",
     "sweep",
 ]
 _OWNERS = {
-    **dict.fromkeys(("check", "draw", "load", "replay", "sweep"), "modelcheck.asking.python"),
+    **dict.fromkeys(
+        ("begin", "check", "draw", "grade", "load", "replay", "sweep"), "modelcheck.asking.python"
+    ),
     **dict.fromkeys(("Holds", "Outcome", "Unknown", "Violated"), "modelcheck.contract.result"),
     **dict.fromkeys(("Check", "Model"), "spec.ir"),
+    "Grade": "modelcheck.asking.course.grading",
     "SpecError": "spec.diagnostics",
     "Trace": "counterexamples.trace",
     "Unsupported": "modelcheck.api",

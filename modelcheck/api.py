@@ -11,7 +11,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
 from modelcheck.contract.expected import mismatches, needs_counts
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.report import Reporter, Silent, Spent, Stopped
+from modelcheck.contract.report import PhaseDone, Reporter, Silent, Stopped
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
@@ -137,10 +137,10 @@ def _answered(
         if task.keep is None or not task.keep.resume:
             raise
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
-    reporter.tell(Spent("search", searched - began))
+    reporter.tell(PhaseDone("search", searched - began))
     if findings.sample is None:  # a random run is shown as it went
         findings = replace(findings, results=tuple(map(_reordered, findings.results)))
-    reporter.tell(Spent("replay", perf_counter() - searched))
+    reporter.tell(PhaseDone("replay", perf_counter() - searched))
     return findings
 
 

@@ -61,6 +61,7 @@ COMMANDS = {
         "modelcheck.commands.compare",
     ),
     "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.claims"),
+    "grade": ("say what a file is worth as an exercise of the course", "modelcheck.commands.grade"),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
     "mcp": ("answer agents: an MCP server on the standard streams", "modelcheck.commands.agents.command"),
     "lsp": (

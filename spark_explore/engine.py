@@ -16,13 +16,13 @@ from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.processes.watch import held
-from spark_explore.here import Hands, Here
-from spark_explore.jobs import JobFailed, OnSpark
+from spark_explore.here import Executors, LocalExecutor
+from spark_explore.jobs import JobFailed, SparkExecutors
 from spark_explore.pieces import Damaged
-from spark_explore.recovery import FullAccount
+from spark_explore.recovery import FileFindings
 from spark_explore.run import begin, resume, see_room
 from spark_explore.search import FileSearch
-from spark_explore.session import Settings, session, shown
+from spark_explore.session import SparkSettings, session, shown
 from spark_explore.store import Remembering, store_at
 from spec.ir import PropertyKind
 from spec.semantics import Machine
@@ -65,7 +65,7 @@ class SparkEngine:
         resume: bool = False,
         small: int | None = SMALL,
     ) -> None:
-        self._settings = Settings(master, {**JAVA, **LIKE, **(conf or {})})
+        self._settings = SparkSettings(master, {**JAVA, **LIKE, **(conf or {})})
         self._shards = shards
         self._run_dir = run_dir
         self._resume = resume
@@ -109,15 +109,17 @@ class SparkEngine:
             run, status = before or (begin(store, task, self._shards or _shards(spark)), None)
             kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
             search = FileSearch(task, machine, kernel, reporter, run, status)
-            here = Here(kernel, run)
+            here = LocalExecutor(kernel, run)
             if spark is None or self._small is None:
-                search.hands = lambda _: here
+                search.executors = lambda _: here
             else:
-                there = OnSpark(spark, task, kernel, run, place, search.left)
-                search.hands = partial(self._hands, search, here, there)
-            return FullAccount(search, search.run()).findings(self.name)
+                there = SparkExecutors(spark, task, kernel, run, place, search.left)
+                search.executors = partial(self._executors, search, here, there)
+            return FileFindings(search, search.run()).findings(self.name)
 
-    def _hands(self, search: FileSearch, here: Here, there: OnSpark, states: int) -> Hands:
+    def _executors(
+        self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int
+    ) -> Executors:
         """Who is sooner done with a level."""
         small = self._small or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:

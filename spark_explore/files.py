@@ -13,7 +13,7 @@ from spark_explore.steps import address_of, shares
 from spark_explore.store import Store
 
 
-class Place(NamedTuple):
+class FileTarget(NamedTuple):
     """Who writes: a run's store, its number of shards, the level; and the shard, None for all together."""
 
     store: Store
@@ -22,7 +22,7 @@ class Place(NamedTuple):
     shard: int | None = None
 
 
-def write(kernel: Kernel, place: Place, blocks: Sequence[bytes]) -> list[list[Piece]]:
+def write(kernel: Kernel, place: FileTarget, blocks: Sequence[bytes]) -> list[list[Piece]]:
     """Write blocks to one file; for each, where it is: one piece, or none if it is empty. Raises OSError.
 
     Nothing counts that no manifest names, so whoever fails or is late leaves nothing behind but a file.
@@ -37,7 +37,7 @@ def write(kernel: Kernel, place: Place, blocks: Sequence[bytes]) -> list[list[Pi
     return found
 
 
-def leave(kernel: Kernel, place: Place, block: bytes) -> list[Piece]:
+def leave(kernel: Kernel, place: FileTarget, block: bytes) -> list[Piece]:
     """Write a block to a file that is forgotten with the level; one piece, or none if it is empty."""
     if not block:
         return []
@@ -47,7 +47,7 @@ def leave(kernel: Kernel, place: Place, block: bytes) -> list[Piece]:
     return [Piece(name, 0, 0, tuple(shares(kernel, address_of(block), count, place.shards)), 0)]
 
 
-def _piece(kernel: Kernel, place: Place, name: str, start: int, block: bytes) -> Piece:
+def _piece(kernel: Kernel, place: FileTarget, name: str, start: int, block: bytes) -> Piece:
     count = len(block) // (8 * kernel.layout.words)
     if place.shard is None:
         counts = shares(kernel, address_of(block), count, place.shards)

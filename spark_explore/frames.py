@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from spark_explore.pieces import Piece, blocks, split
 from spark_explore.remote import numbers
-from spark_explore.run import Json, level_told, manifests, opened
+from spark_explore.run import Json, level_from_json, manifests, opened
 from spark_explore.steps import words_at
 from spark_explore.store import store_at
 from spec.frozen import frozen
@@ -83,8 +83,8 @@ class _Question:
 def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:
     parts: list[_Part] = []
     about = _about(place)
-    for told in manifests(store_at(place)):
-        level = level_told(told)
+    for data in manifests(store_at(place)):
+        level = level_from_json(data)
         pieces = split(level.new, PART, 8 * about.packed.words)
         parts += [_Part(level.faults, level.depth, piece) for piece in pieces]
     tasks = max(1, min(len(parts), 4 * spark.sparkContext.defaultParallelism))
@@ -114,8 +114,8 @@ class _Reader:
                         _, state = about.packed.unpack(words_at(block, at, about.packed.words))
                         if not test(state):
                             continue
-                        told = (f(value) for f, value in zip(convert, state, strict=True))
-                        rows.append({FAULTS: faults, DEPTH: depth, **dict(zip(names, told, strict=True))})
+                        data = (f(value) for f, value in zip(convert, state, strict=True))
+                        rows.append({FAULTS: faults, DEPTH: depth, **dict(zip(names, data, strict=True))})
                         if len(rows) == ROWS:
                             yield pa.RecordBatch.from_pylist(rows, schema=schema)
                             rows = []
@@ -173,15 +173,15 @@ def column(of: Type, scope: Scope) -> Column:
 @lru_cache(maxsize=4)
 def _about(place: str) -> _Question:
     """What the run at a place is about."""
-    _, told = opened(store_at(place))
-    model = next(model for model in loads(told["text"], told["file"]) if model.name == told["model"])
-    scope = _scope(model, told["scope"])
-    total, kinds = told["budget"]
+    _, data = opened(store_at(place))
+    model = next(model for model in loads(data["text"], data["file"]) if model.name == data["model"])
+    scope = _scope(model, data["scope"])
+    total, kinds = data["budget"]
     return _Question(model, scope, layout(model, scope, Budget(total, kinds).counted))
 
 
-def _scope(model: Model, told: Json) -> Scope:
-    sorts = {name: tuple(each) for name, each in told["sorts"].items()}
-    bare = Scope(sorts, told["nats"], told["networks"], {})
-    config = {e.name: decode(e.type, bare)(bytes.fromhex(told["config"][e.name])) for e in model.configs}
-    return Scope(sorts, told["nats"], told["networks"], config)
+def _scope(model: Model, data: Json) -> Scope:
+    sorts = {name: tuple(each) for name, each in data["sorts"].items()}
+    bare = Scope(sorts, data["nats"], data["networks"], {})
+    config = {e.name: decode(e.type, bare)(bytes.fromhex(data["config"][e.name])) for e in model.configs}
+    return Scope(sorts, data["nats"], data["networks"], config)

@@ -10,12 +10,12 @@ from zlib import crc32
 
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.files import Place, write
-from spark_explore.marks import Aim, Beside, Lookout, Marked, Marks, goals, marked, put, tally, wanted
-from spark_explore.pieces import Piece, blocks, of_shard, total
-from spark_explore.run import Level, Run, marks_name
-from spark_explore.spent import LEVELS, Spent, Watch, Watched
-from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
+from spark_explore.files import FileTarget, write
+from spark_explore.marks import Aim, Lookout, Marked, MarkedBlock, Marks, goals, marked, put, tally, wanted
+from spark_explore.pieces import Piece, blocks, count_states, of_shard
+from spark_explore.run import Run, RunLevel, marks_name
+from spark_explore.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
+from spark_explore.steps import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
 from spec.frozen import frozen
 
 Pieces = Sequence[Piece]
@@ -32,11 +32,11 @@ class Advance:
     waiting: list[Piece]
     expanded: Expanded
     finds: dict[int, Words]
-    spent: Spent = field(default_factory=Spent)
+    spent: CoreSeconds = field(default_factory=CoreSeconds)
 
 
-class Hands(Protocol):
-    """Who does the work of a search: here, or on a cluster; the findings do not depend on it.
+class Executors(Protocol):
+    """The executors of a search, in this process or on a cluster; the findings do not depend on which.
 
     All may raise OSError and Damaged.
     """
@@ -45,7 +45,7 @@ class Hands(Protocol):
         """Expand a frontier; what is new of that and of the woken, against all that the run has seen."""
         ...
 
-    def sift(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
         """For each depth, what waits there, has not been seen, and does not wait at an earlier depth."""
         ...
 
@@ -69,14 +69,14 @@ class Hands(Protocol):
         ...
 
 
-class Here:
-    """Works in this process, with one core. Costs the memory of a level's candidates."""
+class LocalExecutor:
+    """An executor in this process, with one core. Costs the memory of a level's candidates."""
 
     def __init__(self, kernel: Kernel, run: Run) -> None:
-        self._watch = Watch()
+        self._watch = Stopwatch()
         self._kernel = self._watch.kernel(kernel)
         self._run = run
-        self._store = Watched(run.store, self._watch)
+        self._store = TimedStore(run.store, self._watch)
         self._width = 8 * kernel.layout.words
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
@@ -90,32 +90,32 @@ class Here:
         kernel, store, width = self._kernel, self._store, self._width
         candidates, expanded = self._expand(frontier, paid=paid)
         candidates += blocks(store, woken, width)
-        settled = settle(kernel, 1, candidates, blocks(store, self._run.seen, width))
-        place = Place(store, self._run.shards, level)
-        new, waiting = write(kernel, place, [settled.new, settled.waiting])
-        return Advance(new, waiting, expanded, settled.finds)
+        deduplicated = deduplicate(kernel, 1, candidates, blocks(store, self._run.seen, width))
+        place = FileTarget(store, self._run.shards, level)
+        new, waiting = write(kernel, place, [deduplicated.new, deduplicated.waiting])
+        return Advance(new, waiting, expanded, deduplicated.finds)
 
     def _expand(self, frontier: Pieces, *, paid: bool) -> tuple[list[bytes], Expanded]:
-        expander = Expander(self._kernel, 1, total(frontier))
+        expander = Expander(self._kernel, 1, count_states(frontier))
         try:
             found = blocks(self._store, frontier, self._width)
-            return list(expander.blocks(found, paid=paid)), expander.told()
+            return list(expander.blocks(found, paid=paid)), expander.result()
         finally:
             expander.close()
 
-    def sift(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
         """What waits at each depth."""
         store, width = self._store, self._width
         each = [b"".join(blocks(store, pieces, width)) for pieces in waiting]
         seen = [blocks(store, self._run.seen, width) for _ in range(0, len(each), PERIODS)]
-        place = Place(store, self._run.shards, level)
-        return write(self._kernel, place, sift(self._kernel, 1, each, seen))
+        place = FileTarget(store, self._run.shards, level)
+        return write(self._kernel, place, deduplicate_waiting(self._kernel, 1, each, seen))
 
     def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
         """Whether a fault leads from these states to new ones."""
         candidates, expanded = self._expand(frontier, paid=True)
         seen = blocks(self._store, self._run.seen, self._width)
-        return bool(settle(self._kernel, 1, candidates, seen).waiting), expanded
+        return bool(deduplicate(self._kernel, 1, candidates, seen).waiting), expanded
 
     def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
@@ -163,10 +163,10 @@ class Here:
             lookout.close()
         return found, questions
 
-    def _beside(self, at: Marked) -> Iterator[Beside]:
+    def _beside(self, at: Marked) -> Iterator[MarkedBlock]:
         return marked(self._store, at.level.new, at.marks.pieces, self._width)
 
-    def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[Beside]:
+    def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[MarkedBlock]:
         """The states of levels with other marks."""
         start = 0
         for each in at:
@@ -175,11 +175,11 @@ class Here:
                 yield block, bytes(marks[start : start + count])
                 start += count
 
-    def _kept(self, aim: Aim, level: Level, marks: bytes | bytearray) -> Marks:
+    def _kept(self, aim: Aim, level: RunLevel, marks: bytes | bytearray) -> Marks:
         """Write marks of a level beside its states."""
         if not marks:
             return Marks((), 0, 0)
         shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]
-        piece = Piece(marks_name(aim.which), 0, 0, tuple(map(total, shards)), crc32(marks))
+        piece = Piece(marks_name(aim.which), 0, 0, tuple(map(count_states, shards)), crc32(marks))
         self._store.put(piece.name, [bytes(marks)])
         return Marks((piece,), *tally(marks))

@@ -66,17 +66,17 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 def _fit(program: Path) -> Java:
     """That Java, made fit for Spark. Raises _Unfit."""
-    told = _told(program)
-    version, home = _property(told, "java.specification.version"), _property(told, "java.home")
+    text = _properties(program)
+    version, home = _property(text, "java.specification.version"), _property(text, "java.home")
     if not version or not home:
         raise _Unfit("it does not say its version")
     number = int(version.removeprefix("1.").partition(".")[0])  # Java 8 calls itself 1.8
     if number < OLDEST:
         raise _Unfit(f"Java {number} is too old")
-    return Java(Path(home) if f"{VECTOR}@" in told else _wrapped(Path(home)), number)
+    return Java(Path(home) if f"{VECTOR}@" in text else _wrapped(Path(home)), number)
 
 
-def _told(program: Path) -> str:
+def _properties(program: Path) -> str:
     """What a Java says of itself: its properties, and the modules it has."""
     command = [str(program), "-XshowSettings:properties", "--list-modules"]
     try:
@@ -88,8 +88,8 @@ def _told(program: Path) -> str:
     return run.stdout + run.stderr
 
 
-def _property(told: str, name: str) -> str | None:
-    found = re.search(rf"^ *{re.escape(name)} = (.+)$", told, re.MULTILINE)
+def _property(text: str, name: str) -> str | None:
+    found = re.search(rf"^ *{re.escape(name)} = (.+)$", text, re.MULTILINE)
     return found.group(1).strip() if found else None
 
 

@@ -1,4 +1,4 @@
-"""A level as one job of Spark: expand, shuffle by shard, settle; a few numbers come back."""
+"""A level as one job of Spark: expand, shuffle by shard, deduplicate; a few numbers come back."""
 
 from __future__ import annotations
 
@@ -21,20 +21,29 @@ from modelcheck.contract.result import End
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.here import Advance, Pieces
-from spark_explore.marks import Aim, Failing, Marked, Marks, joined, marks_told
-from spark_explore.pieces import Damaged, Piece, piece_told, split, total
-from spark_explore.remote import ROWS, TOLD, Expand, LookBack, Mission, Settle, Sift, Work
-from spark_explore.remote_marks import Answer, Ask, Goals, Mark, Part
+from spark_explore.marks import Aim, Failing, Marked, Marks, joined, marks_from_json
+from spark_explore.pieces import Damaged, Piece, count_states, piece_from_json, split
+from spark_explore.remote import (
+    REPORT,
+    ROWS,
+    Deduplicate,
+    DeduplicateWaiting,
+    Expand,
+    LookBack,
+    Mission,
+    Work,
+)
+from spark_explore.remote_marks import AnswerQuestions, Ask, Goals, Part, WriteMarks
 from spark_explore.run import Run, left_folder
 from spark_explore.session import reason
-from spark_explore.spent import JOBS, Spent
+from spark_explore.spent import JOBS, CoreSeconds
 from spark_explore.steps import Expanded
 from spark_explore.store import forget
 
 PART = 1 << 15  # states that are worth a task
 UNLIKE = "indeterminate output"  # so Spark says where an attempt has left other names than the one before
 ONCE_MORE = 5  # times a job is tried again then: as many executors have died in the midst of it
-AGAIN = 0.2  # seconds until a job that was not there yet is told again to end
+AGAIN = 0.2  # seconds until a job that was not there yet is cancelled again
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 LIMIT = "spark.executor.pyspark.memory"
 SCARCE = (  # as what the lack of memory may come
@@ -52,8 +61,8 @@ class JobFailed(OSError):  # noqa: N818 - what Spark says, not what went wrong
     """Spark has given up on a job; the sentence is the last attempt's."""
 
 
-class OnSpark:
-    """Works as jobs of Spark. Costs the driver a few rows for each shard and task.
+class SparkExecutors:
+    """Executors of Spark, as jobs. Costs the driver a few rows for each shard and task.
 
     `left` tells how many seconds a job may take by now, None for as long as it likes;
     one that takes longer is ended, and the search with it.
@@ -89,7 +98,7 @@ class OnSpark:
         """A level of nothing: workers start and Spark gets going while the first levels are done here."""
         with contextlib.suppress(Exception):  # the first job that matters will tell, if there is one
             self._job(
-                self._sharded(Expand(self._mission, 0, (), paid=False), 1), Settle(self._mission, 0, ())
+                self._sharded(Expand(self._mission, 0, (), paid=False), 1), Deduplicate(self._mission, 0, ())
             )
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
@@ -97,32 +106,32 @@ class OnSpark:
         parts = self._parts(frontier)
         started = perf_counter()
         rows = self._sharded(Expand(self._mission, level, parts, paid), len(parts))
-        answers = self._collected(rows, Settle(self._mission, level, tuple(woken)))
-        spent = Spent({JOBS: (perf_counter() - started) * self._spark.sparkContext.defaultParallelism})
+        answers = self._collected(rows, Deduplicate(self._mission, level, tuple(woken)))
+        spent = CoreSeconds({JOBS: (perf_counter() - started) * self._spark.sparkContext.defaultParallelism})
         for answer in answers:
             spent.add(answer.get("spent", {}))
         forget(self._run.store, left_folder(level))
         self._all_there(answer["shard"] for answer in answers if "shard" in answer)
-        settled = sorted((a for a in answers if "shard" in a), key=lambda answer: int(answer["shard"]))
+        deduplicated = sorted((a for a in answers if "shard" in a), key=lambda answer: int(answer["shard"]))
         finds: dict[int, Words] = {}
-        for answer in settled:
+        for answer in deduplicated:
             _least(finds, answer["finds"])
         return Advance(
-            [piece_told(piece) for answer in settled for piece in answer["new"]],
-            [piece_told(piece) for answer in settled for piece in answer["waiting"]],
+            [piece_from_json(piece) for answer in deduplicated for piece in answer["new"]],
+            [piece_from_json(piece) for answer in deduplicated for piece in answer["waiting"]],
             self._together(answers, len(parts)),
             finds,
             spent,
         )
 
-    def sift(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
         """What waits at each depth."""
-        work = Sift(self._mission, level, [tuple(pieces) for pieces in waiting])
+        work = DeduplicateWaiting(self._mission, level, [tuple(pieces) for pieces in waiting])
         answers = self._collected(self._numbers(self._run.shards), work)
         self._all_there(answer["shard"] for answer in answers)
         answers.sort(key=lambda answer: int(answer["shard"]))
         return [
-            [piece_told(piece) for answer in answers for piece in answer["entering"][number]]
+            [piece_from_json(piece) for answer in answers for piece in answer["entering"][number]]
             for number in range(len(waiting))
         ]
 
@@ -131,7 +140,7 @@ class OnSpark:
         parts = self._parts(frontier)
         level = len(self._run.levels)
         rows = self._sharded(Expand(self._mission, level, parts, paid=True), len(parts))
-        answers = self._collected(rows, Settle(self._mission, level, (), keep=False))
+        answers = self._collected(rows, Deduplicate(self._mission, level, (), keep=False))
         forget(self._run.store, left_folder(level))
         return any(answer.get("elsewhere") for answer in answers), self._together(answers, len(parts))
 
@@ -158,8 +167,8 @@ class OnSpark:
         parts, folder = self._ranges(), len(self._run.levels)
         own, met = ([(each.level.number, each.name) for each in which] for which in (at, seen))
         rows = self._sharded(Ask(self._mission, parts, own, folder, aim), len(parts))
-        rows = self._by_shard(rows.mapInArrow(Answer(self._mission, met), ROWS))
-        answers = self._collected(rows, Mark(self._mission, parts, own, aim))
+        rows = self._by_shard(rows.mapInArrow(AnswerQuestions(self._mission, met), ROWS))
+        answers = self._collected(rows, WriteMarks(self._mission, parts, own, aim))
         forget(self._run.store, left_folder(folder))
         return _by_level(answers, parts), True
 
@@ -173,7 +182,7 @@ class OnSpark:
 
     def _parts(self, pieces: Pieces) -> list[list[Piece]]:
         """States in parts of about the same size, in their order; for a level of which there are few, one."""
-        states, cores = total(pieces), self._spark.sparkContext.defaultParallelism
+        states, cores = count_states(pieces), self._spark.sparkContext.defaultParallelism
         if not states:
             return []
         most = -(-states // min(-(-states // PART), WAVES * cores))
@@ -240,12 +249,12 @@ class OnSpark:
 
     def _job(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
         try:
-            found = rows.mapInArrow(work, TOLD).collect()
+            found = rows.mapInArrow(work, REPORT).collect()
         except (PySparkException, Py4JJavaError) as error:
             said = reason(error).removeprefix(f"{Damaged.__module__}.Damaged: ")
             limit = self._spark.sparkContext.getConf().get(LIMIT)
             raise JobFailed(_explained(said, limit)) from None
-        return [json.loads(bytes(row.told)) for row in found]
+        return [json.loads(bytes(row.report)) for row in found]
 
     # ------------------------------------------------------------------ answers
 
@@ -273,13 +282,13 @@ def _by_level(answers: list[dict[str, Any]], parts: Sequence[Part]) -> list[Mark
     answers.sort(key=lambda answer: int(answer["part"]))
     if [answer["part"] for answer in answers] != list(range(len(parts))):
         raise JobFailed("not every part has answered once")
-    every = ([marks_told(told) for told in answer["levels"]] for answer in answers)
+    every = ([marks_from_json(each) for each in answer["levels"]] for answer in answers)
     return [joined(level) for level in zip(*every, strict=True)]
 
 
-def _least(finds: dict[int, Words], told: Iterable[tuple[int, list[int]]]) -> None:
+def _least(finds: dict[int, Words], others: Iterable[tuple[int, list[int]]]) -> None:
     """Keep the least state of each kind."""
-    for place, state in told:
+    for place, state in others:
         finds[place] = min(finds.get(place, tuple(state)), tuple(state))
 
 

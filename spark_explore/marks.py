@@ -15,14 +15,14 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.codegen.runtime import BEYOND, FINE
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.pieces import Piece, blocks, piece_told
-from spark_explore.run import Level
-from spark_explore.steps import CHUNK, Overflow, Table, address_of, words_at
+from spark_explore.pieces import Piece, blocks, piece_from_json
+from spark_explore.run import RunLevel
+from spark_explore.steps import CHUNK, Overflow, TaggedTable, address_of, words_at
 from spark_explore.store import Store
 from spec.frozen import frozen
 
 ALONE = 1  # the width of a mark
-Beside = tuple[bytes, bytes]  # a block of states, and the mark of each
+MarkedBlock = tuple[bytes, bytes]  # a block of states, and the mark of each
 
 
 @frozen
@@ -33,15 +33,15 @@ class Marks:
     open: int
     beyond: int
 
-    def told(self) -> list[Any]:
-        """What JSON can say."""
-        return [[piece.told() for piece in self.pieces], self.open, self.beyond]
+    def as_json(self) -> list[Any]:
+        """It as a value for JSON."""
+        return [[piece.as_json() for piece in self.pieces], self.open, self.beyond]
 
 
-def marks_told(told: Sequence[Any]) -> Marks:
-    """The inverse of `Marks.told`."""
-    pieces, open_, beyond = told
-    return Marks(tuple(map(piece_told, pieces)), open_, beyond)
+def marks_from_json(data: Sequence[Any]) -> Marks:
+    """The inverse of `Marks.as_json`."""
+    pieces, open_, beyond = data
+    return Marks(tuple(map(piece_from_json, pieces)), open_, beyond)
 
 
 def joined(marks: Sequence[Marks]) -> Marks:
@@ -54,7 +54,7 @@ def joined(marks: Sequence[Marks]) -> Marks:
 class Marked:
     """A level with its marks, and the name of the file that says where they are."""
 
-    level: Level
+    level: RunLevel
     marks: Marks
     name: str
 
@@ -72,7 +72,9 @@ class Aim:
         return BEYOND if self.beyond else FINE
 
 
-def marked(store: Store, states: Iterable[Piece], marks: Iterable[Piece], width: int) -> Iterator[Beside]:
+def marked(
+    store: Store, states: Iterable[Piece], marks: Iterable[Piece], width: int
+) -> Iterator[MarkedBlock]:
     """Blocks of states, each with its marks. Raises Damaged, OSError."""
     rest, more = b"", blocks(store, marks, ALONE)
     for block in blocks(store, states, width):
@@ -160,7 +162,7 @@ def entry_size(kernel: Kernel) -> int:
 # ------------------------------------------------------------------------ answers
 
 
-class Wanted(Table):
+class Wanted(TaggedTable):
     """What questions of one shard (or with one shard, all) are about."""
 
     def __init__(self, kernel: Kernel, shards: int, most: int) -> None:
@@ -175,7 +177,7 @@ class Wanted(Table):
             raise Overflow
         self.count += new
 
-    def see(self, states: Iterable[Beside]) -> None:
+    def see(self, states: Iterable[MarkedBlock]) -> None:
         """See which states have a mark, until nothing is wanted any more."""
         if self.count:
             for block, marks in states:
@@ -195,7 +197,9 @@ class Wanted(Table):
         return self._table.address, self._slots, self._tags.address, self._shards
 
 
-def answers(kernel: Kernel, shards: int, questions: Sequence[bytes], seen: Iterable[Beside]) -> list[bytes]:
+def answers(
+    kernel: Kernel, shards: int, questions: Sequence[bytes], seen: Iterable[MarkedBlock]
+) -> list[bytes]:
     """For each block of questions the numbers of the states that have a way, given all marks of the shard.
 
     Costs a table of what is asked about, and a look into it for each state with a mark.

@@ -12,13 +12,13 @@ from spec.frozen import frozen
 READ = 1 << 22  # bytes read at once
 
 
-class Damaged(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class Damaged(Exception):  # noqa: N818 - an answer to the user, not a bug
     """A file of a run is not as it was written."""
 
 
 @frozen
 class Piece:
-    """States in a file from a byte on: of a shard and those behind it, so many of each; with a checksum."""
+    """A part of a file of states: from which byte on, how many of which shards, and a checksum."""
 
     name: str
     start: int
@@ -38,14 +38,14 @@ class Piece:
             return None
         return Piece(self.name, self.start + width * sum(self.counts[:at]), shard, (self.counts[at],), 0)
 
-    def told(self) -> list[Any]:
-        """What JSON can say."""
+    def as_json(self) -> list[Any]:
+        """It as a value for JSON."""
         return [self.name, self.start, self.shard, list(self.counts), self.sum]
 
 
-def piece_told(told: Sequence[Any]) -> Piece:
-    """The inverse of `Piece.told`."""
-    name, start, shard, counts, sum_ = told
+def piece_from_json(data: Sequence[Any]) -> Piece:
+    """The inverse of `Piece.as_json`."""
+    name, start, shard, counts, sum_ = data
     return Piece(name, start, shard, tuple(counts), sum_)
 
 
@@ -55,13 +55,13 @@ def of_shard(pieces: Iterable[Piece], shard: int, width: int) -> list[Piece]:
     return [piece for piece in found if piece is not None]
 
 
-def total(pieces: Iterable[Piece]) -> int:
+def count_states(pieces: Iterable[Piece]) -> int:
     """How many states there are."""
     return sum(piece.count for piece in pieces)
 
 
 def split(pieces: Iterable[Piece], most: int, width: int) -> list[Piece]:
-    """The same states in pieces of so many at most; of which shard, nobody knows then."""
+    """The same states in pieces of at most a number of states, without their shards."""
     found = []
     for piece in pieces:
         for first in range(0, piece.count, most):
@@ -84,7 +84,7 @@ def blocks(store: Store, pieces: Iterable[Piece], width: int) -> Iterator[bytes]
 
 
 def verify(store: Store, pieces: Iterable[Piece], width: int) -> None:
-    """See that the files are as they were written. Costs reading them. Raises Damaged, OSError."""
+    """Check that the files are as they were written. Costs reading them. Raises Damaged, OSError."""
     for piece in pieces:
         sum_ = 0
         for block in blocks(store, [piece], width):

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from counterexamples.trace import Trapped
 from modelcheck.contract.result import Holds, Verdict, Violated
 from modelcheck.explicit.codegen.layout import Words
-from modelcheck.search.account import Account
-from spark_explore.marks import ALONE, Aim, Failing, Marked, Marks, marked, marks_told
+from modelcheck.search.account import FindingsOfSearch
+from spark_explore.marks import ALONE, Aim, Failing, Marked, Marks, marked, marks_from_json
 from spark_explore.pieces import verify
-from spark_explore.run import Level, marks_folder, marks_name
+from spark_explore.run import RunLevel, marks_folder, marks_name
 from spark_explore.search import FileSearch
 from spark_explore.steps import words_at
 from spark_explore.store import forget
@@ -30,7 +30,7 @@ TOGETHER = 250_000  # states without a way that are looked at together, though o
 SEEN = 100  # or as many as take the time of going through all marks: so many of them, that of one
 
 
-class FullAccount(Account[FileSearch]):
+class FileFindings(FindingsOfSearch[FileSearch]):
     """The findings of a search on files; ways back are looked for only now."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
@@ -38,7 +38,7 @@ class FullAccount(Account[FileSearch]):
         return {PropertyKind.RECOVERABLE: self._recoverable}
 
     def _recoverable(self, prop: Property) -> Verdict:
-        recovery = Recovery(self.search, prop)
+        recovery = FileRecovery(self.search, prop)
         beyond = recovery.spread()
         trapped = recovery.trapped()
         if trapped is None:
@@ -51,7 +51,7 @@ class FullAccount(Account[FileSearch]):
         return Violated(extent, trace)
 
 
-class Recovery:
+class FileRecovery:
     """Looks for ways back in the states that a search has found; goes on where it was left.
 
     Costs at least expanding every state that is not at the goal; see the cost model.
@@ -79,7 +79,7 @@ class Recovery:
         self._tidy()
         return sum(at.marks.beyond for at in self._levels)
 
-    def trapped(self) -> tuple[Words, Level] | None:
+    def trapped(self) -> tuple[Words, RunLevel] | None:
         """The first state without a way, by fewest faults, then steps; and its level."""
         words = self._search.kernel.layout.words
         for at in self._levels:
@@ -138,7 +138,7 @@ class Recovery:
         self._mind()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
-        found, again = self._search.hands(sum(each.marks.open for each in at)).look(aim, at, seen)
+        found, again = self._search.executors(sum(each.marks.open for each in at)).look(aim, at, seen)
         self._clock += 2
         for number, before, marks in zip(group, at, found, strict=True):
             self._looked[number] = self._clock if again else self._clock + 1
@@ -156,7 +156,7 @@ class Recovery:
         aim = Aim(self._which)
         self._mind()
         try:
-            found = self._search.hands(len(self._search)).goals(aim)
+            found = self._search.executors(len(self._search)).goals(aim)
         except Failing as failing:
             _, state = self._search.kernel.layout.unpack(failing.state)
             self._search.machine.holds(self._prop, state)
@@ -166,10 +166,10 @@ class Recovery:
         self._tell(aim)
         return False
 
-    def _named(self, level: Level, marks: Marks) -> Marked:
+    def _named(self, level: RunLevel, marks: Marks) -> Marked:
         """A level with marks, where any worker finds them."""
         name = marks_name(self._which)
-        self._search.files.tell(name, {"marks": marks.told()})
+        self._search.files.write_json(name, {"marks": marks.as_json()})
         return Marked(level, marks, name)
 
     def _mind(self) -> None:
@@ -179,17 +179,17 @@ class Recovery:
 
     def _tell(self, aim: Aim) -> None:
         """From now on these marks count."""
-        self._search.files.tell(
+        self._search.files.write_json(
             self._status, {"beyond": aim.beyond, "levels": [at.name for at in self._levels]}
         )
 
     def _restore(self) -> bool:
         run = self._search.files
-        told = run.told(self._status)
-        for level, name in zip(run.levels, told["levels"], strict=True):
-            self._levels.append(Marked(level, marks_told(run.told(name)["marks"]), name))
+        data = run.read_json(self._status)
+        for level, name in zip(run.levels, data["levels"], strict=True):
+            self._levels.append(Marked(level, marks_from_json(run.read_json(name)["marks"]), name))
         verify(self._store, (piece for at in self._levels for piece in at.marks.pieces), ALONE)
-        return bool(told["beyond"])
+        return bool(data["beyond"])
 
     def _tidy(self) -> None:
         """Remove the marks that later ones stand for."""

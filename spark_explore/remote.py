@@ -20,17 +20,17 @@ import pyarrow as pa
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.files import Place, leave, write
-from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
-from spark_explore.run import ABOUT, Level, level_told, manifest_name, unsealed
-from spark_explore.spent import TASKS, Watch, Watched
-from spark_explore.steps import PERIODS, Expanded, Expander, settle, sift
+from spark_explore.files import FileTarget, leave, write
+from spark_explore.pieces import Damaged, Piece, blocks, count_states, of_shard, piece_from_json
+from spark_explore.run import ABOUT, RunLevel, level_from_json, manifest_name, unsealed
+from spark_explore.spent import TASKS, Stopwatch, TimedStore
+from spark_explore.steps import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
 from spark_explore.store import Remembering, Store, store_at
 from spec.frozen import frozen
 
-ROWS = "shard int, told binary, block binary"  # some of a shard's states; or what an expander has told
-TOLD = "told binary"
-SCHEMA = pa.schema([("shard", pa.int32()), ("told", pa.binary()), ("block", pa.binary())])
+ROWS = "shard int, report binary, block binary"  # some of a shard's states; or what an expander reports
+REPORT = "report binary"
+SCHEMA = pa.schema([("shard", pa.int32()), ("report", pa.binary()), ("block", pa.binary())])
 SENT = 1 << 24  # bytes of blocks in a batch
 Batches = Iterator[pa.RecordBatch]
 Work = Callable[[Batches], Batches]
@@ -57,23 +57,23 @@ class Site:
     def __init__(self, mission: Mission) -> None:
         self.by_files = mission.by_files
         self.shards = mission.shards
-        self.watch = Watch()
-        self.store: Store = Remembering(Watched(store_at(mission.place), self.watch))
+        self.watch = Stopwatch()
+        self.store: Store = Remembering(TimedStore(store_at(mission.place), self.watch))
         _see(mission, self.store)
         self.kernel = self.watch.kernel(Kernel(mission.task, blocks=True))
         self.width = 8 * self.kernel.layout.words
-        self._levels: list[Level] = []
+        self._levels: list[RunLevel] = []
 
     def seen(self, levels: int, shard: int) -> list[Piece]:
         """The states of a shard in the first so many levels."""
         found = map(self.level, range(levels))
         return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
 
-    def level(self, number: int) -> Level:
+    def level(self, number: int) -> RunLevel:
         """A level that is finished."""
         while len(self._levels) <= number:
             name = manifest_name(len(self._levels))
-            self._levels.append(level_told(unsealed(name, self.store.read(name))))
+            self._levels.append(level_from_json(unsealed(name, self.store.read(name))))
         return self._levels[number]
 
 
@@ -123,26 +123,26 @@ class Expand:
         if number >= len(self.parts):
             return
         pieces = self.parts[number]
-        expander = Expander(here.kernel, here.shards, total(pieces))
+        expander = Expander(here.kernel, here.shards, count_states(pieces))
         try:
             found = blocks(here.store, pieces, here.width)
             if here.by_files:
                 yield from self._left(here, expander.blocks(found, paid=self.paid))
             else:
                 yield from ((s, None, block) for s, block in expander.rows(found, paid=self.paid))
-            yield number % here.shards, told(expander.told()), b""
+            yield number % here.shards, encoded(expander.result()), b""
         finally:
             expander.close()
 
     def _left(self, here: Site, found: Iterable[bytes]) -> Iterator[tuple[int, bytes | None, bytes]]:
-        """Leave blocks in files; each shard is told where its states are."""
+        """Leave blocks in files; each shard gets where its states are."""
         for block in found:
-            place = Place(here.store, here.shards, self.level)
+            place = FileTarget(here.store, here.shards, self.level)
             for piece in leave(here.kernel, place, block):
                 for shard in range(here.shards):
                     own = piece.of(shard, here.width)
                     if own is not None:
-                        yield shard, None, json.dumps(own.told()).encode()
+                        yield shard, None, json.dumps(own.as_json()).encode()
 
 
 def numbers(batches: Batches) -> Iterator[int]:
@@ -171,7 +171,7 @@ def _batch(rows: Sequence[tuple[int, bytes | None, bytes]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def told(expanded: Expanded) -> bytes:
+def encoded(expanded: Expanded) -> bytes:
     """What was counted and found, as bytes."""
     finds = [(place, list(state)) for place, state in expanded.finds.items()]
     return json.dumps({"words": expanded.words, "expanded": finds}).encode()
@@ -186,8 +186,8 @@ def spent(here: Site) -> bytes:
 
 
 @frozen
-class Settle:
-    """Settles each shard that comes in, and writes what is new; what was told by others is handed on."""
+class Deduplicate:
+    """Deduplicates each shard that comes in, and writes what is new; what other tasks report is handed on."""
 
     mission: Any
     level: int
@@ -215,27 +215,27 @@ class Settle:
     def _settled(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
         given = [block for block in candidates if block]
         if here.by_files:
-            left = [piece_told(json.loads(block)) for block in given]
+            left = [piece_from_json(json.loads(block)) for block in given]
             given = list(blocks(here.store, left, here.width))
         given += blocks(here.store, of_shard(self.woken, shard, here.width), here.width)
         seen = blocks(here.store, here.seen(self.level, shard), here.width)
-        settled = settle(here.kernel, here.shards, given, seen)
+        deduplicated = deduplicate(here.kernel, here.shards, given, seen)
         if not self.keep:
-            return json.dumps({"elsewhere": bool(settled.waiting)}).encode()
-        place = Place(here.store, here.shards, self.level, shard)
-        new, waiting = write(here.kernel, place, [settled.new, settled.waiting])
+            return json.dumps({"elsewhere": bool(deduplicated.waiting)}).encode()
+        place = FileTarget(here.store, here.shards, self.level, shard)
+        new, waiting = write(here.kernel, place, [deduplicated.new, deduplicated.waiting])
         return json.dumps(
             {
                 "shard": shard,
-                "new": [piece.told() for piece in new],
-                "waiting": [piece.told() for piece in waiting],
-                "finds": [(number, list(state)) for number, state in settled.finds.items()],
+                "new": [piece.as_json() for piece in new],
+                "waiting": [piece.as_json() for piece in waiting],
+                "finds": [(number, list(state)) for number, state in deduplicated.finds.items()],
             }
         ).encode()
 
 
 @frozen
-class Sift:
+class DeduplicateWaiting:
     """Sifts the shards whose numbers come in, over all depths at which states wait."""
 
     mission: Any
@@ -252,9 +252,9 @@ class Sift:
         each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
         seen = here.seen(self.level, shard)
         again = [blocks(store, seen, width) for _ in range(0, len(each), PERIODS)]
-        place = Place(store, here.shards, self.level, shard)
-        found = write(here.kernel, place, sift(here.kernel, here.shards, each, again))
-        entering = [[piece.told() for piece in pieces] for pieces in found]
+        place = FileTarget(store, here.shards, self.level, shard)
+        found = write(here.kernel, place, deduplicate_waiting(here.kernel, here.shards, each, again))
+        entering = [[piece.as_json() for piece in pieces] for pieces in found]
         return json.dumps({"shard": shard, "entering": entering}).encode()
 
 
@@ -285,4 +285,4 @@ class LookBack:
 
 def answered(rows: Sequence[bytes]) -> pa.RecordBatch:
     """What a task of the last stage tells."""
-    return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["told"])
+    return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["report"])

@@ -15,20 +15,20 @@ from zlib import crc32
 from spark_explore.marks import (
     ALONE,
     Aim,
-    Beside,
     Failing,
     Lookout,
+    MarkedBlock,
     Marks,
     answers,
     dealt,
     entry_size,
     goals,
     marked,
-    marks_told,
+    marks_from_json,
     put,
     tally,
 )
-from spark_explore.pieces import Damaged, Piece, blocks, of_shard, piece_told, total
+from spark_explore.pieces import Damaged, Piece, blocks, count_states, of_shard, piece_from_json
 from spark_explore.remote import SENT, Batches, Site, answered, numbers, sent, site
 from spark_explore.run import left_name, marks_name, unsealed
 from spec.frozen import frozen
@@ -39,7 +39,7 @@ Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they a
 
 
 @frozen
-class Reader:
+class MarkReader:
     """Reads states and marks of some shards."""
 
     here: Site
@@ -52,9 +52,9 @@ class Reader:
     def marks(self, named: Named) -> list[Piece]:
         """The marks of a level."""
         store, (_, name) = self.here.store, named
-        return self._own(marks_told(unsealed(name, store.read(name))["marks"]).pieces, ALONE)
+        return self._own(marks_from_json(unsealed(name, store.read(name))["marks"]).pieces, ALONE)
 
-    def beside(self, levels: Iterable[Named]) -> Iterator[Beside]:
+    def with_marks(self, levels: Iterable[Named]) -> Iterator[MarkedBlock]:
         """The states of levels with their marks."""
         for named in levels:
             states, marks = self.states(named[0]), self.marks(named)
@@ -62,17 +62,17 @@ class Reader:
 
     def kept(self, levels: Iterable[int], aim: Aim, marks: bytes | bytearray) -> list[list[Any]]:
         """Write the marks of levels to one file; what JSON can say of each. Raises OSError."""
-        name, start, told = marks_name(aim.which), 0, list[list[Any]]()
+        name, start, data = marks_name(aim.which), 0, list[list[Any]]()
         for level in levels:
             own = self.here.level(level).new
-            counts = [total(of_shard(own, shard, self.here.width)) for shard in range(*self.part)]
+            counts = [count_states(of_shard(own, shard, self.here.width)) for shard in range(*self.part)]
             found = marks[start : start + sum(counts)]
             piece = Piece(name, start, self.part[0], tuple(counts), crc32(found))
-            told.append(Marks((piece,) if found else (), *tally(found)).told())
+            data.append(Marks((piece,) if found else (), *tally(found)).as_json())
             start += len(found)
         if start:
             self.here.store.put(name, [bytes(marks)])
-        return told
+        return data
 
     def _own(self, pieces: Sequence[Piece], width: int) -> list[Piece]:
         return [piece for shard in range(*self.part) for piece in of_shard(pieces, shard, width)]
@@ -93,15 +93,15 @@ class Goals:
         yield answered([self._marked(here, number) for number in numbers(batches)])
 
     def _marked(self, here: Site, number: int) -> bytes:
-        reader, found = Reader(here, self.parts[number]), bytearray()
+        reader, found = MarkReader(here, self.parts[number]), bytearray()
         for level in range(self.levels):
             states = blocks(here.store, reader.states(level), here.width)
             try:
                 found += goals(here.kernel, self.aim, states)
             except Failing as failing:
                 return json.dumps({"part": number, "level": level, "failing": failing.state}).encode()
-        told = reader.kept(range(self.levels), self.aim, found)
-        return json.dumps({"part": number, "levels": told}).encode()
+        data = reader.kept(range(self.levels), self.aim, found)
+        return json.dumps({"part": number, "levels": data}).encode()
 
 
 @frozen
@@ -124,7 +124,7 @@ class Ask:
         lookout, marks, asked = Lookout(here.kernel, self.aim), bytearray(), 0
         kept, size = list[bytes](), 0
         try:
-            for block, old in Reader(here, self.parts[number]).beside(self.at):
+            for block, old in MarkReader(here, self.parts[number]).with_marks(self.at):
                 own = bytearray(old)
                 for questions in lookout.ahead(block, own, len(marks)):
                     kept.append(questions)
@@ -136,8 +136,8 @@ class Ask:
         finally:
             lookout.close()
         yield from self._dealt(here, number, b"".join(kept))
-        told = {"part": number, "asked": (asked + size) // entry_size(here.kernel)}
-        yield number, json.dumps(told).encode(), bytes(marks)
+        data = {"part": number, "asked": (asked + size) // entry_size(here.kernel)}
+        yield number, json.dumps(data).encode(), bytes(marks)
 
     def _dealt(self, here: Site, part: int, questions: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         """Questions by shard, in a file or as they are."""
@@ -151,15 +151,15 @@ class Ask:
         for shard, count in enumerate(counts):
             own = left.of(shard, width)
             if own is not None:
-                told = {"from": part, "left": own.told() if here.by_files else None}
+                data = {"from": part, "left": own.as_json() if here.by_files else None}
                 here_ = b"" if here.by_files else block[start : start + width * count]
-                yield shard, json.dumps(told).encode(), here_
+                yield shard, json.dumps(data).encode(), here_
             start += width * count
 
 
 @frozen
-class Answer:
-    """Answers the questions to each shard that come in; what parts are told is handed on."""
+class AnswerQuestions:
+    """Answers the questions to each shard that come in; what is for parts is handed on."""
 
     mission: Any
     seen: Sequence[Named]
@@ -170,27 +170,27 @@ class Answer:
         asked: dict[int, list[Asked]] = defaultdict(list)
         for batch in batches:
             for shard, said, block in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
-                told = json.loads(said)
-                if "part" in told:
-                    yield from sent(iter([(told["part"], said, block)]))
+                data = json.loads(said)
+                if "part" in data:
+                    yield from sent(iter([(data["part"], said, block)]))
                     continue
-                asked[shard].append((told["from"], told["left"], block))
+                asked[shard].append((data["from"], data["left"], block))
         for shard in sorted(asked):
             yield from sent(self._rows(here, shard, asked.pop(shard)))
 
     def _rows(self, here: Site, shard: int, asked: Sequence[Asked]) -> Iterator[tuple[int, bytes, bytes]]:
-        reader, width = Reader(here, (shard, shard + 1)), entry_size(here.kernel)
+        reader, width = MarkReader(here, (shard, shard + 1)), entry_size(here.kernel)
         questions = [
-            b"".join(blocks(here.store, [piece_told(left)], width)) if left else block
+            b"".join(blocks(here.store, [piece_from_json(left)], width)) if left else block
             for _, left, block in asked
         ]
-        found = answers(here.kernel, here.shards, questions, reader.beside(self.seen))
+        found = answers(here.kernel, here.shards, questions, reader.with_marks(self.seen))
         for (part, _, _), block, ways in zip(asked, questions, found, strict=True):
             yield part, json.dumps({"read": len(block) // width}).encode(), ways
 
 
 @frozen
-class Mark:
+class WriteMarks:
     """Writes the marks of each part that comes in, with what was answered."""
 
     mission: Any
@@ -206,12 +206,12 @@ class Mark:
         read: dict[int, int] = defaultdict(int)
         for batch in batches:
             for part, said, block in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
-                told = json.loads(said)
-                if "part" in told:
-                    own[part] = told["asked"], block
+                data = json.loads(said)
+                if "part" in data:
+                    own[part] = data["asked"], block
                 else:
                     ways[part].append(block)
-                    read[part] += told["read"]
+                    read[part] += data["read"]
         if any(own[part][0] != read[part] for part in own) or not own.keys() >= read.keys():
             raise Damaged("not every question was answered once")
         yield answered([self._marked(here, part, own[part][1], ways[part]) for part in sorted(own)])
@@ -220,5 +220,5 @@ class Mark:
         marks = bytearray(old)
         for each in ways:
             put(here.kernel, marks, each, self.aim)
-        told = Reader(here, self.parts[part]).kept([level for level, _ in self.at], self.aim, marks)
-        return json.dumps({"part": part, "levels": told}).encode()
+        data = MarkReader(here, self.parts[part]).kept([level for level, _ in self.at], self.aim, marks)
+        return json.dumps({"part": part, "levels": data}).encode()

@@ -12,7 +12,7 @@ from typing import Any
 from modelcheck.contract.engine import CannotResume, Task
 from modelcheck.contract.version import version
 from modelcheck.explicit.codegen.layout import layout
-from spark_explore.pieces import Damaged, Piece, piece_told, total, verify
+from spark_explore.pieces import Damaged, Piece, count_states, piece_from_json, verify
 from spark_explore.store import Store, forget
 from spec.frozen import frozen
 from spec.values import encode
@@ -27,8 +27,8 @@ Json = dict[str, Any]
 
 
 @frozen
-class Level:
-    """The new states of a layer at a depth; and those that from there on wait for a fault."""
+class RunLevel:
+    """The new states of a layer at a depth, and those that wait for a later layer."""
 
     number: int
     faults: int
@@ -39,7 +39,7 @@ class Level:
     @property
     def count(self) -> int:
         """How many states are new."""
-        return total(self.new)
+        return count_states(self.new)
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Run:
     store: Store
     shards: int
     name: str
-    levels: list[Level] = field(default_factory=list)
+    levels: list[RunLevel] = field(default_factory=list)
 
     @property
     def seen(self) -> list[Piece]:
@@ -64,25 +64,25 @@ class Run:
         found = (level.new for level in self.levels if (level.faults, level.depth) == (faults, depth))
         return [piece for pieces in found for piece in pieces]
 
-    def commit(self, level: Level, status: Json) -> None:
+    def commit(self, level: RunLevel, status: Json) -> None:
         """A level is finished: from now on its files count. Raises OSError."""
-        told = {
+        data = {
             "number": level.number,
             "faults": level.faults,
             "depth": level.depth,
-            "new": [piece.told() for piece in level.new],
-            "waiting": [piece.told() for piece in level.waiting],
+            "new": [piece.as_json() for piece in level.new],
+            "waiting": [piece.as_json() for piece in level.waiting],
             "status": status,
         }
-        self.store.put(manifest_name(level.number), [sealed(told)])
+        self.store.put(manifest_name(level.number), [sealed(data)])
         self.levels.append(level)
 
-    def tell(self, name: str, told: Json) -> None:
-        """Write down something else. Raises OSError."""
-        self.store.put(name, [sealed(told)])
+    def write_json(self, name: str, data: Json) -> None:
+        """Write JSON beside the levels. Raises OSError."""
+        self.store.put(name, [sealed(data)])
 
-    def told(self, name: str) -> Json:
-        """What was written down. Raises Damaged, OSError."""
+    def read_json(self, name: str) -> Json:
+        """What `write_json` has written. Raises Damaged, OSError."""
         return unsealed(name, self.store.read(name))
 
 
@@ -92,18 +92,18 @@ def manifest_name(number: int) -> str:
 
 
 def new_name(level: int, shard: int | None) -> str:
-    """A name for a file of states that nobody has used, so whoever is late or tries again harms nobody."""
+    """A fresh name for a file of states, so that a late or repeated task overwrites nothing."""
     whose = "all" if shard is None else f"{shard:05}"
     return f"{STATES}/{level:06}/{whose}-{uuid.uuid4().hex[:12]}"
 
 
 def left_folder(level: int) -> str:
-    """Where the files are that nobody needs once a level is finished."""
+    """The folder of files that are not needed once a level is finished."""
     return f"{LEFT}/{level:06}"
 
 
 def left_name(level: int) -> str:
-    """A name for one of them, that nobody has used."""
+    """A fresh name in that folder."""
     return f"{left_folder(level)}/{uuid.uuid4().hex[:12]}"
 
 
@@ -113,13 +113,13 @@ def marks_folder(which: int) -> str:
 
 
 def marks_name(which: int) -> str:
-    """A name there that nobody has used."""
+    """A fresh name in that folder."""
     return f"{marks_folder(which)}/{uuid.uuid4().hex[:12]}"
 
 
-def sealed(told: Json) -> bytes:
+def sealed(data: Json) -> bytes:
     """A text of JSON behind its checksum."""
-    text = json.dumps(told, separators=(",", ":")).encode()
+    text = json.dumps(data, separators=(",", ":")).encode()
     return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
 
 
@@ -128,8 +128,8 @@ def unsealed(name: str, data: bytes) -> Json:
     digest, _, text = data.partition(b"\n")
     if hashlib.sha256(text).hexdigest().encode() != digest:
         raise Damaged(f"{name} is not as it was written")
-    told: Json = json.loads(text)
-    return told
+    found: Json = json.loads(text)
+    return found
 
 
 def manifests(store: Store) -> Iterator[Json]:
@@ -141,10 +141,10 @@ def manifests(store: Store) -> Iterator[Json]:
         number += 1
 
 
-def level_told(told: Mapping[str, Any]) -> Level:
+def level_from_json(data: Mapping[str, Any]) -> RunLevel:
     """A level as its manifest says."""
-    new, waiting = (tuple(map(piece_told, told[which])) for which in ("new", "waiting"))
-    return Level(told["number"], told["faults"], told["depth"], new, waiting)
+    new, waiting = (tuple(map(piece_from_json, data[which])) for which in ("new", "waiting"))
+    return RunLevel(data["number"], data["faults"], data["depth"], new, waiting)
 
 
 # ------------------------------------------------------------------------ beginning
@@ -160,7 +160,7 @@ def begin(store: Store, task: Task, shards: int) -> Run:
     """A new run. Raises as `see_room`."""
     see_room(store)
     run = Run(store, shards, uuid.uuid4().hex)
-    run.tell(ABOUT, {"run": run.name, "shards": shards, **about(task)})
+    run.write_json(ABOUT, {"run": run.name, "shards": shards, **about(task)})
     return run
 
 
@@ -171,16 +171,16 @@ def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
     """
     if not store.names():
         raise CannotResume("there is no run in the run directory")
-    run, told = opened(store)
+    run, data = opened(store)
     asked = about(task)
-    if told["identity"] != asked["identity"]:
+    if data["identity"] != asked["identity"]:
         raise CannotResume("the run directory is of another model, scope, check or version of modelcheck")
     status = None
     for manifest in manifests(store):
-        run.levels.append(level_told(manifest))
+        run.levels.append(level_from_json(manifest))
         status = manifest["status"]
     verify(
-        store, (piece for level in run.levels for piece in (*level.new, *level.waiting)), 8 * told["words"]
+        store, (piece for level in run.levels for piece in (*level.new, *level.waiting)), 8 * data["words"]
     )
     forget(store, LEFT)
     return run, status
@@ -189,12 +189,12 @@ def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
 def opened(store: Store) -> tuple[Run, Json]:
     """The run in a store without its levels, and what is asked. Raises CannotResume, OSError, Damaged."""
     try:
-        told = unsealed(ABOUT, store.read(ABOUT))
+        data = unsealed(ABOUT, store.read(ABOUT))
     except FileNotFoundError:
         raise CannotResume("there is no run in the run directory") from None
-    if told["format"] != FORMAT:
+    if data["format"] != FORMAT:
         raise CannotResume("the run directory is of another version of modelcheck")
-    return Run(store, told["shards"], told["run"]), told
+    return Run(store, data["shards"], data["run"]), data
 
 
 def about(task: Task) -> Json:

@@ -9,17 +9,17 @@ from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.runs import Replay
-from spark_explore.here import Hands
-from spark_explore.pieces import Piece, total
+from spark_explore.here import Executors
+from spark_explore.pieces import Piece, count_states
 from spark_explore.run import Run
 from spec.semantics import Machine
 
 
-class Searched(Protocol):
+class LocatedSearch(Protocol):
     """A search that knows where its states are."""
 
     files: Run
-    hands: Callable[[int], Hands]
+    executors: Callable[[int], Executors]
 
     def found(self, number: int) -> tuple[Words, int, int]:
         """A state in which something was found, its layer and depth."""
@@ -29,7 +29,7 @@ class Searched(Protocol):
 class FarRuns(Replay):
     """Runs to states of a search on files. Costs expanding a level for each step, at most two."""
 
-    def __init__(self, task: Task, machine: Machine, kernel: Kernel, search: Searched) -> None:
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel, search: LocatedSearch) -> None:
         super().__init__(task, machine, kernel)
         self._search = search
 
@@ -52,7 +52,7 @@ class FarRuns(Replay):
     def _parent(self, pieces: Sequence[Piece], state: Words, *, by_fault: bool) -> Words | None:
         if not pieces:
             return None
-        return self._search.hands(total(pieces)).parent(pieces, state, by_fault=by_fault)
+        return self._search.executors(count_states(pieces)).parent(pieces, state, by_fault=by_fault)
 
     def _root(self, state: Words) -> int:
         packed = (self.kernel.layout.pack(each) for each in self.machine.initial())

@@ -15,15 +15,15 @@ from modelcheck.contract.result import End, Layer
 from modelcheck.explicit.codegen.context import NOWHERE
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
-from modelcheck.explicit.search.space import Level as Stand
-from modelcheck.explicit.search.tally import Find, Tally, Way
+from modelcheck.explicit.search.space import PackedLevel as Stand
+from modelcheck.explicit.search.tally import CountsAndFinds, Find, FindKind
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
-from spark_explore.files import Place, by_depth, write
-from spark_explore.here import Hands
-from spark_explore.pieces import Piece, piece_told, total, verify
-from spark_explore.run import LEVELS, Json, Level, Run
+from spark_explore.files import FileTarget, by_depth, write
+from spark_explore.here import Executors
+from spark_explore.pieces import Piece, count_states, piece_from_json, verify
+from spark_explore.run import LEVELS, Json, Run, RunLevel
 from spark_explore.runs import FarRuns
-from spark_explore.spent import Spent, told
+from spark_explore.spent import CoreSeconds, as_json
 from spark_explore.steps import FAILED, Expanded, filled
 from spec.semantics import Machine
 
@@ -32,7 +32,7 @@ Pieces = list[Piece]
 
 @dataclass(slots=True)
 class FoundStates:
-    """The states in which something was found, numbered as they came; for `Tally`, which knows the rest."""
+    """The states in which something was found, numbered as they came; `CountsAndFinds` knows the rest."""
 
     size: int = 0
     states: list[Words] = field(default_factory=list)
@@ -43,7 +43,7 @@ class FoundStates:
     def __len__(self) -> int:
         return self.size
 
-    def grow(self, level: Level) -> None:
+    def grow(self, level: RunLevel) -> None:
         """Count the states of another level."""
         if level.count:
             self.levels.append(Stand((self.size,), level.faults, level.depth))
@@ -78,7 +78,7 @@ class Counter:
 class FileSearch(LayeredSearch[Piece, Find]):
     """The search that the Spark engine makes; it goes on from a `status`.
 
-    `hands` are asked for each level, given how many states there are to expand.
+    `executors` are asked for each level, given how many states there are to expand.
     """
 
     quiet: ClassVar[float] = 0.0  # a level is long enough
@@ -92,15 +92,15 @@ class FileSearch(LayeredSearch[Piece, Find]):
         run: Run,
         status: Json | None = None,
     ) -> None:
-        self.tally = Tally(kernel.context, task.properties, reporter)
+        self.tally = CountsAndFinds(kernel.context, task.properties, reporter)
         super().__init__(task, machine, reporter, self.tally)
         self.kernel = kernel
         self.ready = kernel.seconds
         self.files = run
-        self.hands: Callable[[int], Hands]
+        self.executors: Callable[[int], Executors]
         self._known = FoundStates()
         self._counter = Counter(kernel.context.new())
-        self._spent = Spent()
+        self._spent = CoreSeconds()
         self._status = status
         self._frontier: Pieces = []
 
@@ -134,16 +134,18 @@ class FileSearch(LayeredSearch[Piece, Find]):
         finally:
             table.close()
         assert len(sorted_) == width * len(packed)
-        return by_depth([0], write(self.kernel, Place(self.files.store, self.files.shards, 0), [sorted_]))
+        return by_depth(
+            [0], write(self.kernel, FileTarget(self.files.store, self.files.shards, 0), [sorted_])
+        )
 
     def _advance(self, faults: int, depth: int) -> bool:
         frontier = self._frontier
-        self._look_around(faults, depth, total(frontier))
+        self._look_around(faults, depth, count_states(frontier))
         woken = self.entering.pop(depth, [])
         number = len(self.files.levels)
-        hands = self.hands(total(frontier) + total(woken))
-        done = hands.advance(number, frontier, woken, paid=self.may_pay(faults))
-        level = Level(number, faults, depth, tuple(done.new), tuple(done.waiting))
+        executors = self.executors(count_states(frontier) + count_states(woken))
+        done = executors.advance(number, frontier, woken, paid=self.may_pay(faults))
+        level = RunLevel(number, faults, depth, tuple(done.new), tuple(done.waiting))
         self._spent.add(done.spent)
         self._count(level, done.expanded, done.finds)
         self.files.commit(level, self._status_now())
@@ -159,18 +161,18 @@ class FileSearch(LayeredSearch[Piece, Find]):
         depths = sorted(waiting)
         if not depths:
             return {}
-        hands = self.hands(sum(map(total, waiting.values())))
-        found = hands.sift(len(self.files.levels), [waiting[depth] for depth in depths])
+        executors = self.executors(sum(map(count_states, waiting.values())))
+        found = executors.deduplicate_waiting(len(self.files.levels), [waiting[depth] for depth in depths])
         entering = by_depth(depths, found)
-        told = {str(depth): [piece.told() for piece in pieces] for depth, pieces in entering.items()}
-        self.files.tell(layer_name(faults + 1), told)
+        data = {str(depth): [piece.as_json() for piece in pieces] for depth, pieces in entering.items()}
+        self.files.write_json(layer_name(faults + 1), data)
         return entering
 
     def _leads_elsewhere(self) -> bool:
         for level in self.files.levels:
             if level.faults != self.layers[-1].faults or not level.count:
                 continue
-            elsewhere, expanded = self.hands(level.count).leads_elsewhere(level.new)
+            elsewhere, expanded = self.executors(level.count).leads_elsewhere(level.new)
             words = enumerate(self.kernel.context.new())
             found = [0 if place in expanded.finds else word for place, word in words]
             if elsewhere or self.tally.breaks_more(found):
@@ -179,7 +181,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
 
     # ------------------------------------------------------------------- counting
 
-    def _count(self, level: Level, expanded: Expanded, finds: dict[int, Words]) -> None:
+    def _count(self, level: RunLevel, expanded: Expanded, finds: dict[int, Words]) -> None:
         """Take up what a level has counted and found."""
         context, own = self.kernel.context, self._counter.context
         for place in range(context.taken, context.size):
@@ -194,7 +196,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
         }
         self.tally.take([self._counter])
 
-    def _before(self, level: Level) -> tuple[int, int]:
+    def _before(self, level: RunLevel) -> tuple[int, int]:
         """The layer and depth of what was expanded for a level."""
         return level.faults, level.depth - 1
 
@@ -218,7 +220,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
             "layers": [asdict(layer) for layer in self.layers],
             "sums": list(self.sums),
             "seconds": monotonic() - self.started,
-            "spent": told(self._spent),
+            "spent": as_json(self._spent),
             "taken": dict(self.counts().taken),
         }
 
@@ -238,13 +240,13 @@ class FileSearch(LayeredSearch[Piece, Find]):
         free, paid, free_cut, paid_cut = status["sums"]
         self.sums = (free, paid, free_cut, paid_cut)
         self.go_on(status["seconds"])
-        self._spent = Spent(status["spent"])
+        self._spent = CoreSeconds(status["spent"])
         last = self.files.levels[-1]
         if last.faults:
-            entering = self.files.told(layer_name(last.faults))
+            entering = self.files.read_json(layer_name(last.faults))
             gone = {level.depth for level in self.files.levels if level.faults == last.faults}
             self.entering = {
-                int(depth): [piece_told(piece) for piece in pieces]
+                int(depth): [piece_from_json(piece) for piece in pieces]
                 for depth, pieces in entering.items()
                 if int(depth) not in gone
             }
@@ -261,7 +263,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
         """The run to an error of the model, if it makes one."""
         return None if self.tally.error is None else self._runs().error(self.tally.error)
 
-    def run_to(self, state: Words, level: Level, ending: Ending, prop: str) -> Trace:
+    def run_to(self, state: Words, level: RunLevel, ending: Ending, prop: str) -> Trace:
         """The run to a state of a level."""
         return self._runs().to(self._known.number(state, level.faults, level.depth), ending, prop)
 
@@ -290,6 +292,6 @@ def _find(find: Find) -> list[object]:
     return [find.faults, find.depth, find.number, find.way.name, find.by_fault]
 
 
-def _found(told: Sequence[object]) -> Find:
-    faults, depth, number, way, by_fault = told
-    return Find(int(str(faults)), int(str(depth)), int(str(number)), Way[str(way)], bool(by_fault))
+def _found(data: Sequence[object]) -> Find:
+    faults, depth, number, way, by_fault = data
+    return Find(int(str(faults)), int(str(depth)), int(str(number)), FindKind[str(way)], bool(by_fault))

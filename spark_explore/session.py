@@ -61,12 +61,12 @@ QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
 
 
-class Ended(OSError):  # noqa: N818 - an answer to the user, no failure of ours
+class SparkEnded(OSError):  # noqa: N818 - an answer to the user, not a bug
     """Spark's Java process is gone, whoever ended it."""
 
 
 @frozen
-class Settings:
+class SparkSettings:
     """Where Spark runs and how: `conf` are settings of Spark, which go before ours.
 
     `master` of None: the session there is, or local[*].  `log` of None: what Spark
@@ -80,13 +80,13 @@ class Settings:
     patience: float = 60
 
 
-def shown(settings: Settings) -> dict[str, str]:
+def shown(settings: SparkSettings) -> dict[str, str]:
     """The settings that Spark is started with, ours and the user's. Raises CannotStart as `session` does."""
     return _effective(settings, _master(settings))
 
 
 @contextlib.contextmanager
-def session(settings: Settings) -> Iterator[SparkSession]:
+def session(settings: SparkSettings) -> Iterator[SparkSession]:
     """A session whose executors can run our code; takes some seconds. Raises CannotStart, Ended.
 
     See NOTE(one-session) for a process that has one already.
@@ -102,7 +102,7 @@ def session(settings: Settings) -> Iterator[SparkSession]:
         yield spark
 
 
-def _joined(context: SparkContext, settings: Settings) -> SparkSession:
+def _joined(context: SparkContext, settings: SparkSettings) -> SparkSession:
     """The session that is already there, with our code."""
     if settings.master not in {None, context.master}:
         raise CannotStart(f"this process has a Spark session already, with the master {context.master}")
@@ -111,7 +111,7 @@ def _joined(context: SparkContext, settings: Settings) -> SparkSession:
 
 
 @contextlib.contextmanager
-def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
+def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
     """A session of our own, and the end of it."""
     where, before, handler = _master(settings), list(sys.path), signal.getsignal(signal.SIGINT)
     patience = START if where.is_local else settings.patience * (1 if where.near else QUEUES)
@@ -145,11 +145,11 @@ def _started(settings: Settings, folder: Path) -> Iterator[SparkSession]:
 # -------------------------------------------------------------------- settings
 
 
-def _master(settings: Settings) -> Master:
+def _master(settings: SparkSettings) -> Master:
     return master(settings.master or settings.conf.get("spark.master", "local[*]"))
 
 
-def _effective(settings: Settings, where: Master) -> dict[str, str]:
+def _effective(settings: SparkSettings, where: Master) -> dict[str, str]:
     """All settings for a master; the user's go before ours."""
     python = sys.executable if where.is_local else os.environ.get("PYSPARK_PYTHON", sys.executable)
     ours = FIXED | {"spark.pyspark.python": python}
@@ -170,15 +170,15 @@ def _memory() -> int:
 
 @contextlib.contextmanager
 def _as_long_as_it_runs(process: Popen[bytes], context: SparkContext) -> Iterator[None]:
-    """What fails because Java is gone is told as that. Raises Ended."""
-    told: Any = context._accumulatorServer  # noqa: SLF001 - it prints a traceback when Java is gone
-    told.handle_error = _say_nothing
+    """What fails because Java is gone is raised as that. Raises SparkEnded."""
+    output: Any = context._accumulatorServer  # noqa: SLF001 - it prints a traceback when Java is gone
+    output.handle_error = _say_nothing
     try:
         yield
     except (Py4JError, PySparkException, OSError):
         with contextlib.suppress(TimeoutExpired):  # it may just be on its way
             process.wait(SETTLED)
-            raise Ended("the Java process of Spark has ended") from None
+            raise SparkEnded("the Java process of Spark has ended") from None
         raise
 
 
@@ -235,14 +235,14 @@ def _context(
 
 def _gateway(process: Popen[bytes], folder: Path, log: Path) -> tuple[int, str]:
     """How to talk to Spark's process, which writes it into a file when it is ready."""
-    told, end = folder / "gateway", time.monotonic() + START
-    while not told.exists():
+    output, end = folder / "gateway", time.monotonic() + START
+    while not output.exists():
         if process.poll() is not None:
             raise CannotStart(f"Spark does not start: {_last_words(log)}")
         if time.monotonic() > end:
             raise CannotStart(f"Spark has not started within {START} seconds")
         time.sleep(0.05)
-    with told.open("rb") as file:
+    with output.open("rb") as file:
         return read_int(file), UTF8Deserializer().loads(file)
 
 
@@ -301,8 +301,8 @@ def _traceback(lines: list[str]) -> Iterator[str]:
 def _last_words(log: Path) -> str:
     """The end of what Spark wrote, without the places in its code, where it did not get so far as to tell."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    told = [line.strip() for line in lines if not re.match(r"\s+(at |\.\.\. )|WARNING:", line)]
-    return "; ".join(told[-3:])[:MOST_TOLD] or "it says nothing"
+    output = [line.strip() for line in lines if not re.match(r"\s+(at |\.\.\. )|WARNING:", line)]
+    return "; ".join(output[-3:])[:MOST_TOLD] or "it says nothing"
 
 
 # --------------------------------------------------------------- the executors
@@ -352,7 +352,7 @@ def _mind(executor: Executor) -> None:
 
 
 def _stop(process: Popen[bytes]) -> None:
-    """Let Spark end what it began; a process that is gone has nothing to be told."""
+    """Let Spark end what it began; a process that is gone needs nothing."""
     context = SparkContext._active_spark_context  # noqa: SLF001 - may be half made
     if context is None or process.poll() is not None:
         return

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 OF_KERNEL = {
     "expand": "expand",
-    "gather": "duplicates",
-    "drain": "duplicates",
+    "deduplicate": "duplicates",
+    "take_all": "duplicates",
     "merge": "settle",
     "take": "settle",
     "ask": "ask",
-    "strike": "seen",
+    "untag": "seen",
 }
 LEVELS = "levels"  # whole levels in the process of the driver
 TASKS = "tasks"  # whole tasks of jobs, as the workers see them
 JOBS = "jobs"  # whole jobs, on all cores
 
 
-class Spent(defaultdict[str, float]):
+class CoreSeconds(defaultdict[str, float]):
     """Seconds by what was done."""
 
     def __init__(self, spent: Mapping[str, float] | None = None) -> None:
@@ -40,11 +40,11 @@ class Spent(defaultdict[str, float]):
             self[what] += seconds
 
 
-class Watch:
+class Stopwatch:
     """What this process has spent since it was last asked, by the names above and those of a store."""
 
     def __init__(self) -> None:
-        self._spent = Spent()
+        self._spent = CoreSeconds()
 
     @contextmanager
     def on(self, what: str) -> Iterator[None]:
@@ -55,9 +55,9 @@ class Watch:
         finally:
             self._spent[what] += perf_counter() - started
 
-    def take(self) -> Spent:
+    def take(self) -> CoreSeconds:
         """What was spent, once."""
-        spent, self._spent = self._spent, Spent()
+        spent, self._spent = self._spent, CoreSeconds()
         return spent
 
     def kernel(self, kernel: Kernel) -> Kernel:
@@ -77,10 +77,10 @@ class Watch:
         return timed
 
 
-class Watched(Around):
+class TimedStore(Around):
     """A store whose reading and writing is counted."""
 
-    def __init__(self, store: Store, watch: Watch) -> None:
+    def __init__(self, store: Store, watch: Stopwatch) -> None:
         super().__init__(store)
         self._watch = watch
 
@@ -95,12 +95,12 @@ class Watched(Around):
             return self._store.read(name, start, size)
 
 
-def told(spent: Spent) -> dict[str, float]:
-    """What JSON can say, to the millisecond."""
+def as_json(spent: CoreSeconds) -> dict[str, float]:
+    """It as a value for JSON, to the millisecond."""
     return {what: round(seconds, 3) for what, seconds in spent.items()}
 
 
-def line(spent: Spent) -> str:
+def line(spent: CoreSeconds) -> str:
     """For people: what the cores did, the most first, and what is beside it."""
     parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
     parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from spark_explore.pieces import Damaged, total
-from spark_explore.run import Level, level_told, manifests, opened
-from spark_explore.spent import Spent
+from spark_explore.pieces import Damaged, count_states
+from spark_explore.run import RunLevel, level_from_json, manifests, opened
+from spark_explore.spent import CoreSeconds
 from spark_explore.spent import line as spent_line
 from spark_explore.store import store_at
 from spec.frozen import frozen
 
-__all__ = ["Counted", "Damaged", "Status", "counted", "lines", "status"]
+__all__ = ["Damaged", "LevelCounts", "Status", "counted", "lines", "status"]
 
 
 @frozen
@@ -20,11 +20,11 @@ class Status:
     """A run: what is asked, its finished levels, how long it has worked, and what it has found."""
 
     about: dict[str, Any]
-    levels: tuple[Level, ...]
+    levels: tuple[RunLevel, ...]
     seconds: float
     decided: tuple[str, ...]
     transitions: int
-    spent: Spent
+    spent: CoreSeconds
 
     @property
     def states(self) -> int:
@@ -34,7 +34,7 @@ class Status:
     @property
     def bytes(self) -> int:
         """How many bytes the files that count have together."""
-        states = self.states + sum(total(level.waiting) for level in self.levels)
+        states = self.states + sum(count_states(level.waiting) for level in self.levels)
         return 8 * int(self.about["words"]) * states
 
     @property
@@ -44,13 +44,13 @@ class Status:
 
 
 def status(place: str) -> Status:
-    """How far the run at a path or URI is; an unfinished level is not told. Raises CannotResume, OSError."""
+    """How far the run at a path or URI is; an unfinished level is not shown. Raises CannotResume, OSError."""
     store = store_at(place)
     _, about = opened(store)
     levels, last = [], dict[str, Any]()
-    for told in manifests(store):
-        levels.append(level_told(told))
-        last = told["status"]
+    for data in manifests(store):
+        levels.append(level_from_json(data))
+        last = data["status"]
     taken = sum(last.get("taken", {}).values())
     return Status(
         about,
@@ -58,12 +58,12 @@ def status(place: str) -> Status:
         last.get("seconds", 0.0),
         tuple(last.get("best", ())),
         taken,
-        Spent(last.get("spent", {})),
+        CoreSeconds(last.get("spent", {})),
     )
 
 
 @frozen
-class Counted:
+class LevelCounts:
     """A level in numbers: its new states, and how often each action led from the level before to this."""
 
     faults: int
@@ -72,13 +72,13 @@ class Counted:
     taken: dict[str, int]
 
 
-def counted(place: str) -> Iterator[Counted]:
+def counted(place: str) -> Iterator[LevelCounts]:
     """The levels of a run in numbers, in order. Costs reading the manifests alone. Raises as `status`."""
     before: dict[str, int] = {}
-    for told in manifests(store_at(place)):
-        level, taken = level_told(told), told["status"]["taken"]
+    for data in manifests(store_at(place)):
+        level, taken = level_from_json(data), data["status"]["taken"]
         own = {name: count - before.get(name, 0) for name, count in taken.items()}
-        yield Counted(level.faults, level.depth, level.count, own)
+        yield LevelCounts(level.faults, level.depth, level.count, own)
         before = taken
 
 

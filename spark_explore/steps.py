@@ -1,4 +1,4 @@
-"""What is done with blocks of states, wherever that happens: expand, settle, sift, look back.
+"""What is done with blocks of states, wherever that happens: expand, deduplicate, look back.
 
 Each function takes blocks and gives blocks; none keeps anything.  A block is
 always in the order of the hashes, so the same states are the same bytes
@@ -24,7 +24,7 @@ SPARSE = 0.4  # nor is one in which most of what is looked for is not
 CHUNK = 1 << 14  # successors made at once, so that they are still near when they are looked at
 GATHERED = 1 << 22  # slots of the table that finds what a task makes twice
 FAILED = 63  # the place of errors among the properties of states
-PERIODS = 254  # blocks that one table can tell apart
+PERIODS = 254  # blocks that one table can distinguish
 Row = tuple[int, bytes]  # a shard, some of its states
 
 
@@ -41,7 +41,7 @@ class Expanded:
 
 
 @frozen
-class Settled:
+class Deduplicated:
     """The states of a level that are new, and those that wait for a fault; what was found in the new ones."""
 
     new: bytes
@@ -90,9 +90,9 @@ class Expander:
         """The successors in blocks with states of all shards."""
         for block in blocks:
             for chunk in self.chunks(block, paid=paid):
-                yield from self._gather(chunk)
+                yield from self._deduplicate(chunk)
             self._note(block)
-        yield from self._drain()
+        yield from self._take_all()
 
     def chunks(self, block: bytes, *, paid: bool) -> Iterator[int]:
         """Expand a block; how many successors are in the scratch memory, again and again."""
@@ -115,7 +115,7 @@ class Expander:
                     return words_at(block, int.from_bytes(meta, "little"), self._words)
         return None
 
-    def told(self) -> Expanded:
+    def result(self) -> Expanded:
         """What was counted and found."""
         return Expanded(list(self._context), self._finds)
 
@@ -124,25 +124,25 @@ class Expander:
         for region in (self._scratch, self._table, self._out):
             region.close()
 
-    def _gather(self, count: int) -> Iterator[bytes]:
+    def _deduplicate(self, count: int) -> Iterator[bytes]:
         """Take up successors, as many at once as surely have room."""
         step = max(self._slots // 8, 1)
         for first in range(0, count, step):
             many = min(step, count - first)
             if self._used + many > FULL * self._slots:
-                yield from self._drain()
+                yield from self._take_all()
             entries = self._scratch.address + self._entry * first
-            new = self._kernel.call["gather"](self._table.address, self._slots, entries, many)
+            new = self._kernel.call["deduplicate"](self._table.address, self._slots, entries, many)
             if new < 0:  # much of it is in the table: again would do no harm, but there is no room behind it
-                yield from self._drain()
-                new = self._kernel.call["gather"](self._table.address, self._slots, entries, many)
+                yield from self._take_all()
+                new = self._kernel.call["deduplicate"](self._table.address, self._slots, entries, many)
                 if new < 0:
                     raise AssertionError("a hash that is none")
             self._used += new
 
-    def _drain(self) -> Iterator[bytes]:
+    def _take_all(self) -> Iterator[bytes]:
         """Give away what was gathered."""
-        count = self._kernel.call["drain"](self._table.address, self._slots, self._out.address)
+        count = self._kernel.call["take_all"](self._table.address, self._slots, self._out.address)
         self._used = 0
         yield self._out.read(0, 8 * self._words * count)
 
@@ -170,10 +170,10 @@ def address_of(block: bytes) -> int:
     return ctypes.cast(ctypes.c_char_p(block), ctypes.c_void_p).value or 0
 
 
-# ------------------------------------------------------------------------- settling
+# ------------------------------------------------------------------ deduplication
 
 
-class Table:
+class TaggedTable:
     """States of one shard (or with one shard, all), some of them with a tag."""
 
     def __init__(self, kernel: Kernel, shards: int, most: int) -> None:
@@ -195,10 +195,10 @@ class Table:
             raise Overflow
         self.count += new
 
-    def strike(self, block: bytes) -> None:
-        """Take the tags of states away."""
+    def untag(self, block: bytes) -> None:
+        """Remove the tags of states."""
         many = len(block) // self._width
-        self.count -= self._call["strike"](
+        self.count -= self._call["untag"](
             self._table.address, self._slots, self._tags.address, self._shards, block, many
         )
 
@@ -221,7 +221,9 @@ class Table:
         self._tags.close()
 
 
-def settle(kernel: Kernel, shards: int, candidates: Sequence[bytes], seen: Iterable[bytes]) -> Settled:
+def deduplicate(
+    kernel: Kernel, shards: int, candidates: Sequence[bytes], seen: Iterable[bytes]
+) -> Deduplicated:
     """What is new among the candidates of a shard, given all that the shard has seen.
 
     Costs a table of the candidates, and a look into it for each state that was seen.
@@ -229,18 +231,18 @@ def settle(kernel: Kernel, shards: int, candidates: Sequence[bytes], seen: Itera
     table = filled(kernel, shards, candidates)
     try:
         for block in seen if table.count else ():
-            table.strike(block)
+            table.untag(block)
         new, waiting = table.take(waiting=False), table.take(waiting=True)
     finally:
         table.close()
-    return Settled(new, waiting, found_in(kernel, new))
+    return Deduplicated(new, waiting, found_in(kernel, new))
 
 
-def filled(kernel: Kernel, shards: int, blocks: Sequence[bytes], tags: Sequence[int] = ()) -> Table:
+def filled(kernel: Kernel, shards: int, blocks: Sequence[bytes], tags: Sequence[int] = ()) -> TaggedTable:
     """A table of all states of some blocks; the first block that has a state gives it the tag."""
     room = sum(map(len, blocks)) // (8 * kernel.layout.words)
     while True:
-        table = Table(kernel, shards, room)
+        table = TaggedTable(kernel, shards, room)
         try:
             for number, block in enumerate(blocks):
                 table.merge(block, tags[number] if tags else 1)
@@ -261,7 +263,7 @@ def found_in(kernel: Kernel, block: bytes) -> dict[int, Words]:
     return {place: words_at(block, number, words) for place, number in enumerate(firsts) if number != NOWHERE}
 
 
-def sift(
+def deduplicate_waiting(
     kernel: Kernel, shards: int, waiting: Sequence[bytes], seen: Sequence[Iterable[bytes]]
 ) -> list[bytes]:
     """Of blocks of states that wait, what is neither in an earlier one nor has been seen.
@@ -274,9 +276,9 @@ def sift(
         table = filled(kernel, shards, part, range(1, len(part) + 1))
         try:
             for block in [*kept]:
-                table.strike(block)
+                table.untag(block)
             for block in again:
-                table.strike(block)
+                table.untag(block)
             kept += [table.take(tag, waiting=False) for tag in range(1, len(part) + 1)]
         finally:
             table.close()

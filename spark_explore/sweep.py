@@ -11,16 +11,16 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
-from spark_explore.session import Settings, reason, session
+from spark_explore.session import SparkSettings, reason, session
 
 WAITING = 4  # jobs for each core, so that none waits for this process
 
 
-class OnSpark:
+class SparkWorkers:
     """The executors of a Spark cluster, or the cores of this machine."""
 
     def __init__(self, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
-        self._settings = Settings(master, dict(conf or {}))
+        self._settings = SparkSettings(master, dict(conf or {}))
 
     def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
         """As they come: a job of one task for each point.

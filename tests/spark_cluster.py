@@ -22,13 +22,13 @@ from typing import TypeVar
 import pyspark
 
 from spark_explore.java import find
-from spark_explore.session import Settings
+from spark_explore.session import SparkSettings
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300  # seconds; the machine may have better things to do
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # half the work of starting a Java, for what ends soon
-LOCAL = Settings(
+LOCAL = SparkSettings(
     master="local[2]",
     conf={"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": QUICK},
     patience=PATIENCE,
@@ -61,7 +61,7 @@ class Cluster:
         daemons = {one.pid for one in each if one.parent in executors}
         return sorted(one.pid for one in each if one.parent in daemons)
 
-    def settings(self) -> Settings:
+    def settings(self) -> SparkSettings:
         """Of a session on this cluster with an executor on each worker."""
         conf = {
             "spark.driver.memory": "512m",
@@ -69,7 +69,7 @@ class Cluster:
             "spark.executor.memory": "512m",
             "spark.executor.extraJavaOptions": QUICK,
         }
-        return Settings(self.url, conf, patience=PATIENCE)
+        return SparkSettings(self.url, conf, patience=PATIENCE)
 
     def kill_executor(self, number: int = 0) -> int:
         """End one executor as a machine that fails does; Spark starts another. The number of its process.

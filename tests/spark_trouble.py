@@ -23,7 +23,7 @@ from pyspark import TaskContext, cloudpickle
 from pyspark.sql import DataFrame
 
 import spark_explore.engine as engines
-from spark_explore.jobs import OnSpark
+from spark_explore.jobs import SparkExecutors
 from spark_explore.remote import Batches, Work
 from spark_explore.store import LocalStore
 
@@ -117,7 +117,7 @@ def without_room(_: Random) -> None:
 def have(trouble: Trouble, patch: pytest.MonkeyPatch) -> None:
     """Every job of a search has trouble from now on, as long as the patch lasts."""
 
-    class InTrouble(OnSpark):
+    class InTrouble(SparkExecutors):
         def __init__(self, *given: Any) -> None:  # noqa: ANN401 - whatever it is made of
             super().__init__(*given)
             self._warmed.join()  # so that it is always the same levels that are jobs
@@ -129,7 +129,7 @@ def have(trouble: Trouble, patch: pytest.MonkeyPatch) -> None:
             return super()._job(rows, Troubled(work, trouble))
 
     trouble.folder.mkdir()
-    patch.setattr(engines, "OnSpark", InTrouble)
+    patch.setattr(engines, "SparkExecutors", InTrouble)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ const Search = (() => {
       return count;
     }
 
-    // What waited for a fault can now be had.
+    // Enter a layer: what waited for it becomes the pending states.
     turnLayer() {
       this.pending.reverse();
       this.room.pending.reverse();

@@ -8,18 +8,18 @@ from typing import TextIO, assert_never
 
 from counterexamples.lines import count
 from modelcheck.contract.report import (
-    Answers,
+    AnswersDone,
+    Checkpointed,
     Event,
-    Found,
-    Kept,
     LayerDone,
-    NotKept,
+    NotCached,
+    PhaseDone,
     Progress,
     Proving,
-    Runs,
+    RunFound,
+    RunsDone,
     SecondEngineProgress,
     Shrinking,
-    Spent,
 )
 from modelcheck.contract.wording import memory_words, seconds_words
 
@@ -37,7 +37,7 @@ class ProgressLine:
         self._is_terminal = stream.isatty()
         self._violated: list[str] = []
         self._beside: list[str] = []
-        self._noted: set[NotKept] = set()
+        self._noted: set[NotCached] = set()
         self._mentioned = monotonic()
 
     def begin(self, title: str) -> None:
@@ -57,10 +57,10 @@ class ProgressLine:
         match event:
             case Progress():
                 self._draw(self._words(event))
-            case Runs():
+            case RunsDone():
                 so_far = f"{event.done:,} of {count(event.wanted, 'random run')}"
                 self._draw(self._paced([so_far], event.steps, "step", event.seconds))
-            case Answers():
+            case AnswersDone():
                 so_far = f"{event.done:,} of {count(event.wanted, event.what)}"
                 self._draw(self._paced([so_far], event.states, "state", event.seconds))
             case Shrinking():
@@ -70,12 +70,12 @@ class ProgressLine:
                 clauses = [count(event.clauses, "clause")] if event.clauses else []
                 so_far = f"runs of {count(event.steps, 'step')}"
                 self._draw(self._paced([so_far, *clauses], event.questions, "question", event.seconds))
-            case Found(name):
+            case RunFound(name):
                 self._violated.append(name)
-            case Kept(_, str(problem)):
+            case Checkpointed(_, str(problem)):
                 self.clear()
                 self._stream.write(f"modelcheck: no checkpoint: {problem}; the search goes on\n")
-            case NotKept(folder, problem) if event not in self._noted:
+            case NotCached(folder, problem) if event not in self._noted:
                 self._noted.add(event)
                 self.clear()
                 self._stream.write(
@@ -90,7 +90,7 @@ class ProgressLine:
                         f" {count(found.steps, 'step')}; the search goes on for one with fewer faults,"
                         " and Ctrl-C shows what there is"
                     )
-            case LayerDone() | Kept() | NotKept() | Spent():
+            case LayerDone() | Checkpointed() | NotCached() | PhaseDone():
                 pass
             case _:
                 assert_never(event)

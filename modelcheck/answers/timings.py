@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter, process_time
 
-from modelcheck.contract.report import Event, Reporter, Silent, Spent
+from modelcheck.contract.report import Event, PhaseDone, Reporter, Silent
 from modelcheck.contract.wording import seconds_words
 
 PHASES = ("start", "read", "write", "compile", "load", "search", "replay", "tell")
@@ -23,7 +23,7 @@ class Timings:
 
     def tell(self, event: Event) -> None:
         """Take note of what was spent, or pass it on."""
-        if isinstance(event, Spent):
+        if isinstance(event, PhaseDone):
             self._spent[event.phase] += event.seconds
         else:
             self.inner.tell(event)

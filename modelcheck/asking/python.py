@@ -17,6 +17,10 @@ from counterexamples.trace import Trace
 from modelcheck.answers.formats import FORMATS, RunView, as_file
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
+from modelcheck.asking.course.exercises import exercise as exercise_of
+from modelcheck.asking.course.exercises import written
+from modelcheck.asking.course.grading import Grade
+from modelcheck.asking.course.guarded import graded
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put
 from modelcheck.asking.sweep import Axis, Orders, Processes, SweepAnswer, SweepPoint, points
@@ -30,6 +34,8 @@ from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import mistyped, suggest
 from spec.ir import Check, Model
 from spec.load import load as load_models
+from spec.load import read
+from spec.source import Source
 from spec.values import ModelError
 
 Subject = str | Path | Model | Sequence[Model]
@@ -179,6 +185,25 @@ def replay(
     asked = pick_model(_models(model), of or found.model)
     scope = None if check is None else apply(asked, pick_check(asked, check), Overrides()).scope
     return found.replayed(asked, scope).trace
+
+
+def begin(exercise: str, parts: Mapping[str, str] | None = None) -> str:
+    """The model file that an exercise of the course begins with, perhaps with parts of it finished.
+
+    `parts` are expressions of the language, by the names of what is asked for.  Raises SpecError for
+    a name there is not.
+    """
+    return written(exercise_of(exercise), parts or {})
+
+
+def grade(path: str | Path, exercise: str, *, seconds: float = 60.0, memory: int = 1_000_000_000) -> Grade:
+    """What a file is worth as an exercise of the course: its points, and a hint for each that it misses.
+
+    Takes some seconds, in another process, which is ended when it takes more than `seconds` or `memory`.
+    Raises SpecError for what is wrong with the file.
+    """
+    source = Source(str(path), read(path))
+    return graded(exercise, source, seconds=seconds, memory=memory)
 
 
 def _models(model: Subject) -> tuple[Model, ...]:

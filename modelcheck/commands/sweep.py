@@ -23,7 +23,7 @@ from spec.load import load
 
 CREWS = {  # who answers the points
     "explicit": "modelcheck.asking.sweep:Processes",
-    "spark": "spark_explore.sweep:OnSpark",
+    "spark": "spark_explore.sweep:SparkWorkers",
 }
 OF_SPARK = ("--master", "--conf")
 MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}

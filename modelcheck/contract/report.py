@@ -30,7 +30,7 @@ class LayerDone:
 
 
 @frozen
-class Found:
+class RunFound:
     """A property is decided by a run: violated, or (a `reachable`) reached. Some engines show it at once."""
 
     property: str
@@ -40,7 +40,7 @@ class Found:
 
 
 @frozen
-class Kept:
+class Checkpointed:
     """How far the search is has been written down; or has not, and why."""
 
     states: int
@@ -48,7 +48,7 @@ class Kept:
 
 
 @frozen
-class Runs:
+class RunsDone:
     """How many random runs are done, of how many; reported about twice a second."""
 
     done: int
@@ -78,7 +78,7 @@ class Proving:
 
 
 @frozen
-class Answers:
+class AnswersDone:
     """How many questions of a kind (`what`) are answered, of how many, and how many states that took."""
 
     what: str
@@ -94,11 +94,11 @@ class SecondEngineProgress:
 
     engine: str
     depth: int
-    found: Found | None = None
+    found: RunFound | None = None
 
 
 @frozen
-class NotKept:
+class NotCached:
     """What was compiled cannot be kept for the next run: where, and why."""
 
     folder: str
@@ -106,7 +106,7 @@ class NotKept:
 
 
 @frozen
-class Spent:
+class PhaseDone:
     """So many seconds went into a phase, one of `timings.PHASES`."""
 
     phase: str
@@ -114,16 +114,16 @@ class Spent:
 
 
 Event = (
-    Spent
+    PhaseDone
     | Progress
     | LayerDone
-    | Found
-    | Kept
-    | NotKept
-    | Runs
+    | RunFound
+    | Checkpointed
+    | NotCached
+    | RunsDone
     | Shrinking
     | Proving
-    | Answers
+    | AnswersDone
     | SecondEngineProgress
 )
 

@@ -144,7 +144,7 @@ class _Shrinking:
     def __init__(self, trace: Trace, seconds: float | None, reporter: Reporter, *, same_scope: bool) -> None:
         self.tried = 0
         self._same_scope = same_scope
-        self.started = self._told = monotonic()
+        self.started = self._reported = monotonic()
         self._seconds = seconds
         self._reporter = reporter
         self._faults = set(trace.model.faults)
@@ -200,8 +200,8 @@ class _Shrinking:
         now = monotonic()
         if self._seconds is not None and now - self.started >= self._seconds:
             raise _OutOfTime
-        if now - self._told >= QUIET:
-            self._told = now
+        if now - self._reported >= QUIET:
+            self._reported = now
             run = min(self.course.run, self.best.run, key=_size)
             self._reporter.tell(Shrinking(run.faults, len(run.steps), self.tried, now - self.started))
 

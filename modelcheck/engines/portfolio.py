@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Engine, Limits, Refusal, Task
-from modelcheck.contract.report import Event, Found, Progress, Reporter, SecondEngineProgress, Stopped
+from modelcheck.contract.report import Event, Progress, Reporter, RunFound, SecondEngineProgress, Stopped
 from modelcheck.contract.result import (
     End,
     Extent,
@@ -101,13 +101,13 @@ class _Both:
         self._at: Cost = (0, 0)  # all that costs less has been seen by the first
         self._second: SecondEngine | None = None
         self._is_alone = False
-        self._told = set[str]()
+        self._reported = set[str]()
 
     def tell(self, event: Event) -> None:
         """Pass it on, and see whether that is enough."""
         self._reporter.tell(event)
         match event:
-            case Found(name, faults, steps):
+            case RunFound(name, faults, steps):
                 self._found[name] = faults, steps
             case Progress():
                 self._at = event.faults, event.depth
@@ -155,9 +155,11 @@ class _Both:
             return
         self._reporter.tell(SecondEngineProgress(SECOND, second.depth + 1))
         for name, run in second.runs.items():
-            if name not in self._told and not self._by_first(name) and not self._by_second(name):
-                self._told.add(name)
-                self._reporter.tell(SecondEngineProgress(SECOND, second.depth + 1, Found(name, *_cost(run))))
+            if name not in self._reported and not self._by_first(name) and not self._by_second(name):
+                self._reported.add(name)
+                self._reporter.tell(
+                    SecondEngineProgress(SECOND, second.depth + 1, RunFound(name, *_cost(run)))
+                )
 
     # --------------------------------------------------------------- who knows what
 

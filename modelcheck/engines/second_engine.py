@@ -13,7 +13,7 @@ from time import monotonic
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
-from modelcheck.contract.report import Event, Found, Progress
+from modelcheck.contract.report import Event, Progress, RunFound
 from modelcheck.contract.result import End, Findings
 from modelcheck.engines.registry import engine
 from modelcheck.processes.children import Child, started
@@ -89,7 +89,7 @@ class SecondEngine:
         match message:
             case Progress(depth=depth):
                 self.depth = depth - 1
-            case Found(name, _, _, Trace() as trace):
+            case RunFound(name, _, _, Trace() as trace):
                 self.runs[name] = replace(trace, model=self.order.task.model, scope=self.order.task.scope)
             case Findings():
                 self._end(message)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import ClassVar
 
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.report import Reporter, Spent
+from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.codegen.packing import TooWide
@@ -18,10 +18,10 @@ from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.native.tiers import Optimiser
 from modelcheck.explicit.search.checkpoint import Checkpoints, only_runs
-from modelcheck.explicit.search.findings import FullAccount
+from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.space import Space
+from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
 from spec.ir import PropertyKind
 from spec.semantics import Machine
@@ -78,12 +78,12 @@ class ExplicitEngine:
         kernel = self._ready[1] if self._ready and self._ready[0] is task else self._kernel(task)
         kernel.configure()
         for phase, seconds in kernel.spent.items():
-            reporter.tell(Spent(phase, seconds))
+            reporter.tell(PhaseDone(phase, seconds))
         if self._codes is not None and (problem := self._codes.not_kept()):
             reporter.tell(problem)
         machine, threads = Machine(task.model, task.scope), task.threads or cores()
         with (
-            closing(Space(kernel, ways=task.ways)) as space,
+            closing(PackedSpace(kernel, ways=task.ways)) as space,
             closing(PackedSearch(task, space, machine, reporter, threads)) as search,
             self._optimiser(task, kernel) as search.optimiser,
         ):
@@ -91,7 +91,7 @@ class ExplicitEngine:
                 search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
                 if task.keep.resume:
                     restore(keeper.newest(), search)
-            with closing(FullAccount(search, search.run())) as account:
+            with closing(PackedFindings(search, search.run())) as account:
                 if task.keep is None or not task.keep.resume:
                     return account.findings(self.name)
                 with only_runs():

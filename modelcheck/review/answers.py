@@ -79,7 +79,7 @@ def _answer(
     kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
     if losses:
-        loss = min(losses, key=told_first)
+        loss = min(losses, key=shown_first)
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
     unsure = [left for verdict in verdicts if (left := _left_open(verdict)) is not None]
     if unsure:
@@ -106,8 +106,8 @@ def _left_open(verdict: Verdict) -> tuple[int, str] | None:
             return None
 
 
-def told_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
-    """Of two runs that with fewer faults is told, the milder, the shorter, the one that is expected first."""
+def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
+    """The order in which runs are preferred: fewer faults, milder, shorter, expected first."""
     faults = trace.fault_counts()
     return trace.faults, harm(faults), len(trace.steps), surprise(faults)
 
@@ -217,7 +217,11 @@ def _as_short(
             asked = ask(asking, partition, of_mixture(group, mixture))
         for answer in asked:
             known = left.get(answer.guarantee)
-            if known is not None and answer.loss is not None and told_first(answer.loss) < told_first(known):
+            if (
+                known is not None
+                and answer.loss is not None
+                and shown_first(answer.loss) < shown_first(known)
+            ):
                 found.append(answer)
                 del left[answer.guarantee]
     return found
@@ -234,7 +238,7 @@ def with_parts(mixed: Answer, parts: Sequence[Answer]) -> Answer:
     each kind survives any one.
     """
     every = [mixed, *parts]
-    loss = min((part.loss for part in every if part.loss is not None), key=told_first, default=None)
+    loss = min((part.loss for part in every if part.loss is not None), key=shown_first, default=None)
     lost_with = min((part.lost_with for part in every if part.lost_with is not None), default=None)
     one = min(
         (1 if p.survived is None else min(1, p.survived) for p in parts if p.kind not in {ANY, MOVE}),

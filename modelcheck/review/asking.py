@@ -23,7 +23,7 @@ SHARE = 3  # one search may have a third of what is left, so that a large one le
 
 
 class Watch(Reporter, Protocol):
-    """Someone who is told what is asked, and how each search goes."""
+    """Receives what is asked, and how each search goes."""
 
     def begin(self, title: str) -> None:
         """From here on it is about something else."""
@@ -77,7 +77,7 @@ class Asking(Interruptible):
     def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:
         """What comes out, perhaps cut short; None when nothing is left to spend.
 
-        `what` is what somebody who watches is told of it, the question where nothing is said.
+        `what` is what a watcher is shown of it, the question where nothing is said.
         A `small` search has so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """

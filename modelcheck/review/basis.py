@@ -39,23 +39,25 @@ def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
 def _assumed(settings: Settings, width: int) -> Iterator[Line]:
     """What no file says and much hangs on, and how to say it."""
     factor, acks = settings.switches.replication_factor, settings.switches.acks
-    told = []
+    lines_ = []
     if settings.version.assumed:
-        told.append((f"Kafka {settings.version.value}", f"{settings.version.reason}: say --kafka VERSION"))
+        lines_.append((f"Kafka {settings.version.value}", f"{settings.version.reason}: say --kafka VERSION"))
     if factor.assumed and settings.value("default.replication.factor").origin is None:
         how = "no file says how many: add the broker's server.properties, or kafka-topics --describe"
-        told.append((count(factor.value, "replica"), how))
+        lines_.append((count(factor.value, "replica"), how))
     if acks.assumed:
         how = f"the default of {settings.client.value}: give the producer's properties, or say --client"
-        told.append((f"acks={acks.value}", how))
+        lines_.append((f"acks={acks.value}", how))
     if settings.brokers.assumed:
-        told.append((count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: say --brokers N"))
+        lines_.append(
+            (count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: say --brokers N")
+        )
     if settings.switches.controller.assumed:
-        told.append((str(settings.switches.controller.value), settings.switches.controller.reason))
-    if told:
+        lines_.append((str(settings.switches.controller.value), settings.switches.controller.reason))
+    if lines_:
         yield line(Piece("Assumed", Role.STRONG))
-        first = max(len(what) for what, _ in told)
-        for what, why in told:
+        first = max(len(what) for what, _ in lines_)
+        for what, why in lines_:
             yield from wrapped(line("  ", Piece(f"{what:<{first}}  ", Role.UNSURE)), why, width, Role.DIM)
         yield ()
 

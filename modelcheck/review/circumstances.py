@@ -224,7 +224,7 @@ def _brokers_of_facts(readings: Sequence[Reading], findings: Findings) -> Stated
 
 
 def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
-    """Several brokers' own files, told apart by their ids."""
+    """Several brokers' own files, distinguished by their ids."""
     known = homes(readings)
     return Stated(len(known), "files of brokers with as many ids") if len(known) > 1 else None
 

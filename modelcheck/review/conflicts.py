@@ -113,7 +113,7 @@ def _idempotence_without_all(values: Mapping[str, Effective], findings: Findings
 
 
 def _two_controllers(release: Version, values: Mapping[str, Effective], findings: Findings) -> None:
-    """Settings of ZooKeeper beside those of KRaft; R0715 has told of those not in the release."""
+    """Settings of ZooKeeper beside those of KRaft; R0715 reports those not in the release."""
     roles, zookeeper = values["process.roles"].origin, values["zookeeper.connect"].origin
     if roles is not None and zookeeper is not None and release < of(4, 0):
         note = Note(roles.source, roles.span, "this makes it a KRaft process")

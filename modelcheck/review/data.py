@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import modelcheck.review.outages.controllers_told as controllers
-import modelcheck.review.outages.told as outages
+import modelcheck.review.outages.controllers_text as controllers
+import modelcheck.review.outages.text as outages
 from modelcheck.review.answers import Answer
 from modelcheck.review.changes import in_words
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review
 from modelcheck.review.story import outcome, sentences
-from modelcheck.review.told import sentence
+from modelcheck.review.text import sentence
 
 FORMAT = 1  # goes up when a key changes its meaning or goes away
 
@@ -90,10 +90,10 @@ def _search(search: Search | None, review: Review) -> dict[str, object] | None:
 
 def _remedy(remedy: Remedy, review: Review) -> dict[str, object]:
     release, brokers = review.settings.version.value, review.settings.brokers.value
-    told = [in_words(change, release, brokers) for change in remedy.changes]
+    changes = [in_words(change, release, brokers) for change in remedy.changes]
     return {
         "changes": [
-            {"setting": each.what, "needs": each.needs or None, "upgrade": each.upgrade} for each in told
+            {"setting": each.what, "needs": each.needs or None, "upgrade": each.upgrade} for each in changes
         ],
         "writes_go_on": remedy.goes_on,
     }

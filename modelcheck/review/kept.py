@@ -50,7 +50,7 @@ def question(model: Model, asked: Check) -> str:
 class Answers:
     """What was found for a `question` up to symmetry, as far as it is final.
 
-    A run that was found is replayed before it is told again.  What is damaged, or is of
+    A run that was found is replayed before it is shown again.  What is damaged, or is of
     another version of the code or the model, is as if nothing were kept.  Of a search that
     was cut short it is kept how far it came, so that the next one is given more.
     Raises CannotStart where the answers may be somebody else's.

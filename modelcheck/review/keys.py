@@ -87,9 +87,11 @@ class Key:
         """Its defaults since it exists, the oldest first."""
         if not self.of_model:
             return self.own_defaults
-        told = history(of_key(self.name))
-        before = [value for since, value in told if since <= self.first]
-        later = [Default(since, _written(self.type, value)) for since, value in told if since > self.first]
+        defaults = history(of_key(self.name))
+        before = [value for since, value in defaults if since <= self.first]
+        later = [
+            Default(since, _written(self.type, value)) for since, value in defaults if since > self.first
+        ]
         return (*(Default(self.first, _written(self.type, value)) for value in before[-1:]), *later)
 
     @property

@@ -118,9 +118,9 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
     """What a Spring application says of its clients; the rest is about the application."""
     given = [
-        Given(told[1], entry.value.strip(), told[0], source, entry.key_span, entry.value_span)
+        Given(client[1], entry.value.strip(), client[0], source, entry.key_span, entry.value_span)
         for entry in entries
-        if (told := client_setting(entry.key)) is not None
+        if (client := client_setting(entry.key)) is not None
     ]
     return Reading(source, Kind.SPRING, tuple(given))
 

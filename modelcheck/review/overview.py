@@ -15,7 +15,7 @@ from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review
 from modelcheck.review.settings import Settings
-from modelcheck.review.told import cell, legend
+from modelcheck.review.text import cell, legend
 from spec.frozen import frozen
 
 
@@ -104,8 +104,8 @@ def table(rows: Sequence[Row], width: int) -> Iterator[Line]:
         )
         yield line(f"  {_name(row):<{first}}  ", *facts, *cells)
     used = (cell(row.review.answer(name))[0] for row in rows for name in names)
-    told = ["faults that are survived, of any mixture", *legend(used)]
-    yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
+    notes = ["faults that are survived, of any mixture", *legend(used)]
+    yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
     yield ()
 
 

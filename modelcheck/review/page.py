@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 
-import modelcheck.review.outages.controllers_told as controllers
-import modelcheck.review.outages.told as outages
+import modelcheck.review.outages.controllers_text as controllers
+import modelcheck.review.outages.text as outages
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
 from counterexamples.lines import Line, Role, count, wrapped
 from counterexamples.trace import Trace
@@ -18,7 +18,7 @@ from modelcheck.review.overview import FACTS, Row, title
 from modelcheck.review.questions import ANY, GUARANTEES
 from modelcheck.review.report import limits, remedies, subject
 from modelcheck.review.review import Review
-from modelcheck.review.told import cell, legend, mark, sentence
+from modelcheck.review.text import cell, legend, mark, sentence
 
 WIDTH = 96
 MOST_RUNS = 8  # each is several printed pages
@@ -137,11 +137,11 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
     used: set[str] = set()
     for kind, words in review.rows.items():
         answers = [review.answer(name, kind) for name in names]
-        told = [cell(answer) for answer in answers]
-        used |= {text for text, _ in told}
+        texts = [cell(answer) for answer in answers]
+        used |= {text for text, _ in texts}
         cells = tuple(
             TableCell(text, role, None if answer is None else places.get(id(answer.loss)))
-            for answer, (text, role) in zip(answers, told, strict=True)
+            for answer, (text, role) in zip(answers, texts, strict=True)
         )
         rows.append((f"{kind}: {words}", cells))
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
@@ -174,6 +174,6 @@ def _outages(review: Review) -> Iterator[PageTable]:
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
     words = {True: "met", False: "NOT met", None: "not known"}
-    told = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
-    if told:
-        yield count(len(told), "requirement"), told
+    words_ = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
+    if words_:
+        yield count(len(words_), "requirement"), words_

@@ -1,4 +1,4 @@
-"""A review as pipelines are told of it: requirements as cases, losses at the lines of settings."""
+"""A review as a report for pipelines: requirements as cases, losses at the lines of settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from modelcheck.review.report import limits, subject
 from modelcheck.review.review import Review
 from modelcheck.review.stated import Remark
 from modelcheck.review.story import outcome, sentences, story
-from modelcheck.review.told import sentence
+from modelcheck.review.text import sentence
 from spec.ir import Kind
 from spec.source import Source
 
@@ -83,8 +83,8 @@ def _cases(row: Row) -> Iterator[CaseReport]:
             continue
         came = CaseStatus.PASSED if answer.complete or answer.lost_with is not None else CaseStatus.ERROR
         message = "" if came is CaseStatus.PASSED else sentence(answer)
-        told = f"{subject(review)}\n{sentence(answer)}\n{scope}"
-        yield CaseReport(suite, guarantee.name, came, seconds, message, _story(answer), told)
+        text = f"{subject(review)}\n{sentence(answer)}\n{scope}"
+        yield CaseReport(suite, guarantee.name, came, seconds, message, _story(answer), text)
         seconds = 0.0
     for required in review.required:
         answer = review.answer(required.guarantee.name, required.kind)
@@ -130,11 +130,11 @@ def _remedies(review: Review, answer: Answer) -> list[str]:
     if answer is not review.loss or review.remedies is None or not review.remedies.found:
         return []
     release, brokers = review.settings.version.value, review.settings.brokers.value
-    told = [
+    texts = [
         " and ".join(in_words(change, release, brokers).what for change in remedy.changes)
         for remedy in review.remedies.found
     ]
-    return [f"prevented by {' or '.join(told)}"]
+    return [f"prevented by {' or '.join(texts)}"]
 
 
 def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
@@ -157,7 +157,7 @@ def _stages(answer: Answer, place: FilePlace) -> tuple[RunStage, ...]:
     """The run that shows it; its steps are of the cluster, and all stand where the finding does."""
     if answer.loss is None:
         return ()
-    told = [
+    texts = [
         f"fault: {each.says}" if each.kind is Kind.FAULT else each.says for each in sentences(answer.loss)
     ]
-    return tuple(RunStage(each, place) for each in (*told, outcome(answer.loss)))
+    return tuple(RunStage(each, place) for each in (*texts, outcome(answer.loss)))

@@ -118,7 +118,7 @@ MOST_FAULTS = 5  # more takes longer than anybody waits
 
 
 def harm(faults: Iterable[str]) -> int:
-    """What the worst of these faults does to what is stored: of two stories the milder is told."""
+    """What the worst of these faults does to what is stored: of two stories the milder is shown."""
     return max((_HARM.get(kind_of(fault).name, 0) for fault in faults), default=0)
 
 
@@ -130,7 +130,7 @@ def milder_kinds(partition: Partition) -> tuple[tuple[FaultKind, ...], ...]:
 
 
 def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
-    """How little an engineer expects so many of these faults; of two equally short stories the less is told.
+    """How little an engineer expects so many of these faults; of two equally short stories the less is shown.
 
     What has one cause comes first, then the faults that are thought of first.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import modelcheck.review.outages.controllers_told as controllers
-import modelcheck.review.outages.told as outages
+import modelcheck.review.outages.controllers_text as controllers
+import modelcheck.review.outages.text as outages
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.answers import Answer
@@ -15,7 +15,7 @@ from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review, broken
 from modelcheck.review.story import story
-from modelcheck.review.told import cell, legend, mark, sentence
+from modelcheck.review.text import cell, legend, mark, sentence
 from spec.semantics import Machine
 
 SHOWN = 5  # remedies in the report
@@ -30,8 +30,8 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
         yield from outages.lines(review.outage, width)
     if review.quorum is not None:
         yield from controllers.lines(review.quorum, review.outage, width)
-    for number, told in enumerate(broken(review)):
-        yield from _story(review, told, width, verbose=verbose)
+    for number, answers in enumerate(broken(review)):
+        yield from _story(review, answers, width, verbose=verbose)
         if number == 0 and review.loss is not None:
             yield from remedies(review, width)
     yield from warnings(review.settings)
@@ -93,20 +93,20 @@ def _table(review: Review, width: int) -> Iterator[Line]:
             f"  {kind:<{first}}  ", *(Piece(f"{text:<{size}}", role) for (text, role), size in cells)
         )
         yield from wrapped(label, title, max(width, 90), Role.DIM)
-    if told := legend(cell(review.answer(name, kind))[0] for name in names for kind in rows):
-        yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
+    if notes := legend(cell(review.answer(name, kind))[0] for name in names for kind in rows):
+        yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
     yield ()
 
 
 # ------------------------------------------------------------------ the story
 
 
-def _story(review: Review, told: Sequence[Answer], width: int, *, verbose: bool) -> Iterator[Line]:
+def _story(review: Review, answers: Sequence[Answer], width: int, *, verbose: bool) -> Iterator[Line]:
     """The run that answers show, under what it is: the first loss, or what it breaks."""
-    traces = [answer.loss for answer in told if answer.loss is not None]
-    trace, guarantee = traces[0], told[0].guarantee
-    title = "The first loss" if told[0] is review.loss else f"The run against `{guarantee.name}`"
-    yield from story(title, traces, width, least=told[0].is_exact)
+    traces = [answer.loss for answer in answers if answer.loss is not None]
+    trace, guarantee = traces[0], answers[0].guarantee
+    title = "The first loss" if answers[0] is review.loss else f"The run against `{guarantee.name}`"
+    yield from story(title, traces, width, least=answers[0].is_exact)
     if verbose:
         found = ending(Machine(trace.model, trace.scope), trace, width - 6)
         yield from (line("      ", *each) for each in found)
@@ -146,17 +146,17 @@ def _lead(search: Search) -> str:
 
 
 def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
-    told = [
+    changes = [
         in_words(change, review.settings.version.value, review.settings.brokers.value)
         for change in remedy.changes
     ]
-    needs = " and ".join(dict.fromkeys(each.needs for each in told if each.needs))
+    needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
     after = {
         True: "writes go on through these faults",
         False: "but these faults then stop writes until somebody repairs something",
         None: "whether writes go on was not found out in time",
     }[remedy.goes_on]
-    what = Piece(" and ".join(each.what for each in told), Role.GOOD)
+    what = Piece(" and ".join(each.what for each in changes), Role.GOOD)
     yield line("  • ", what)
     yield from wrapped(line("      "), f"needs {needs}; {after}" if needs else after, width, Role.DIM)
 

@@ -1,10 +1,10 @@
-"""Everything that a review found, as one value: what is told to people and to programs is read off it."""
+"""Everything that a review found, as one value: texts and JSON are made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelcheck.review.answers import Answer, told_first
+from modelcheck.review.answers import Answer, shown_first
 from modelcheck.review.outages.controllers import Quorum
 from modelcheck.review.outages.found import Outage
 from modelcheck.review.partition import Partition
@@ -47,7 +47,7 @@ class Review:
 
     @property
     def loss(self) -> Answer | None:
-        """The answer whose run is told: see `first_loss`."""
+        """The answer whose run is shown: see `first_loss`."""
         return first_loss(self.answers)
 
     @property
@@ -70,13 +70,13 @@ class Review:
 def first_loss(answers: Iterable[Answer]) -> Answer | None:
     """The loss that comes first: the fewest faults, the guarantee that matters most, the shortest run.
 
-    That writes stop is told in the table; it is no loss.
+    That writes stop is shown in the table; it is no loss.
     """
     order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
     lost = [(a, a.loss) for a in answers if a.loss is not None and not a.guarantee.unattended]
     ranked = [
         (
-            (t.faults, order[a.guarantee.name], *told_first(t)[1:], a.kind == ANY),
+            (t.faults, order[a.guarantee.name], *shown_first(t)[1:], a.kind == ANY),
             a,
         )
         for a, t in lost

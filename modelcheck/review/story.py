@@ -32,15 +32,15 @@ def sentences(trace: Trace) -> tuple[Sentence, ...]:
     """What happens in each step, with what the producer is told and what becomes of the in-sync set."""
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
-    told = []
+    found = []
     for number, step in enumerate(trace.steps):
         before, after = trace.states[number : number + 2]
         action = actions[step.action]
         says = (
             machine.says(action, step, before) + _acknowledged(trace, number) + _in_sync(trace, before, after)
         )
-        told.append(Sentence(step.action, action.kind, machine.name(step), says))
-    return tuple(told)
+        found.append(Sentence(step.action, action.kind, machine.name(step), says))
+    return tuple(found)
 
 
 def outcome(trace: Trace) -> str:
@@ -86,7 +86,7 @@ def story(title: str, traces: Sequence[Trace], width: int, *, least: bool) -> It
 
 
 def _acknowledged(trace: Trace, number: int) -> str:
-    """What the producer was told by a step."""
+    """What a step answers to the producer."""
     before, after = trace.states[number : number + 2]
     if not _of(trace, "acked", after) - _of(trace, "acked", before):
         return ""

@@ -38,7 +38,7 @@ S = TypeVar("S", bound=LayeredSearch[Any, Any])
 T = TypeVar("T")
 
 
-class Account(Generic[S]):
+class FindingsOfSearch(Generic[S]):
     """The findings of a search that has ended, as `end` says.
 
     What comes behind the search may be ended too, by a limit or by Ctrl-C: `cut` is why.  It
@@ -121,7 +121,7 @@ class Account(Generic[S]):
         """The fewest faults of a run that decides a property; None when none is known.
 
         Of the runs that cost more than one to an error of the model, the search has seen some
-        and not others, by the order of its states; so none of them is told.
+        and not others, by the order of its states; so none of them is reported.
         """
         cost, limit = self.search.cost_of(prop.name), self.search.error_cost()
         if cost is None or (self.end is End.ERROR and limit is not None and cost > limit):

@@ -41,7 +41,7 @@ class Discovery:
         return self.place.faults, self.place.depth
 
 
-class Claims(Finds[Discovery]):
+class PropertyMonitor(Finds[Discovery]):
     """The properties of a task, and what has been found about them."""
 
     def __init__(

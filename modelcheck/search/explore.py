@@ -18,11 +18,11 @@ from spec.values import ModelError
 OF_A_STATE = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.DEADLOCK_FREE}
 
 
-class TooManyStates(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class TooManyStates(Exception):  # noqa: N818 - an answer to the user, not a bug
     """There are more states than were to be explored."""
 
 
-class BeyondBudget(Exception):  # noqa: N818 - an answer to the user, no failure of ours
+class BeyondBudget(Exception):  # noqa: N818 - an answer to the user, not a bug
     """A run has more faults than the budget allows; `step` is the first of them, counted from 1."""
 
     def __init__(self, step: int) -> None:

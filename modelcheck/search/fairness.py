@@ -38,7 +38,7 @@ class Hop:
     target: int
 
 
-class Ways:
+class FairGraph:
     """The actions and repairs that change the state, and which fair ones are possible where.
 
     Costs one look at every edge and a number or two for each state.  `mind` is asked whenever a state
@@ -111,7 +111,7 @@ class Homes:
         return any(self.still) or any(self.circle)
 
 
-def homes(ways: Ways, allowed: bytearray, possible: Masks) -> Homes:
+def homes(ways: FairGraph, allowed: bytearray, possible: Masks) -> Homes:
     """Where a fair run can be for ever, by allowed states alone.
 
     It may stay in a state where no fair action is possible.
@@ -126,7 +126,7 @@ def homes(ways: Ways, allowed: bytearray, possible: Masks) -> Homes:
     return Homes(still, circle)
 
 
-def _circles(ways: Ways, allowed: bytearray, possible: Masks) -> Iterator[list[int]]:
+def _circles(ways: FairGraph, allowed: bytearray, possible: Masks) -> Iterator[list[int]]:
     """The largest sets of two or more states that a fair run can go round for ever.
 
     Emerson and Lei 1987, "Modalities for model checking": in a strongly connected
@@ -144,7 +144,7 @@ def _circles(ways: Ways, allowed: bytearray, possible: Masks) -> Iterator[list[i
                 yield states
 
 
-def _among(ways: Ways, states: list[int]) -> int:
+def _among(ways: FairGraph, states: list[int]) -> int:
     """The fair actions that lead from one of some states to another."""
     members, found = set(states), 0
     for number in states:
@@ -159,7 +159,7 @@ class _Components:
     Tarjan 1972, "Depth-first search and linear graph algorithms".
     """
 
-    def __init__(self, ways: Ways) -> None:
+    def __init__(self, ways: FairGraph) -> None:
         self._ways = ways
         self._part = array("q", bytes(8 * ways.count))  # the last part asked about that a state was in
         self._order = array("q", bytes(8 * ways.count))  # when a state was first seen; 0: not yet
@@ -246,7 +246,7 @@ def round_trip(
         walk += way(end, owed)
 
 
-def circle(ways: Ways, found: Homes, start: int) -> list[Hop]:
+def circle(ways: FairGraph, found: Homes, start: int) -> list[Hop]:
     """Such a way in the circle of a state. Costs a look at the edges of the circle, for each part of it."""
 
     def way(end: int, owed: int) -> list[Hop]:
@@ -255,20 +255,20 @@ def circle(ways: Ways, found: Homes, start: int) -> list[Hop]:
     return round_trip(start, lambda trip: _owed_by(ways, trip), way)
 
 
-def _owed_by(ways: Ways, trip: list[Hop]) -> int:
+def _owed_by(ways: FairGraph, trip: list[Hop]) -> int:
     taken = 0
     for hop in trip:
         taken |= ways.bits[hop.action]
     return ways.owed([hop.target for hop in trip], taken, ways.possible)
 
 
-def _pays(ways: Ways, owed: int) -> Callable[[Hop], bool]:
+def _pays(ways: FairGraph, owed: int) -> Callable[[Hop], bool]:
     """Whether a step takes something owed, or leads to where a weakly fair action is not possible."""
     weak = owed & ways.weak
     return lambda hop: bool(ways.bits[hop.action] & owed or weak & ~ways.possible[hop.target])
 
 
-def _way(ways: Ways, found: Homes, start: int, wanted: Callable[[Hop], bool]) -> list[Hop]:
+def _way(ways: FairGraph, found: Homes, start: int, wanted: Callable[[Hop], bool]) -> list[Hop]:
     """The shortest way of one step or more within a circle whose last step is wanted."""
     came: dict[int, tuple[int, Hop]] = {}
     for here in (queue := [start]):

@@ -1,7 +1,7 @@
 """Which sorts have members that may be renamed: whatever a run does, it does with other names.
 
 A sort has no order and its members no names, and a quantifier looks at all of
-them (NOTE(errors) in `spec/evaluate.py`), so mostly nothing in a model can tell
+them (NOTE(errors) in `spec/evaluate.py`), so mostly nothing in a model can distinguish
 two members apart.  What can is the order in which a `for` visits them, and a
 configuration that names one; and what is inside the keys of a map is not
 renamed here.  Such sorts are left alone.

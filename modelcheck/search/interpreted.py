@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Task
-from modelcheck.contract.report import Found, Reporter
+from modelcheck.contract.report import Reporter, RunFound
 from modelcheck.contract.result import End
-from modelcheck.search.claims import Claims, Discovery, Place
+from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from modelcheck.search.space import NONE, Space
 from spec.semantics import CutOff, Machine, State, Taken
@@ -23,7 +23,7 @@ Waiting = tuple[int, bytes, State]  # a state's number, what has been spent, the
 
 
 @dataclass(slots=True)
-class Tally:
+class StepCounts:
     """What was counted: steps by action, cut ones by limit, and both by whether they are faults."""
 
     taken: Counter[str] = field(default_factory=Counter)
@@ -78,12 +78,12 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         *,
         keep_edges: bool,
         name_edges: bool = False,
-        claims: Claims | None = None,
+        claims: PropertyMonitor | None = None,
     ) -> None:
-        self.claims = claims or Claims(machine, task.properties, self._report)
+        self.claims = claims or PropertyMonitor(machine, task.properties, self._report)
         super().__init__(task, machine, reporter, self.claims)
         self.space = Space(machine, self.budget, task.symmetry)
-        self.tally = Tally()
+        self.tally = StepCounts()
         self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
         self._free = frozenset(task.model.free)
         self._faults = frozenset(task.model.faults)
@@ -223,7 +223,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         faults = self.layers[-1].faults
         start = next((level.start for level in self.space.levels if level.faults == faults), len(self.space))
         undecided = [prop for prop in self.task.properties if prop.name not in self.claims.best]
-        probe = Claims(self.machine, undecided, lambda _: None)
+        probe = PropertyMonitor(self.machine, undecided, lambda _: None)
         for number in range(start, len(self.space)):
             spent, state = self.space.node(number)
             try:
@@ -294,4 +294,4 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return tally.free, tally.paid, tally.free_cut, tally.paid_cut
 
     def _report(self, found: Discovery) -> None:
-        self.reporter.tell(Found(found.name or "", found.place.faults, found.place.depth))
+        self.reporter.tell(RunFound(found.name or "", found.place.faults, found.place.depth))

@@ -8,7 +8,7 @@ has the fewest faults and then the fewest steps.
 
 NOTE(backend): this loop is written once, for every engine that searches so.  It knows the order of
 levels and layers, the limits, when a violation ends the search, what is counted of a layer, and what
-is told meanwhile.  Who holds the states and takes their steps is a subclass: `_start`, `_advance`,
+is reported meanwhile.  Who holds the states and takes their steps is a subclass: `_start`, `_advance`,
 `_enter_layer` and `_leads_elsewhere` explore, `__len__`, `steps` and `counts` count, `_take_note`
 hands over what was found.
 """
@@ -75,7 +75,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.reached = (0, -1)
         self.entering: dict[int, list[E]] = {}
         self.sums: Sums = (0, 0, 0, 0)  # when the last layer was done
-        self._told = self.started
+        self._reported = self.started
         self._looked, self._memory = 0.0, 0
         self._interrupts: Sequence[int] = ()  # those that were not raised
 
@@ -245,9 +245,9 @@ class LayeredSearch(ABC, Generic[E, F]):
     def tell(self, faults: int, depth: int, waiting: int) -> None:
         """Tell how far it has come, now and then; raises Stopped where that is enough."""
         now = monotonic()
-        if now - self._told < (QUIET if self.quiet is None else self.quiet):
+        if now - self._reported < (QUIET if self.quiet is None else self.quiet):
             return
-        self._told = now
+        self._reported = now
         free, paid, *_ = self.steps()
         seconds = now - self.started
         self.reporter.tell(Progress(faults, depth, len(self), free + paid, waiting, seconds, self._memory))

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
-from modelcheck.search.fairness import Homes, Hop, Ways, circle, homes
+from modelcheck.search.fairness import FairGraph, Homes, Hop, circle, homes
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.space import NONE, FaultBudget
 from spec.frozen import frozen
@@ -62,7 +62,7 @@ def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
     """
     if search.edges is None:
         raise TypeError("liveness is asked of a search that has no edges")
-    ways = Ways(search.task.model, search.edges, search.mind)
+    ways = FairGraph(search.task.model, search.edges, search.mind)
     unserved = _unserved(prop, search)
     sources = _sources(prop, search, unserved)
     found = homes(ways, unserved, ways.possible)
@@ -129,7 +129,7 @@ class _Waiting:
     def __init__(
         self,
         search: InterpretedSearch,
-        ways: Ways,
+        ways: FairGraph,
         unserved: bytearray,
         sources: list[int],
         budget: FaultBudget,

@@ -9,7 +9,7 @@ from counterexamples.trace import Lasso, Trace, Trapped
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, Holds, Verdict, Violated
-from modelcheck.search.account import Account
+from modelcheck.search.account import FindingsOfSearch
 from modelcheck.search.claims import OF_FAIR_RUNS, OF_RUNS, Discovery, Place
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
@@ -24,7 +24,7 @@ class ReferenceEngine:
     name: ClassVar[str] = "reference"
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Checkpoints; and with symmetry what is about steps and fair runs, which tell members apart."""
+        """Checkpoints; and with symmetry what is about steps and fair runs, which distinguish members."""
         if task.keep is not None:
             return (Refusal("checkpoints", "explicit"),)
         kinds = {PropertyKind.STEP, PropertyKind.ASSERT} | OF_FAIR_RUNS if task.symmetry else set()
@@ -46,7 +46,7 @@ class ReferenceEngine:
         return _Account(search, search.run()).findings(self.name)
 
 
-class _Account(Account[InterpretedSearch]):
+class _Account(FindingsOfSearch[InterpretedSearch]):
     """The findings of a search that also knows where its states lead."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:

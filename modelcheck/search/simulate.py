@@ -10,7 +10,7 @@ from typing import ClassVar
 from counterexamples.lines import count
 from counterexamples.trace import Ending, Stops, Trace
 from modelcheck.contract.engine import Refusal, Task
-from modelcheck.contract.report import Found, Reporter, Runs
+from modelcheck.contract.report import Reporter, RunFound, RunsDone
 from modelcheck.contract.result import (
     End,
     Extent,
@@ -24,14 +24,14 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.processes.memory import resident
-from modelcheck.search.claims import OF_RUNS, Claims, Discovery, Place
+from modelcheck.search.claims import OF_RUNS, Discovery, Place, PropertyMonitor
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
-DEPTH = 100  # steps of a run where nobody says how many
+DEPTH = 100  # steps of a run by default
 QUIET = 0.5  # seconds between two reports of progress
 
 
@@ -76,7 +76,7 @@ class _Simulation:
         self.task = task
         self.machine = Machine(task.model, task.scope)
         self.budget = FaultBudget(task.model, task.budget)
-        self.claims = Claims(self.machine, task.properties, self._found)
+        self.claims = PropertyMonitor(self.machine, task.properties, self._found)
         self.shown: dict[str, Trace] = {}
         self.error: Trace | None = None
         self.taken: Counter[str] = Counter()
@@ -86,7 +86,7 @@ class _Simulation:
         self.longest = 0
         self.started = monotonic()
         self._reporter = reporter
-        self._told = self.started
+        self._reported = self.started
         self._starts = self.machine.initial()
         self._free = frozenset(task.model.free)
         self._good = {p.name for p in task.properties if p.kind is PropertyKind.REACHABLE}
@@ -177,18 +177,18 @@ class _Simulation:
         )
 
     def _look_around(self) -> End | None:
-        """Look at the limits, and tell how far it has come."""
+        """Check the limits, and report progress."""
         limits, now = self.task.limits, monotonic()
         if limits.states is not None and self.visits >= limits.states:
             return End.STATES
         if limits.seconds is not None and now - self.started >= limits.seconds:
             return End.SECONDS
-        if now - self._told >= QUIET:
+        if now - self._reported >= QUIET:
             if limits.memory is not None and resident() >= limits.memory:
                 return End.MEMORY
-            self._told = now
+            self._reported = now
             steps = self.taken.total()
-            self._reporter.tell(Runs(self.runs, self.wish.runs, steps, now - self.started))
+            self._reporter.tell(RunsDone(self.runs, self.wish.runs, steps, now - self.started))
         return None
 
     # ------------------------------------------------------------------ findings
@@ -228,7 +228,7 @@ class _Simulation:
         name = found.name or ""
         if name not in self.shown:
             self.shown[name] = self._trace(found)
-            self._reporter.tell(Found(name, found.place.faults, found.place.depth))
+            self._reporter.tell(RunFound(name, found.place.faults, found.place.depth))
 
     def _note_error(self) -> None:
         if self.error is None and self.claims.error is not None:

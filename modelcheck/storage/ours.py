@@ -25,6 +25,7 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "mermaid": ("%% ", ""),
     "plantuml": ("' ", ""),
     "dot": ("// ", ""),
+    "rsm": ("// ", ""),
     "tla": TLA,
     "cfg": TLA,
     "pml": ("/* ", " */"),

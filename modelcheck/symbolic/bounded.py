@@ -10,8 +10,7 @@ from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.contract.report import Found as RunFound
-from modelcheck.contract.report import Progress, Reporter
+from modelcheck.contract.report import Progress, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.machine import Machine as Flat
 from modelcheck.grounding.machine import machine as flattened

@@ -10,7 +10,7 @@ from modelcheck.contract.engine import Task
 from modelcheck.grounding.decode import Values, decoded
 from modelcheck.grounding.machine import Machine as Flat
 from modelcheck.grounding.shapes import Shape
-from modelcheck.search.claims import Claims, Discovery, Place
+from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from spec.ir import Property
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
@@ -44,7 +44,7 @@ def replayed(
     """
     machine = Machine(task.model, task.scope)
     found: list[Discovery] = []
-    claims = Claims(machine, [] if wanted is None else [wanted], found.append)
+    claims = PropertyMonitor(machine, [] if wanted is None else [wanted], found.append)
     steps = [
         _taken(machine, states[number], action, states[number + 1], claims).step
         for number, action in enumerate(actions)
@@ -63,7 +63,7 @@ def replayed(
     return Trace(task.model, task.scope, tuple(states), tuple(steps), ending, broken, task.check)
 
 
-def _taken(machine: Machine, before: State, action: str, after: State, claims: Claims) -> Taken:
+def _taken(machine: Machine, before: State, action: str, after: State, claims: PropertyMonitor) -> Taken:
     """A step of that action from one state to the other, one that shows something where there is one."""
     found: Taken | None = None
     try:
@@ -82,7 +82,7 @@ def _taken(machine: Machine, before: State, action: str, after: State, claims: C
 
 
 def _more(
-    machine: Machine, state: State, actions: Sequence[str] | None, claims: Claims, place: Place
+    machine: Machine, state: State, actions: Sequence[str] | None, claims: PropertyMonitor, place: Place
 ) -> Taken | None:
     """The step of a state that breaks a claim, or errs in one; None where taking one is an error."""
     try:

@@ -37,6 +37,7 @@ COUNTED = """
     kafka_followers.kip101_two kafka_unclean.unclean_is_the_last_way kafka_eligible.eligible_alone
     kafka_rolling_restart.rolling_restart_goes_on kafka_replaced_disk.empty_waits
     kafka_compared.lost_one_of_two kafka_controllers.one_of_three kafka_partial_partition.one_pair
+    kafka_reassignment.alone_unmoved kafka_changed_settings.waits
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared
@@ -122,6 +123,21 @@ def test_a_loop_goes_through_a_set_that_binds_the_same_name(tmp_path: Path) -> N
     (model,) = loads(BOUND_TWICE)
 
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).states == 2
+
+
+MEMBER_AS_KEY = """protocol key
+state { seen: map[bool, 0..1] = [b: bool -> 0] }
+action see(b: bool) { require new: seen[b in {true}] == 0  seen[b in {true}] := 1 }
+check it { }
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_a_key_that_asks_for_membership_is_no_function(tmp_path: Path) -> None:
+    (model,) = loads(MEMBER_AS_KEY)
+
+    assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).states == 4
 
 
 def test_a_model_without_a_state_is_refused() -> None:

@@ -19,7 +19,7 @@ from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Refusal
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
-from modelcheck.explicit.search.findings import FullAccount
+from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.search.liveness import starving
 from modelcheck.search.reference import ReferenceEngine
 from spec.ir import Check, Model
@@ -419,7 +419,7 @@ def test_ctrl_c_while_it_is_looked_at_leaves_it_unknown(
     def impatient(*_: object) -> None:
         raise why
 
-    module = {"reference": ReferenceEngine, "explicit": FullAccount}[engine].__module__
+    module = {"reference": ReferenceEngine, "explicit": PackedFindings}[engine].__module__
     monkeypatch.setattr(f"{module}.{starving.__name__}", impatient)
     model, only = toy(CLOCK.replace("FAIR", "fair").replace("EXPECT", ""))
     outcome = check(model, only, engine=engine)

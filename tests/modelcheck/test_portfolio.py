@@ -25,10 +25,10 @@ from modelcheck.api import check
 from modelcheck.contract.engine import Engine, Keep, Limits, Refusal, Task
 from modelcheck.contract.report import (
     Event,
-    Found,
     LayerDone,
     Progress,
     Reporter,
+    RunFound,
     SecondEngineProgress,
     Silent,
     Stopped,
@@ -104,7 +104,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.depth = -1
-        self.found: dict[str, Found] = {}
+        self.found: dict[str, RunFound] = {}
 
     def tell(self, event: Event) -> None:
         if isinstance(event, SecondEngineProgress):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.contract.report import Answers, Found, Progress, Proving
+from modelcheck.contract.report import AnswersDone, Progress, Proving, RunFound
 
 
 class Terminal(io.StringIO):
@@ -30,7 +30,7 @@ def test_a_proof_tells_how_much_it_has_learned() -> None:
 
 def test_a_table_tells_how_many_questions_are_answered() -> None:
     stream = Terminal()
-    ProgressLine(stream, "kafka", columns=200).tell(Answers("part", 12, 99, 5000, 10.0))
+    ProgressLine(stream, "kafka", columns=200).tell(AnswersDone("part", 12, 99, 5000, 10.0))
 
     for part in ("kafka", "12 of 99 parts", "5,000 states", "500/s"):
         assert part in stream.getvalue()
@@ -39,7 +39,7 @@ def test_a_table_tells_how_many_questions_are_answered() -> None:
 def test_a_terminal_sees_one_line_with_a_rate() -> None:
     stream = Terminal()
     line = ProgressLine(stream, "kisr · jepsen", columns=200)
-    line.tell(Found("safe", 1, 5))
+    line.tell(RunFound("safe", 1, 5))
     line.tell(EVENT)
 
     seen = stream.getvalue()

@@ -10,7 +10,7 @@ import pytest
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Erred, Trace, Trapped
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.report import Event, Found, LayerDone
+from modelcheck.contract.report import Event, LayerDone, RunFound
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Unknown, Violated
 from spec.ir import Check, Model
 from spec.load import loads
@@ -476,7 +476,7 @@ def test_the_reporter_hears_of_layers_and_findings() -> None:
     check(model, only, reporter=listener)
 
     assert list(listener.layers()) == [0, 1, 2]
-    assert Found("few", 2, 3) in listener.events
+    assert RunFound("few", 2, 3) in listener.events
 
 
 # ---------------------------------------------------------------- before the run

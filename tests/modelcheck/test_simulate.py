@@ -16,7 +16,7 @@ from modelcheck import cli
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Task
-from modelcheck.contract.report import Event, Runs, Silent
+from modelcheck.contract.report import Event, RunsDone, Silent
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
 from modelcheck.search.simulate import RandomRuns
 from spec.ir import Budget, Check, Model
@@ -215,7 +215,7 @@ def test_an_interrupt_keeps_what_was_found() -> None:
         """Somebody who presses Ctrl-C at the first report of progress."""
 
         def tell(self, event: Event) -> None:
-            if isinstance(event, Runs):
+            if isinstance(event, RunsDone):
                 raise KeyboardInterrupt
 
     model = loads(COUNTER)[0]
@@ -247,7 +247,7 @@ def test_a_line_shows_how_far_the_runs_are() -> None:
             return True
 
     stream = Terminal()
-    ProgressLine(stream, "kisr · m", columns=200).tell(Runs(1200, 10_000, 90_000, 9.0))
+    ProgressLine(stream, "kisr · m", columns=200).tell(RunsDone(1200, 10_000, 90_000, 9.0))
 
     assert stream.getvalue().endswith(
         "kisr · m · 1,200 of 10,000 random runs · 90,000 steps · 10,000/s · 9.0 s"

@@ -11,7 +11,7 @@ import pytest
 
 from modelcheck.answers.timings import Timings
 from modelcheck.cli import main
-from modelcheck.contract.report import Spent
+from modelcheck.contract.report import PhaseDone
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +25,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, float]:
 def test_what_is_counted_to_a_phase_is_counted_to_no_other() -> None:
     timings = Timings()
     with timings.phase("tell"):
-        timings.tell(Spent("search", 100.0))
+        timings.tell(PhaseDone("search", 100.0))
         with timings.phase("read"):
             time.sleep(0.03)
 

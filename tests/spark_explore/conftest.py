@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_explore.session import Settings, session
+from spark_explore.session import SparkSettings, session
 from tests.spark_cluster import LOCAL, Cluster, cluster
 
 
@@ -21,10 +21,10 @@ class Desk:
 
     def __init__(self) -> None:
         self._open = ExitStack()
-        self._settings: Settings | None = None
+        self._settings: SparkSettings | None = None
         self._spark: SparkSession | None = None
 
-    def get(self, settings: Settings) -> SparkSession:
+    def get(self, settings: SparkSettings) -> SparkSession:
         if self._spark is None or settings != self._settings:
             self.clear()
             self._spark = self._open.enter_context(session(settings))

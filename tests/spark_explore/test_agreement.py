@@ -17,7 +17,7 @@ from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.search.interchangeable import symmetric_sorts
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import OnSpark
+from spark_explore.jobs import SparkExecutors
 from spec.diagnostics import SpecError
 from spec.ir import Check, Model, PropertyKind
 from spec.load import load, loads
@@ -136,7 +136,7 @@ def test_random_models_are_answered_as_by_the_explicit_engine() -> None:
 def on_spark(local_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkEngine:
     """Levels of more than a few states are jobs; the workers find the code that was quickly compiled here."""
     monkeypatch.setitem(local_spark.sparkContext.environment, "MODELCHECK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(OnSpark, "_warm", lambda _: None)  # it would be one more job
+    monkeypatch.setattr(SparkExecutors, "_warm", lambda _: None)  # it would be one more job
     return SparkEngine(shards=2, small=2)
 
 

@@ -18,7 +18,7 @@ from modelcheck.contract.report import Event, Progress, Stopped
 from modelcheck.contract.result import End
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import JobFailed, OnSpark
+from spark_explore.jobs import JobFailed, SparkExecutors
 from spark_explore.remote import Batches
 from spark_explore.run import begin
 from spark_explore.store import store_at
@@ -67,10 +67,10 @@ def quorum() -> Task:
     return Task(model, scope, budget, (), check=question.name)
 
 
-def on_spark(spark: SparkSession, place: Path, *, sees: Path, left: float | None = None) -> OnSpark:
+def on_spark(spark: SparkSession, place: Path, *, sees: Path, left: float | None = None) -> SparkExecutors:
     task = quorum()
     run = begin(store_at(str(place)), task, 2)
-    return OnSpark(spark, task, Kernel(task, blocks=True), run, str(sees), lambda: left)
+    return SparkExecutors(spark, task, Kernel(task, blocks=True), run, str(sees), lambda: left)
 
 
 @pytest.mark.spark
@@ -95,7 +95,7 @@ def test_a_machine_that_does_not_see_the_run_is_told(local_spark: SparkSession, 
     there = on_spark(local_spark, tmp_path / "run", sees=tmp_path / "elsewhere")
 
     with pytest.raises(JobFailed, match=r"^the machine \S+ does not see the run directory .*elsewhere: give"):
-        there.sift(0, [])
+        there.deduplicate_waiting(0, [])
 
 
 @pytest.mark.spark
@@ -104,7 +104,7 @@ def test_a_machine_that_sees_another_run_is_told(local_spark: SparkSession, tmp_
     there = on_spark(local_spark, tmp_path / "run", sees=tmp_path / "other")
 
     with pytest.raises(JobFailed, match=r"does not see the run directory"):
-        there.sift(0, [])
+        there.deduplicate_waiting(0, [])
 
 
 class At:

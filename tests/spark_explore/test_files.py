@@ -20,7 +20,7 @@ from modelcheck.contract.engine import CannotResume, Limits
 from modelcheck.contract.report import Event, Progress
 from modelcheck.contract.result import End
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import JobFailed, OnSpark
+from spark_explore.jobs import JobFailed, SparkExecutors
 from spark_explore.remote import SCHEMA, Work, site
 from spark_explore.status import status
 from spark_explore.store import LocalStore
@@ -115,8 +115,8 @@ class Rows:
 
 
 class Row:
-    def __init__(self, told: bytes) -> None:
-        self.told = told
+    def __init__(self, report: bytes) -> None:
+        self.report = report
 
 
 class OnUnreliable(SparkEngine):
@@ -166,16 +166,16 @@ def test_a_job_that_spark_gives_up_for_other_names_is_begun_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, question = asked("as_expected", TINY)
-    job, given_up = OnSpark._job, set[int]()
+    job, given_up = SparkExecutors._job, set[int]()
 
-    def once_more(self: OnSpark, rows: Any, work: Work) -> list[dict[str, Any]]:  # noqa: ANN401 - no DataFrame
+    def once_more(self: SparkExecutors, rows: Any, work: Work) -> list[dict[str, Any]]:  # noqa: ANN401 - no DataFrame
         answers = job(self, rows, work)
         if id(rows) not in given_up:
             given_up.add(id(rows))
             raise JobFailed("A shuffle map stage with indeterminate output was failed and retried.")
         return answers
 
-    monkeypatch.setattr(OnSpark, "_job", once_more)
+    monkeypatch.setattr(SparkExecutors, "_job", once_more)
 
     assert found(model, question, OnUnreliable(1, str(tmp_path / "run"))) == found(
         model, question, "explicit"

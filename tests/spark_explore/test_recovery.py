@@ -14,9 +14,9 @@ from modelcheck.api import check
 from modelcheck.contract.engine import CannotResume, Limits
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Verdict, Violated
 from spark_explore.engine import SparkEngine
-from spark_explore.here import Here
+from spark_explore.here import LocalExecutor
 from spark_explore.marks import Aim, Marked, Marks
-from spark_explore.recovery import Recovery
+from spark_explore.recovery import FileRecovery
 from spark_explore.run import marks_folder
 from spark_explore.search import FileSearch
 from spec.load import loads
@@ -70,22 +70,22 @@ class Looks:
         self.count = 0
         self.goals = 0
         self.last: tuple[int, type[BaseException]] | None = None
-        look, goals = Here.look, Here.goals
+        look, goals = LocalExecutor.look, LocalExecutor.goals
 
         def counted(
-            self_: Here, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]
+            self_: LocalExecutor, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]
         ) -> tuple[list[Marks], bool]:
             self.count += 1
             if self.last and self.count == self.last[0]:
                 raise self.last[1]
             return look(self_, aim, at, seen)
 
-        def begun(self_: Here, aim: Aim) -> list[Marks]:
+        def begun(self_: LocalExecutor, aim: Aim) -> list[Marks]:
             self.goals += 1
             return goals(self_, aim)
 
-        monkeypatch.setattr(Here, "look", counted)
-        monkeypatch.setattr(Here, "goals", begun)
+        monkeypatch.setattr(LocalExecutor, "look", counted)
+        monkeypatch.setattr(LocalExecutor, "goals", begun)
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_time_that_is_up_leaves_the_property_unknown_and_the_run_can_go_on(
 ) -> None:
     text = road("leads back")
     with monkeypatch.context() as patch:
-        patch.setattr(Recovery, "spread", late(Recovery.spread, patch))
+        patch.setattr(FileRecovery, "spread", late(FileRecovery.spread, patch))
         part = outcome(text, here(tmp_path / "run"), limits=Limits(seconds=1e4)).findings
     verdicts = {result.property: result.verdict for result in part.results}
 
@@ -267,10 +267,10 @@ def test_a_trap_whose_run_nobody_had_time_to_find_is_one(
     assert facts(text, here(tmp_path / "run", resume=True)) == facts(text, "reference")
 
 
-def late(work: Callable[[Recovery], int], patch: pytest.MonkeyPatch) -> Callable[[Recovery], int]:
+def late(work: Callable[[FileRecovery], int], patch: pytest.MonkeyPatch) -> Callable[[FileRecovery], int]:
     """The same, when there is no time left."""
 
-    def done(recovery: Recovery) -> int:
+    def done(recovery: FileRecovery) -> int:
         patch.setattr("modelcheck.search.layers.monotonic", lambda: monotonic() + 1e6)
         return work(recovery)
 

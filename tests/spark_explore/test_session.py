@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 import spark_explore.session as sessions
 from modelcheck.contract.engine import CannotStart
 from modelcheck.contract.exits import Exit
-from spark_explore.session import Settings, session, shown
+from spark_explore.session import SparkSettings, session, shown
 from tests.spark_cluster import PATIENCE, ROOT, Cluster, driver, is_running, javas_of, until
 from tests.spark_explore.conftest import Desk
 
@@ -43,7 +43,9 @@ with session(LOCAL) as spark:
 
 
 def test_the_users_settings_go_before_ours() -> None:
-    conf = shown(Settings("local[2]", {"spark.driver.memory": "3g", "spark.ui.enabled": "true", "a.b": "c"}))
+    conf = shown(
+        SparkSettings("local[2]", {"spark.driver.memory": "3g", "spark.ui.enabled": "true", "a.b": "c"})
+    )
 
     assert conf["spark.driver.memory"] == "3g"
     assert conf["spark.ui.enabled"] == "true"
@@ -52,7 +54,7 @@ def test_the_users_settings_go_before_ours() -> None:
 
 
 def test_on_this_machine_it_listens_to_this_machine_alone() -> None:
-    conf = shown(Settings())
+    conf = shown(SparkSettings())
 
     assert conf["spark.master"] == "local[*]"
     assert conf["spark.driver.host"] == conf["spark.driver.bindAddress"] == "127.0.0.1"
@@ -64,9 +66,9 @@ def test_the_python_is_this_one_or_where_there_is_a_cluster_the_users(
 ) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "/elsewhere/python")
     with socket.create_server(("127.0.0.1", 0)) as server:
-        far = shown(Settings(f"spark://127.0.0.1:{server.getsockname()[1]}"))
+        far = shown(SparkSettings(f"spark://127.0.0.1:{server.getsockname()[1]}"))
 
-    assert shown(Settings("local[2]"))["spark.pyspark.python"] == sys.executable
+    assert shown(SparkSettings("local[2]"))["spark.pyspark.python"] == sys.executable
     assert far["spark.pyspark.python"] == "/elsewhere/python"
 
 
@@ -92,9 +94,9 @@ def test_what_is_shipped_is_not_what_runs_here(local_spark: SparkSession) -> Non
 
 @pytest.mark.spark
 def test_a_session_that_is_there_is_used_and_left_running(local_spark: SparkSession) -> None:
-    with session(Settings()) as joined:
+    with session(SparkSettings()) as joined:
         files = joined.sparkContext.listFiles
-    with session(Settings("local[2]")) as again:
+    with session(SparkSettings("local[2]")) as again:
         assert again.sparkContext is local_spark.sparkContext
         assert again.sparkContext.listFiles == files
 
@@ -102,7 +104,7 @@ def test_a_session_that_is_there_is_used_and_left_running(local_spark: SparkSess
     with pytest.raises(
         CannotStart, match=r": this process has a Spark session already, with the master local\[2\]$"
     ):
-        session(Settings("local[7]")).__enter__()
+        session(SparkSettings("local[7]")).__enter__()
 
 
 @pytest.mark.spark
@@ -255,7 +257,7 @@ def test_a_master_that_is_none_is_told_within_its_time(desk: Desk) -> None:
         url = f"spark://127.0.0.1:{server.getsockname()[1]}"
 
         with pytest.raises(CannotStart, match=f": the master {url} does not let us in within 5 seconds$"):
-            session(Settings(url, patience=5)).__enter__()
+            session(SparkSettings(url, patience=5)).__enter__()
     assert javas_of(os.getpid()) == []
 
 

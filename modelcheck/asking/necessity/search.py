@@ -29,7 +29,7 @@ from modelcheck.asking.necessity.switched import NOTHING, moved, set_to, switche
 from modelcheck.asking.sweep import shared_out
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import families, looked_at
-from modelcheck.contract.report import Answers, Reporter, Silent
+from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.processes.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -230,7 +230,7 @@ class NecessitySearch:
         with Workers(work, list(self._switched.values())) as workers:
             for done, (number, result) in enumerate(workers.each(count), 1):
                 states += states_of(result)
-                tell(Answers(what, done, count, states, monotonic() - began))
+                tell(AnswersDone(what, done, count, states, monotonic() - began))
                 yield number, result
 
 

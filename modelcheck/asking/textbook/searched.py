@@ -11,7 +11,7 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import only, put
 from modelcheck.asking.sweep import Crew, Orders, Processes, SweepAnswer, SweepPoint
 from modelcheck.asking.textbook.asked import Bearing, Place, PropertyQuestion
-from modelcheck.contract.report import Answers, Reporter, Silent
+from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.contract.result import Holds, Outcome, Result, Violated
 from spec.frozen import frozen
 from spec.load import loads
@@ -83,7 +83,9 @@ def searched(
     for number, answer in (crew or Processes()).answers(points, orders):
         known[places[number]] = answer
         states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
-        (reporter or Silent()).tell(Answers("check", len(known), len(points), states, monotonic() - began))
+        (reporter or Silent()).tell(
+            AnswersDone("check", len(known), len(points), states, monotonic() - began)
+        )
         yield known
 
 

@@ -23,7 +23,7 @@ from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.distinct.shape import Shape
 from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import watched
-from modelcheck.search.claims import Claims, Discovery, Place
+from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch, Waiting
 from modelcheck.search.symmetry import Orbits
@@ -62,7 +62,7 @@ def distinct(
     return tuple(found)
 
 
-class _Violations(Claims):
+class _Violations(PropertyMonitor):
     """Every step that violates a property; of those that lead to states alike, one of each action."""
 
     def __init__(self, machine: Machine, prop: Property, alike: Callable[[Place, State], Hashable]) -> None:

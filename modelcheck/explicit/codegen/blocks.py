@@ -1,4 +1,4 @@
-"""Blocks of packed states as code, for a search whose tables are elsewhere: gather, merge, strike, take.
+"""Blocks of packed states as code, for a search whose tables are elsewhere: deduplicate, merge, untag, take.
 
 A block is states one behind the other, by their hashes.  In it a state may have
 the bit for waiting: only a fault led to it.  The hashes are cut into any number
@@ -42,7 +42,7 @@ class Blocks(Runtime):
 
     def _gather(self) -> Function:
         """Put successors into a table of all shards; how many are new there, or -1."""
-        fn = Function("gather", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             ahead = fn.add(index, i64(AHEAD))
@@ -78,17 +78,17 @@ class Blocks(Runtime):
 
     def _strike(self) -> Function:
         """Take the tags of all states of a block away; how many had one."""
-        fn = Function("strike", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
+        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
-            self.strike_one(fn, own, struck, missed)
+            self.untag_one(fn, own, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
         fn.begin(missed)  # a table whose room is full was refused when it was filled
         fn.end("ret i64 -1")
         return fn
 
-    def strike_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
+    def untag_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
         """Take the tag of a state away, if it is in the table; count it where it had one."""
         at, there = self.find_in(fn, state, V(64, "%shards"), missed)
         with fn.when(there):
@@ -98,7 +98,7 @@ class Blocks(Runtime):
 
     def _drain(self) -> Function:
         """Make a block of a table of all shards, and empty the table; how many there were."""
-        fn = Function("drain", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
+        fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))

@@ -186,7 +186,7 @@ class RecoveryBlocks(Blocks):
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index, fn.when(fn.ne(fn.read("%marks", index, 8), const(8, 0))):
             state = fn.at("%states", fn.mul(index, i64(self.words)))
-            self.strike_one(fn, state, struck, missed)
+            self.untag_one(fn, state, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
         fn.begin(missed)  # a table whose room is full was refused when it was filled
         fn.end("ret i64 -1")

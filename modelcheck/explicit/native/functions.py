@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from modelcheck.contract.report import NotKept
+from modelcheck.contract.report import NotCached
 from modelcheck.explicit.native.compiling import loaded
 from modelcheck.storage.cache import Cache
 
@@ -50,10 +50,10 @@ OF_GRAPHS: Signatures = {
     "way": (_FLAG, [_P, _N, _N, ctypes.c_uint64]),
 }
 OF_BLOCKS: Signatures = {
-    "gather": (_N, [_P, _N, _P, _N]),
+    "deduplicate": (_N, [_P, _N, _P, _N]),
     "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
-    "strike": (_N, [_P, _N, _P, _N, _P, _N]),
-    "drain": (_N, [_P, _N, _P]),
+    "untag": (_N, [_P, _N, _P, _N, _P, _N]),
+    "take_all": (_N, [_P, _N, _P]),
     "take": (_N, [_P, _N, _P, ctypes.c_uint8, _FLAG, _P]),
     "tell_shards": (None, [_P, _N, _N, _P]),
     "ask": (None, [_P, _N, _P]),
@@ -110,10 +110,10 @@ class Codes:
         """Whether there is code of that name; it is not loaded."""
         return name in self._loaded or self._cache.get(name) is not None
 
-    def not_kept(self) -> NotKept | None:
+    def not_kept(self) -> NotCached | None:
         """What to report where code could not be written to disk."""
         problem = self._cache.problem
-        return NotKept(str(self._cache.folder), problem) if problem else None
+        return NotCached(str(self._cache.folder), problem) if problem else None
 
     def keep(self, name: str, made: bytes, signatures: Signatures) -> MachineCode:
         """Code that was made, under a name from now on."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.space import Space
+from modelcheck.explicit.search.space import PackedSpace
 
 
 class Again(PackedSearch):
@@ -17,7 +17,7 @@ class Again(PackedSearch):
     It has the limits of the first one, whose clock goes on, but for that of states.
     """
 
-    def __init__(self, first: PackedSearch, space: Space, is_enough: Callable[[], bool]) -> None:
+    def __init__(self, first: PackedSearch, space: PackedSpace, is_enough: Callable[[], bool]) -> None:
         limits = replace(first.task.limits, states=None)
         task = replace(first.task, limits=limits, keep=None, ways=True)
         reporter = _StillThere(first.reporter, first.reached)

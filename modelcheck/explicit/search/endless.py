@@ -48,7 +48,7 @@ from modelcheck.explicit.codegen.graphs import (
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
-from modelcheck.explicit.search.space import Part
+from modelcheck.explicit.search.space import SlotRange
 from modelcheck.search.fairness import Hop, round_trip
 from spec.ir import Fairness, Property
 
@@ -206,14 +206,14 @@ class Endless:
             first = workers.index(worker)
             for number in range(first, count, len(workers)):
                 search.look()
-                if not first:  # nobody else may tell
+                if not first:  # only one thread may report
                     search.tell(*search.reached, each * (count - number))
                 found[number] = ask(worker, number)
 
         search.together(share, workers)
         return found
 
-    def _ask(self, part: Part) -> None:
+    def _ask(self, part: SlotRange) -> None:
         """Ask for the property in each state of a part of a table, which makes an error."""
         prop, machine = self._prop, self.search.machine
         for state in self.space.states(part):

@@ -11,15 +11,15 @@ from modelcheck.contract.result import End, Holds, Verdict, Violated
 from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.search.again import Again
 from modelcheck.explicit.search.liveness import Starved, starving
-from modelcheck.explicit.search.recovery import Recovery
+from modelcheck.explicit.search.recovery import PackedRecovery
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.runs import Runs
-from modelcheck.explicit.search.space import NoWay, Space
-from modelcheck.search.account import Account
+from modelcheck.explicit.search.runs import PackedRuns
+from modelcheck.explicit.search.space import NoWay, PackedSpace
+from modelcheck.search.account import FindingsOfSearch
 from spec.ir import Property, PropertyKind
 
 
-class FullAccount(Account[PackedSearch]):
+class PackedFindings(FindingsOfSearch[PackedSearch]):
     """The findings of an explicit search; ways back and fair runs are looked at only now."""
 
     def __init__(self, search: PackedSearch, end: End) -> None:
@@ -39,7 +39,7 @@ class FullAccount(Account[PackedSearch]):
         return Holds(extent, beyond=found.beyond)
 
     def _recoverable(self, prop: Property) -> Verdict:
-        recovery = Recovery(self.search)
+        recovery = PackedRecovery(self.search)
         recovery.mark_goals(prop)
         trapped, beyond = recovery.spread()
         if not trapped:
@@ -65,8 +65,8 @@ class FullAccount(Account[PackedSearch]):
         finds = (*search.tally.best.values(), search.tally.error)
         numbers = [find.number for find in finds if find is not None]
         search.space.let_go()
-        space = self._memory.enter_context(closing(Space(search.kernel)))
-        search.runs = Runs(search.task, search.machine, search.kernel, space)
+        space = self._memory.enter_context(closing(PackedSpace(search.kernel)))
+        search.runs = PackedRuns(search.task, search.machine, search.kernel, space)
         with closing(Again(search, space, lambda: all(map(space.has, numbers)))) as again:
             if self.end is End.SECONDS:  # as long again to show what was found, at most
                 again.started = again.since = monotonic()

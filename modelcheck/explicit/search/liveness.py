@@ -12,8 +12,8 @@ from counterexamples.trace import Lasso, Trace
 from modelcheck.explicit.codegen.graphs import INSIDE, POSSIBLE
 from modelcheck.explicit.search.endless import Endless
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.runs import Runs
-from modelcheck.explicit.search.waiting import Home, Waiting
+from modelcheck.explicit.search.runs import PackedRuns
+from modelcheck.explicit.search.waiting import Waiting, WaitingNode
 from modelcheck.search.liveness import Served
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
@@ -77,7 +77,7 @@ class _Question:
     def _waiting(self, most: int | None) -> Waiting:
         return Waiting(self.graph, most, everywhere=self._everywhere)
 
-    def _run(self, waiting: Waiting, home: Home) -> Trace:
+    def _run(self, waiting: Waiting, home: WaitingNode) -> Trace:
         """The run to a home, and round it once."""
         search, graph = self.search, self.graph
         path = waiting.path(home.node)
@@ -85,5 +85,5 @@ class _Question:
         free, faults = frozenset(search.task.model.free), search.task.faults
         ways = [(words, faults if by_fault else free) for words, by_fault in path[1:]]
         ways += [(waiting.words(graph.total + hop.target), graph.names(hop.action)) for hop in trip]
-        runs = Runs(search.task, search.machine, search.kernel, search.space)
+        runs = PackedRuns(search.task, search.machine, search.kernel, search.space)
         return runs.along(path[0][0], ways, Lasso(len(path) - 1), self.prop.name)

@@ -15,12 +15,12 @@ from counterexamples.trace import Trace, Trapped
 from modelcheck.contract.result import End
 from modelcheck.explicit.search.again import Again
 from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
-from modelcheck.explicit.search.runs import Runs
-from modelcheck.explicit.search.space import Part
+from modelcheck.explicit.search.runs import PackedRuns
+from modelcheck.explicit.search.space import SlotRange
 from spec.ir import Property, PropertyKind
 
 
-class Recovery:
+class PackedRecovery:
     """Looks for ways back in the states that a search has found.
 
     All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
@@ -49,13 +49,13 @@ class Recovery:
         counts = self._of_parts(lambda _, part: self.call["count_marks"](part.address, part.slots))
         return sum(count & (1 << 32) - 1 for count in counts), sum(count >> 32 for count in counts)
 
-    def _spreading(self, spread: Callable[..., int]) -> Callable[[Worker, Part], int]:
+    def _spreading(self, spread: Callable[..., int]) -> Callable[[Worker, SlotRange], int]:
         space = self.space
         return lambda worker, part: spread(
             worker.context, space.address, space.size, part.address, part.slots, worker.scratch.address
         )
 
-    def _of_parts(self, ask: Callable[[Worker, Part], int]) -> list[int]:
+    def _of_parts(self, ask: Callable[[Worker, SlotRange], int]) -> list[int]:
         """What is asked of each part of the tables, on all cores."""
         search, parts, found = self.search, self._parts, [0] * len(self._parts)
         workers = search.spare_workers()
@@ -64,7 +64,7 @@ class Recovery:
             first = workers.index(worker)
             for number in range(first, len(parts), len(workers)):
                 search.look()
-                if not first:  # nobody else may tell
+                if not first:  # only one thread may report
                     search.tell(*search.reached, SLOTS_AT_ONCE * (len(parts) - number))
                 found[number] = ask(worker, parts[number])
 
@@ -82,10 +82,10 @@ class Recovery:
             if end := again.ended():
                 return len(again.layers), end
             number = min(space.trapped())
-            runs = Runs(first.task, first.machine, first.kernel, space)
+            runs = PackedRuns(first.task, first.machine, first.kernel, space)
             return space.level(number).faults, runs.to(number, Trapped(), prop.name)
 
-    def _ask(self, prop: Property, part: Part) -> None:
+    def _ask(self, prop: Property, part: SlotRange) -> None:
         """Ask for a property in each state of a part of a table, which makes an error."""
         for state in self.space.states(part):
             self.search.machine.holds(prop, state)

@@ -35,9 +35,9 @@ from modelcheck.explicit.search.checkpoint import (
     shard_file,
 )
 from modelcheck.explicit.search.rounds import ROUND, PackedSearch, Part, Position
-from modelcheck.explicit.search.space import FULL, Level, Shard, Space
+from modelcheck.explicit.search.space import FULL, PackedLevel, PackedSpace, Shard
 from modelcheck.explicit.search.space import SMALL as FEWEST
-from modelcheck.explicit.search.tally import Find, Way
+from modelcheck.explicit.search.tally import Find, FindKind
 
 SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
 LONGEST = 1e10  # seconds
@@ -57,8 +57,8 @@ OTHER = "the checkpoint is of another model, scope, check or version of modelche
 def restore(folder: Path, search: PackedSearch) -> None:
     """Let a new search go on where the one in a folder was. Raises CannotResume."""
     try:
-        told, sums = _read(folder, search)
-        _take(told, search)
+        data, sums = _read(folder, search)
+        _take(data, search)
         for shard in search.space.shards:
             _read_shard(folder, sums, search, shard)
     except OSError as error:
@@ -68,7 +68,7 @@ def restore(folder: Path, search: PackedSearch) -> None:
     except MISTAKES:
         damaged(f"{SEARCH} is not as a search would write it")
     if sum(size for shard in search.space.shards for _, size in sections(search, shard)) <= SMALL:
-        _find_again(told, search)
+        _find_again(data, search)
     else:
         from modelcheck.explicit.search.soundness import refuse_unsound  # noqa: PLC0415 - it writes code of its own
 
@@ -81,10 +81,10 @@ def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
         digest, text = file.read(64), file.read(LARGEST)
     if hashlib.sha256(text.encode()).hexdigest() != digest:
         damaged(SEARCH)
-    told: Json = json.loads(text)
-    if told["format"] != FORMAT or told["key"] != search.kernel.key or told["task"] != question(search):
+    data: Json = json.loads(text)
+    if data["format"] != FORMAT or data["key"] != search.kernel.key or data["task"] != question(search):
         raise CannotResume(OTHER)
-    return told, told.pop("sums")
+    return data, data.pop("sums")
 
 
 def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard: Shard) -> None:
@@ -109,29 +109,29 @@ def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard:
 # ------------------------------------------------------------------- all but the shards
 
 
-def _take(told: Json, search: PackedSearch) -> None:
+def _take(data: Json, search: PackedSearch) -> None:
     """Go on with what is said, as far as it is of the right form."""
     space, tally, context = search.space, search.tally, search.kernel.context
-    for shard, words, slots in zip(space.shards, told["words"], told["slots"], strict=True):
+    for shard, words, slots in zip(space.shards, data["words"], data["slots"], strict=True):
         _take_shard(space, shard, _numbers(words), slots)
-    space.levels = [Level(tuple(_numbers(starts)), *_numbers(at)) for starts, *at in told["levels"]]
-    faults, depth, starts, parts = told["position"]
+    space.levels = [PackedLevel(tuple(_numbers(starts)), *_numbers(at)) for starts, *at in data["levels"]]
+    faults, depth, starts, parts = data["position"]
     search.position = Position(_number(faults), _number(depth), _numbers(starts), list(_parts(parts)))
-    search.entering = {_number(depth): list(_parts(parts)) for depth, parts in told["entering"]}
-    search.seeds = [(_number(depth), tuple(_numbers(counts))) for depth, counts in told["seeds"]]
-    free, paid, free_cut, paid_cut = _numbers(told["so_far"])
+    search.entering = {_number(depth): list(_parts(parts)) for depth, parts in data["entering"]}
+    search.seeds = [(_number(depth), tuple(_numbers(counts))) for depth, counts in data["seeds"]]
+    free, paid, free_cut, paid_cut = _numbers(data["so_far"])
     search.sums = (free, paid, free_cut, paid_cut)
     search.layers = [
-        Layer(**dict(zip(layer, _numbers(layer.values()), strict=True))) for layer in told["layers"]
+        Layer(**dict(zip(layer, _numbers(layer.values()), strict=True))) for layer in data["layers"]
     ]
-    tally.best = {name: _found(space, find) for name, find in told["best"].items()}
-    tally.error = None if told["error"] is None else _found(space, told["error"])
-    words, finds = _numbers(told["tally"]), _numbers(told["finds"])
+    tally.best = {name: _found(space, find) for name, find in data["best"].items()}
+    tally.error = None if data["error"] is None else _found(space, data["error"])
+    words, finds = _numbers(data["tally"]), _numbers(data["finds"])
     if len(words) != context.size or not all(find == NOWHERE or _has(space, find) for find in finds):
         damaged("what was counted")
     tally.restore(words, finds, search.workers[0])
-    search.resize_rounds(_number(told["round"], 2, ROUND + 1))
-    seconds = told["seconds"]
+    search.resize_rounds(_number(data["round"], 2, ROUND + 1))
+    seconds = data["seconds"]
     if not isinstance(seconds, int | float) or not 0 <= seconds < LONGEST:
         damaged("the time that it took")
     search.go_on(seconds)
@@ -142,7 +142,7 @@ def _take(told: Json, search: PackedSearch) -> None:
         damaged("the steps do not add up")
 
 
-def _take_shard(space: Space, shard: Shard, words: list[int], slots: int) -> None:
+def _take_shard(space: PackedSpace, shard: Shard, words: list[int], slots: int) -> None:
     count, local, new, waiting, *finds = words
     space.take(shard, words)
     shard.slots = _number(slots, FEWEST, 2 * MOST_STATES)
@@ -206,48 +206,48 @@ def _are_disjoint(parts: list[Part], ends: list[int]) -> bool:
     return whole and all(s < t or b <= c for (s, _, b), (t, c, _) in pairwise(sorted(parts)))
 
 
-def _found(space: Space, told: Any) -> Find:  # noqa: ANN401 - whatever somebody wrote
+def _found(space: PackedSpace, value: Any) -> Find:  # noqa: ANN401 - any JSON value
     """A find, of a state that there is."""
-    *cost, number, way, by_fault = told
+    *cost, number, way, by_fault = value
     faults, depth = _numbers(cost)
-    find = Find(faults, depth, _number(number), Way[way], by_fault is True)
+    find = Find(faults, depth, _number(number), FindKind[way], by_fault is True)
     if not _has(space, find.number):
         damaged("what was found")
     level = space.level(find.number)
-    after = find.way in {Way.STEP, Way.ERROR_AFTER_STEP}
+    after = find.way in {FindKind.STEP, FindKind.ERROR_AFTER_STEP}
     if (faults, depth) != (level.faults + find.by_fault, level.depth + after):
         damaged("what was found")
     return find
 
 
-def _has(space: Space, number: int) -> bool:
+def _has(space: PackedSpace, number: int) -> bool:
     return number >> LOCAL_BITS < SHARDS and space.has(number)
 
 
-def _parts(told: Any) -> Iterator[Part]:  # noqa: ANN401 - whatever somebody wrote
-    for part in told:
+def _parts(value: Any) -> Iterator[Part]:  # noqa: ANN401 - any JSON value
+    for part in value:
         shard, first, last = _numbers(part)
         yield shard, first, last
 
 
-def _numbers(told: Any) -> list[int]:  # noqa: ANN401 - whatever somebody wrote
-    return [_number(each) for each in told]
+def _numbers(value: Any) -> list[int]:  # noqa: ANN401 - any JSON value
+    return [_number(each) for each in value]
 
 
-def _number(told: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN401 - whatever somebody wrote
+def _number(value: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN401 - any JSON value
     """A number that is said, from `least` to below `end`."""
-    if type(told) is not int or not least <= told < end:
-        raise ValueError(f"{str(told)[:40]!r} is no number that can stand there")
-    return told
+    if type(value) is not int or not least <= value < end:
+        raise ValueError(f"{str(value)[:40]!r} is no number that can stand there")
+    return value
 
 
 # ------------------------------------------------------------------------- once more
 
 
-def _find_again(told: Json, search: PackedSearch) -> None:
+def _find_again(data: Json, search: PackedSearch) -> None:
     """Make the search again up to where it was. Raises CannotResume where it comes to something else."""
     with (
-        closing(Space(search.kernel, ways=search.task.ways)) as space,
+        closing(PackedSpace(search.kernel, ways=search.task.ways)) as space,
         closing(_Again(search, space)) as again,
     ):
         end = again.run()
@@ -256,8 +256,8 @@ def _find_again(told: Json, search: PackedSearch) -> None:
         if not again.is_there:
             damaged("no search comes to where it was")
         found = json.loads(json.dumps(described(again)))
-        for name in told.keys() | found.keys():
-            if name != "seconds" and told.get(name) != found.get(name):
+        for name in data.keys() | found.keys():
+            if name != "seconds" and data.get(name) != found.get(name):
                 damaged(f"what it says of {name}")
         for shard, other in zip(search.space.shards, space.shards, strict=True):
             if not _are_same(sections(search, shard), sections(again, other)):
@@ -267,7 +267,7 @@ def _find_again(told: Json, search: PackedSearch) -> None:
 class _Again(PackedSearch):
     """A search from the start to where another one was stopped, without its limits."""
 
-    def __init__(self, first: PackedSearch, space: Space) -> None:
+    def __init__(self, first: PackedSearch, space: PackedSpace) -> None:
         task = replace(first.task, limits=Limits(), keep=None)
         super().__init__(task, space, first.machine, Silent(), len(first.workers))
         self.resize_rounds(first.round_size)

@@ -13,15 +13,15 @@ from typing import Protocol
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
-from modelcheck.contract.report import Kept, Reporter, Stopped
+from modelcheck.contract.report import Checkpointed, Reporter, Stopped
 from modelcheck.contract.result import End
 from modelcheck.explicit.codegen.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.interrupts import interrupts
-from modelcheck.explicit.search.runs import Runs
-from modelcheck.explicit.search.space import LARGE, Space
-from modelcheck.explicit.search.tally import Find, Tally
+from modelcheck.explicit.search.runs import PackedRuns
+from modelcheck.explicit.search.space import LARGE, PackedSpace
+from modelcheck.explicit.search.tally import CountsAndFinds, Find
 from modelcheck.processes.watch import held
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spec.semantics import Machine
@@ -63,7 +63,7 @@ class Keeper(Protocol):
         ...
 
 
-class Optimiser(Protocol):
+class CodeImprover(Protocol):
     """Someone who may give the kernel other code."""
 
     def look(self, seconds: float) -> None:
@@ -77,15 +77,17 @@ class PackedSearch(LayeredSearch[Part, Find]):
     `position` is how far it is, of a level that is being expanded; there it goes on when it is `resumed`.
     """
 
-    def __init__(self, task: Task, space: Space, machine: Machine, reporter: Reporter, threads: int) -> None:
+    def __init__(
+        self, task: Task, space: PackedSpace, machine: Machine, reporter: Reporter, threads: int
+    ) -> None:
         self.kernel = kernel = space.kernel
-        self.tally = Tally(kernel.context, task.properties, reporter)
+        self.tally = CountsAndFinds(kernel.context, task.properties, reporter)
         super().__init__(task, machine, reporter, self.tally)
         self.ready = kernel.seconds
         self.space = space
         self._kept = self.started
         self.keeper: Keeper | None = None
-        self.optimiser: Optimiser | None = None
+        self.optimiser: CodeImprover | None = None
         self._entry = 8 * (kernel.layout.words + 1)
         self._room = BEGUN + kernel.most  # successors that a chunk can have
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
@@ -97,7 +99,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
         self.position = Position(0, 0)
         self.resumed = False
-        self.runs = Runs(task, machine, kernel, space)
+        self.runs = PackedRuns(task, machine, kernel, space)
 
     def __len__(self) -> int:
         return len(self.space)
@@ -278,9 +280,9 @@ class PackedSearch(LayeredSearch[Part, Find]):
             with held():
                 self.keeper.save(self)
         except OSError as error:
-            self.reporter.tell(Kept(len(self.space), (error.strerror or str(error)).lower()))
+            self.reporter.tell(Checkpointed(len(self.space), (error.strerror or str(error)).lower()))
         else:
-            self.reporter.tell(Kept(len(self.space)))
+            self.reporter.tell(Checkpointed(len(self.space)))
 
     def _leads_elsewhere(self) -> bool:
         worker = self.spare_workers()[0]

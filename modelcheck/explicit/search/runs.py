@@ -9,8 +9,8 @@ from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.context import OF_STATES
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
-from modelcheck.explicit.search.space import Space
-from modelcheck.explicit.search.tally import Find, Way
+from modelcheck.explicit.search.space import PackedSpace
+from modelcheck.explicit.search.tally import Find, FindKind
 from spec.ir import Property, PropertyKind
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
@@ -33,7 +33,7 @@ class Replay:
         states, steps = self._path(find.number)
         prop = self.task.model.property(name)
         ending: Ending = _ENDINGS.get(prop.kind, BadState())
-        if find.way is Way.STEP:
+        if find.way is FindKind.STEP:
             taken = self._breaking(prop, states[-1], by_fault=find.by_fault)
             states.append(taken.state)
             steps.append(taken.step)
@@ -55,9 +55,9 @@ class Replay:
         states, steps = self._path(find.number)
         name: str | None = None
         match find.way:
-            case Way.ERROR_IN_STATE:
+            case FindKind.ERROR_IN_STATE:
                 name, error = self._asked(states[-1])
-            case Way.ERROR_IN_STEP:
+            case FindKind.ERROR_IN_STEP:
                 error = self._tried(states[-1], by_fault=find.by_fault)
             case _:
                 name, error, taken = self._asked_after(states[-1], by_fault=find.by_fault)
@@ -158,10 +158,10 @@ class Replay:
         raise AssertionError("no property of steps makes an error")  # the kernel found one
 
 
-class Runs(Replay):
+class PackedRuns(Replay):
     """Runs to states of which the parents are known. Costs the successors of each state on the way."""
 
-    def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: Space) -> None:
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: PackedSpace) -> None:
         super().__init__(task, machine, kernel)
         self.space = space
 

@@ -1,6 +1,6 @@
 """Whether what was read of a search fits together: seen of each of its states, without searching again.
 
-What was counted up to there, and what was found, can only be told by a search, so that is taken as
+What was counted up to there, and what was found, is only known from a search, so that is taken as
 it is said.  But each state is one of the model's, in its place and there once; no state that is to
 be expanded, or that waits for a fault, is missing or there twice; and each has a parent that comes
 before it.

@@ -45,7 +45,7 @@ LARGE = 1 << 18
 
 
 @frozen
-class Level:
+class PackedLevel:
     """States of one layer and depth stand together; `starts` is where in each shard."""
 
     starts: tuple[int, ...]
@@ -80,7 +80,7 @@ class Shard:
 
 
 @frozen
-class Part:
+class SlotRange:
     """Some slots of a table: of which shard, the first, how many; and where in memory they are."""
 
     shard: Shard
@@ -93,7 +93,7 @@ class NoWay(Exception):  # noqa: N818 - the answer is to search again
     """The way to a state was not remembered."""
 
 
-class Space:
+class PackedSpace:
     """All states found, numbered in each shard in the order they were found, which is by faults and depth.
 
     Without `ways` the parents of states are not remembered.  `insert` is the function of the kernel
@@ -106,7 +106,7 @@ class Space:
         self.insert = INSERT
         self.words = kernel.layout.words
         self.entry = self.words + 1
-        self.levels: list[Level] = []
+        self.levels: list[PackedLevel] = []
         self.size = FIRSTS + len(kernel.context.of_states)
         self.memory = (ctypes.c_uint64 * (SHARDS * self.size))()
         self.room = MOST_STATES
@@ -165,15 +165,15 @@ class Space:
             },
         )
 
-    def told(self, shard: Shard) -> list[int]:
-        """What is known of a shard but for where its memory is."""
+    def words_of(self, shard: Shard) -> list[int]:
+        """The words of a shard, without its addresses."""
         places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
         return [self.word(shard, place) for place in places]
 
-    def take(self, shard: Shard, told: Sequence[int]) -> None:
-        """From now on, know that of a shard."""
+    def take(self, shard: Shard, words: Sequence[int]) -> None:
+        """Set the words of a shard, as `words_of` returned them."""
         places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
-        self._tell(shard, dict(zip(places, told, strict=True)))
+        self._tell(shard, dict(zip(places, words, strict=True)))
 
     # ------------------------------------------------------------------ levels
 
@@ -182,9 +182,9 @@ class Space:
         starts = tuple(self._row(LOCAL))
         if self.levels and self.levels[-1].starts == starts:
             self.levels.pop()
-        self.levels.append(Level(starts, faults, depth))
+        self.levels.append(PackedLevel(starts, faults, depth))
 
-    def level(self, number: int) -> Level:
+    def level(self, number: int) -> PackedLevel:
         """The layer and depth of a state."""
         shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
         return self.levels[bisect_right(self.levels, local, key=lambda level: level.starts[shard]) - 1]
@@ -208,7 +208,7 @@ class Space:
         return counts
 
     def turn_layer(self) -> None:
-        """What waited for a fault can now be had."""
+        """Enter a layer: what waited for it becomes the pending states."""
         for shard in self.shards:
             shard.pending.reverse()
             shard.pending[1].forget(8 * self.entry * self.room)
@@ -225,13 +225,13 @@ class Space:
     # ---------------------------------------------------------------- inserting
 
     def is_tight(self, shard: Shard, more: int) -> bool:
-        """Whether a shard's table is too small for so many more. Raises MemoryError when numbers run out."""
+        """Whether a shard's table is too small for more states. Raises MemoryError when numbers run out."""
         if self.word(shard, LOCAL) + more > self.room or self.word(shard, WAITING) + more > self.room:
             raise MemoryError("more states than there are numbers")
         return self.word(shard, COUNT) + more > FULL * shard.slots
 
     def grow(self, shard: Shard, more: int) -> None:
-        """A larger table for a shard. Raises MemoryError."""
+        """Give a shard a larger table. Raises MemoryError."""
         growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
         slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
         table = Region(8 * self.words * slots, huge=True)
@@ -254,7 +254,7 @@ class Space:
         self.kernel.call[self.insert](self.address + 8 * self.size * shard.number, address, count)
 
     def wake(self, shard: Shard, start: int, end: int) -> None:
-        """Of what waited for this layer, take what has not been found without the fault."""
+        """Insert the states that waited for this layer and were not found with fewer faults."""
         self._insert(shard, shard.pending[0].address + 8 * self.entry * start, end - start)
 
     # ------------------------------------------------------------------ finding
@@ -279,7 +279,7 @@ class Space:
         return (word for word in self._row(place) if word != NOWHERE)
 
     def ancestry(self, number: int) -> list[tuple[int, int]]:
-        """The states on the way to one, from the root on: numbers, and which successor each is.
+        """The predecessors of a state, from the root on: numbers, and which successor each is.
 
         Raises NoWay.
         """
@@ -292,15 +292,15 @@ class Space:
             number = int.from_bytes(shard.parents.read(4 * local, 4), "little")
         return found[::-1]
 
-    def parts(self, most: int) -> Iterator[Part]:
-        """All tables in parts of so many slots at most."""
+    def parts(self, most: int) -> Iterator[SlotRange]:
+        """All tables in parts of at most `most` slots."""
         width = 8 * self.words
         for shard in self.shards:
             for first in range(0, shard.slots, most):
                 slots = min(most, shard.slots - first)
-                yield Part(shard, first, slots, shard.table.address + width * first)
+                yield SlotRange(shard, first, slots, shard.table.address + width * first)
 
-    def states(self, part: Part) -> Iterator[State]:
+    def states(self, part: SlotRange) -> Iterator[State]:
         """The states in part of a table, in its order."""
         layout, width = self.kernel.layout, 8 * self.words
         data = part.shard.table.read(width * part.first, width * part.slots)

@@ -7,16 +7,16 @@ from ctypes import Array, c_uint64
 from enum import Enum
 from typing import Protocol
 
-from modelcheck.contract.report import Found, Reporter
+from modelcheck.contract.report import Reporter, RunFound
 from modelcheck.explicit.codegen.context import NOWHERE, Context
-from modelcheck.explicit.search.space import Level
+from modelcheck.explicit.search.space import PackedLevel
 from modelcheck.search.finds import Cost, Finds
 from modelcheck.search.layers import Counts, Sums
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
 
 
-class Way(Enum):
+class FindKind(Enum):
     """How a run ends."""
 
     STATE = "in a state"
@@ -34,7 +34,7 @@ class Find:
     faults: int
     depth: int
     number: int
-    way: Way
+    way: FindKind
     by_fault: bool = False
 
     @property
@@ -51,7 +51,7 @@ class Find:
 Words = MutableSequence[int] | Array[c_uint64]
 
 
-class Worker(Protocol):
+class WorkerMemory(Protocol):
     """The memory of one thread."""
 
     @property
@@ -64,13 +64,13 @@ class States(Protocol):
     """The states found, by number."""
 
     @property
-    def levels(self) -> Sequence[Level]:
+    def levels(self) -> Sequence[PackedLevel]:
         """Where the states of each layer and depth begin."""
         ...
 
     def __len__(self) -> int: ...
 
-    def level(self, number: int) -> Level:
+    def level(self, number: int) -> PackedLevel:
         """The layer and depth of a state."""
         ...
 
@@ -83,18 +83,18 @@ class States(Protocol):
         ...
 
 
-class Tally(Finds[Find]):
+class CountsAndFinds(Finds[Find]):
     """Counts, and the best find for each property."""
 
     def __init__(self, context: Context, properties: Sequence[Property], reporter: Reporter) -> None:
-        super().__init__(properties, lambda name, find: reporter.tell(Found(name, *find.cost)))
+        super().__init__(properties, lambda name, find: reporter.tell(RunFound(name, *find.cost)))
         self.words = context.new()
         self._context = context
         self._deadlock = [p.name for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
 
     # ------------------------------------------------------------------- counts
 
-    def take(self, workers: Iterable[Worker]) -> None:
+    def take(self, workers: Iterable[WorkerMemory]) -> None:
         """Add up what the threads have counted."""
         context = self._context
         for place in range(context.taken, context.size):
@@ -123,16 +123,16 @@ class Tally(Finds[Find]):
             refused=frozenset(g for place, g in enumerate(context.guards) if words[context.refused + place]),
         )
 
-    def finds(self, workers: Sequence[Worker]) -> list[int]:
+    def finds(self, workers: Sequence[WorkerMemory]) -> list[int]:
         """The first finds of all threads."""
         return [min(worker.context[place] for worker in workers) for place in self._context.finds]
 
-    def told(self) -> list[int]:
+    def as_words(self) -> list[int]:
         """What was counted, and which guards said no: the same for any number of threads."""
         first = self._context.refused
         return [*self.words[:first], *(min(word, 1) for word in self.words[first:])]
 
-    def restore(self, words: Sequence[int], finds: Sequence[int], worker: Worker) -> None:
+    def restore(self, words: Sequence[int], finds: Sequence[int], worker: WorkerMemory) -> None:
         """Let one thread have counted and found what those of an earlier run have."""
         context = self._context
         self.words = list(words)
@@ -143,32 +143,34 @@ class Tally(Finds[Find]):
 
     # -------------------------------------------------------------------- finds
 
-    def note(self, space: States, workers: Sequence[Worker]) -> None:
+    def note(self, space: States, workers: Sequence[WorkerMemory]) -> None:
         """Take note of what was found since the last time."""
         context = self._context
         for place, prop in enumerate(context.of_states):
             if prop.name in self.names and prop.name not in self.best:
-                self._better(prop.name, [_in_state(space, n, Way.STATE) for n in space.firsts(place)])
+                self._better(prop.name, [_in_state(space, n, FindKind.STATE) for n in space.firsts(place)])
         for place, prop in enumerate(context.of_steps):
             if prop.name not in self.names:
                 continue
-            self._better(prop.name, self._in_steps(space, workers, context.broken + 2 * place, Way.STEP))
+            self._better(prop.name, self._in_steps(space, workers, context.broken + 2 * place, FindKind.STEP))
         for name in self._deadlock:
-            self._better(name, [_in_state(space, n, Way.DEAD) for n in _least(workers, context.dead)])
+            self._better(name, [_in_state(space, n, FindKind.DEAD) for n in _least(workers, context.dead)])
         errors = [
-            *(_in_state(space, n, Way.ERROR_IN_STATE) for n in space.failures()),
-            *self._in_steps(space, workers, context.errors, Way.ERROR_IN_STEP),
-            *self._in_steps(space, workers, context.errors + 2, Way.ERROR_AFTER_STEP),
+            *(_in_state(space, n, FindKind.ERROR_IN_STATE) for n in space.failures()),
+            *self._in_steps(space, workers, context.errors, FindKind.ERROR_IN_STEP),
+            *self._in_steps(space, workers, context.errors + 2, FindKind.ERROR_AFTER_STEP),
         ]
         self.error = min([*errors, *([self.error] if self.error else [])], key=lambda f: f.rank, default=None)
 
-    def _in_steps(self, space: States, workers: Sequence[Worker], place: int, way: Way) -> list[Find]:
+    def _in_steps(
+        self, space: States, workers: Sequence[WorkerMemory], place: int, way: FindKind
+    ) -> list[Find]:
         """What a step found: the states before it are known, the cost is of the state after it."""
         found = []
         for by_fault in (False, True):
             for number in _least(workers, place + by_fault):
                 level = space.level(number)
-                depth = level.depth + (way is not Way.ERROR_IN_STEP)
+                depth = level.depth + (way is not FindKind.ERROR_IN_STEP)
                 found.append(Find(level.faults + by_fault, depth, number, way, by_fault))
         return found
 
@@ -188,12 +190,12 @@ class Tally(Finds[Find]):
         )
 
 
-def _in_state(space: States, number: int, way: Way) -> Find:
+def _in_state(space: States, number: int, way: FindKind) -> Find:
     level = space.level(number)
     return Find(level.faults, level.depth, number, way)
 
 
-def _least(workers: Sequence[Worker], place: int) -> Iterator[int]:
+def _least(workers: Sequence[WorkerMemory], place: int) -> Iterator[int]:
     """The first find of a kind of all threads, if there is one; it is forgotten by them."""
     found = min(worker.context[place] for worker in workers)
     if found != NOWHERE:

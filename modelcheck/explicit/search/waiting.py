@@ -44,7 +44,7 @@ class Bucket:
 
 
 @frozen
-class Home:
+class WaitingNode:
     """A node where a run is waiting that can be for ever about there: in one state, or in a circle."""
 
     faults: int
@@ -128,9 +128,9 @@ class Waiting:
 
     # ------------------------------------------------------------------ what is found
 
-    def first_home(self) -> Home | None:
+    def first_home(self) -> WaitingNode | None:
         """The nearest home; one to stay in goes before a circle that is as near, or one step nearer."""
-        best: Home | None = None
+        best: WaitingNode | None = None
         most: tuple[int, int] | None = None
         for bucket in self._buckets():
             cost = bucket.faults, bucket.depth
@@ -139,9 +139,9 @@ class Waiting:
             self._settled(bucket)
             still, circle = self.graph.frame[FIRST_STILL], self.graph.frame[FIRST_ROUND]
             if still != NONE:
-                return Home(bucket.faults, still, stays=True)
+                return WaitingNode(bucket.faults, still, stays=True)
             if circle != NONE and best is None:
-                best = Home(bucket.faults, circle, stays=False)
+                best = WaitingNode(bucket.faults, circle, stays=False)
                 most = bucket.faults, bucket.depth + SHORTEST
         return best
 

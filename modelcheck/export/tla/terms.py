@@ -146,8 +146,13 @@ def call(name: str, *args: TlaTerm) -> TlaTerm:
 
 def applied(function: TlaTerm, *keys: TlaTerm) -> TlaTerm:
     """`function[key]`."""
-    inside = joined((", ",), [key.doc for key in keys])
+    inside = joined((", ",), [key_doc(key) for key in keys])
     return TlaTerm(cat(within(function, APPLIED), "[", Nest(2, inside), "]"), APPLIED)
+
+
+def key_doc(key: TlaTerm) -> Doc:
+    r"""What stands between `f[` and `]`: SANY takes a `x \in S` there for the beginning of a function."""
+    return within(key, RELATION + 1)
 
 
 def field(of: TlaTerm, name: str) -> TlaTerm:

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.count,
         default=MOST,
         metavar="N",
-        help=f"give up beyond so many states ({MOST:,})",
+        help=f"give up after N states ({MOST:,})",
     )
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
@@ -136,15 +136,19 @@ def _answer(
     limits = Limits(args.max_states, args.max_time, args.max_memory, most)
     alone = of_log_alone(made, seen, limits, progress.tell)
     result = alone if alone.run is None else fewest(product, limits, progress.tell)
-    told = None if result.run is None else story(product, made, result.run, str(place))
+    on_progress = None if result.run is None else story(product, made, result.run, str(place))
     nothing = None
     if result.run is None and result.complete:
         nothing = first_unexplained(made, seen, alone, limits, progress.tell)
     refused = (
         ()
-        if told is None or not told.losses
+        if on_progress is None or not on_progress.losses
         else tuple(
-            refusals(told.trace, tuple(each.property for each in told.losses), made.release.partition("-")[0])
+            refusals(
+                on_progress.trace,
+                tuple(each.property for each in on_progress.losses),
+                made.release.partition("-")[0],
+            )
         )
     )
     notes = list(spine.notes)
@@ -156,7 +160,9 @@ def _answer(
     if missing:
         words = ", ".join(map(str, missing))
         notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
-    return Answer(place, seen, made, result, most, told, nothing, refused, spine.coverage, tuple(notes))
+    return Answer(
+        place, seen, made, result, most, on_progress, nothing, refused, spine.coverage, tuple(notes)
+    )
 
 
 def _spines(args: argparse.Namespace, gathered: ClusterFiles) -> list[tuple[TopicPartition, Spine]]:

@@ -18,8 +18,8 @@ EVERY = 256  # points between two looks at the clock
 EAGER = 3  # what a step that must still come counts, where one that was taken counts 1: finds a run soon
 EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
-GRAVE = {"power_loss": 1, "disk_loss": 2}  # of two runs as long, the one that loses less is told
-Told = Callable[[int, int, int], None]  # points seen, faults, observations explained
+GRAVE = {"power_loss": 1, "disk_loss": 2}  # of two runs as long, the one that loses less is shown
+OnProgress = Callable[[int, int, int], None]  # points seen, faults, observations explained
 
 
 @frozen
@@ -60,13 +60,13 @@ class Result:
         return self.end is End.COMPLETE
 
 
-def fewest(product: Product, limits: Limits, told: Told) -> Result:
+def fewest(product: Product, limits: Limits, on_progress: OnProgress) -> Result:
     """The run with the fewest faults; of those the one with the fewest steps, where that is known soon."""
-    found = Finding(product, limits, told).run()
+    found = Finding(product, limits, on_progress).run()
     if found.run is None:
         return found
     states = REFINED if limits.states is None else min(REFINED, limits.states)
-    shorter = Finding(product, replace(limits, states=states, faults=found.faults), told, EXACT).run()
+    shorter = Finding(product, replace(limits, states=states, faults=found.faults), on_progress, EXACT).run()
     if shorter.run is None:
         return found if shorter.end is not End.INTERRUPTED else replace(found, end=End.INTERRUPTED)
     return replace(shorter, seen=shorter.seen + found.seen)
@@ -80,11 +80,11 @@ class Finding:
     prefers points that have little before them, and one that counts those steps once finds the fewest.
     """
 
-    def __init__(self, product: Product, limits: Limits, told: Told, eager: int = EAGER) -> None:
+    def __init__(self, product: Product, limits: Limits, on_progress: OnProgress, eager: int = EAGER) -> None:
         self.product = product
         self._eager = eager
         self._limits = limits
-        self._told = told
+        self._on_progress = on_progress
         self._seen = self._faults = self._reached = 0
         self._best: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
         self._points: list[Point] = []
@@ -164,7 +164,7 @@ class Finding:
             self._furthest.append(number)
         if self._seen % EVERY:
             return
-        self._told(self._seen, faults, self._reached)
+        self._on_progress(self._seen, faults, self._reached)
         limits = self._limits
         if limits.states is not None and self._seen >= limits.states:
             raise Stopped(End.STATES)

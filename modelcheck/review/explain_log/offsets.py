@@ -60,7 +60,7 @@ def _ended(spine: Spine, replica: ReplicaLog, intervals: Sequence[Interval], *, 
         mark,
         left,
         folder=not replica.absent,
-        log_evidence=Evidence(f"{folder}/{log.folder.name}", _told(replica)),
+        log_evidence=Evidence(f"{folder}/{log.folder.name}", _on_progress(replica)),
         mark_evidence=Evidence(
             f"{folder}/replication-offset-checkpoint", f"high watermark {replica.high_watermark or 0:,}"
         ),
@@ -76,7 +76,7 @@ def _epoch(spine: Spine, log: PartitionLog, interval: Interval) -> int | None:
     return spine.epoch_of(wrote[-1]) if wrote else None
 
 
-def _told(replica: ReplicaLog) -> str:
+def _on_progress(replica: ReplicaLog) -> str:
     """A log in words."""
     if replica.absent:
         return "there is no folder of the partition"

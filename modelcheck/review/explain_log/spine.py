@@ -159,12 +159,12 @@ class _Reading:
                 return "matched" if matched else "ignored"
 
     def _partition(self, entry: MetadataEntry) -> bool:
-        """Whether the partition's state is told here; what changed becomes an observation."""
+        """Whether a record has the partition's state; what changed becomes an observation."""
         state = self.image.at(self.place)
         if state is None or state is self.state:
             return False
         before, self.state = self.state, state
-        evidence = Evidence(_where(entry), _told(state))
+        evidence = Evidence(_where(entry), _on_progress(state))
         if before is None or before.topic != state.topic or before.replicas != state.replicas:
             self._begin(entry, before, state, evidence)
         elif state.leader_epoch != before.leader_epoch and state.leader >= 0 and _elected(before, state):
@@ -207,7 +207,7 @@ class _Reading:
         self.events.append(Decided(leader, epoch, isr, eligible, evidence))
 
     def _sessions(self, entry: MetadataEntry) -> bool:
-        """Whether a session of one of the brokers is told of here."""
+        """Whether a record has a session of one of the brokers."""
         match entry.record:
             case BrokerRegistered(broker):
                 pass
@@ -264,7 +264,7 @@ def _where(entry: MetadataEntry) -> str:
     return f"{folder.parent.name}/{folder.name} at offset {entry.offset:,}"
 
 
-def _told(state: PartitionCreated) -> str:
+def _on_progress(state: PartitionCreated) -> str:
     """A partition's state in words."""
     leader = "nobody leads" if state.leader < 0 else f"broker {state.leader} leads"
     parts = [f"{leader} in epoch {state.leader_epoch}", f"in sync {list(state.isr)}"]

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
-from modelcheck.review.explain_log.finding import Finding, Limits, Result, Told
+from modelcheck.review.explain_log.finding import Finding, Limits, OnProgress, Result
 from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
 from modelcheck.review.explain_log.product import RETURNS, Point, Product
 from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import CutOff
 
-POINTS, TOLD = 50, 3  # points that are looked at, and actions that are told of
+POINTS, MOST_NAMED = 50, 3  # points that are looked at, and actions that are named
 
 
 @frozen
@@ -27,13 +27,13 @@ class Unexplained:
     nearest: tuple[str, ...]
 
 
-def of_log_alone(setting: Setting, observed: Observed, limits: Limits, told: Told) -> Result:
+def of_log_alone(setting: Setting, observed: Observed, limits: Limits, on_progress: OnProgress) -> Result:
     """The search for a run that explains the metadata log; where it has none, that is known sooner."""
-    return Finding(_product(setting, replace(observed, ends={})), limits, told).run()
+    return Finding(_product(setting, replace(observed, ends={})), limits, on_progress).run()
 
 
 def first_unexplained(
-    setting: Setting, observed: Observed, alone: Result, limits: Limits, told: Told
+    setting: Setting, observed: Observed, alone: Result, limits: Limits, on_progress: OnProgress
 ) -> Unexplained | None:
     """The first observation that no run explains: of the metadata log, then of one directory after the other.
 
@@ -43,7 +43,7 @@ def first_unexplained(
     if alone.run is None:
         return _in_spine(_product(setting, replace(observed, ends={})), alone)
     for part, evidence in _parts(observed):
-        result = Finding(_product(setting, part), limits, told).run()
+        result = Finding(_product(setting, part), limits, on_progress).run()
         if result.run is None:
             return Unexplained(evidence, ()) if result.complete else None
     return None
@@ -73,10 +73,10 @@ def _in_spine(product: Product, result: Result) -> Unexplained | None:
         return None
     position = result.furthest[0].position
     event = product.events[position]
-    told = dict.fromkeys(
+    on_progress = dict.fromkeys(
         sentence for point in result.furthest[:POINTS] for sentence in _nearest(product, point, event)
     )
-    return Unexplained(event.evidence, tuple(told)[:TOLD])
+    return Unexplained(event.evidence, tuple(on_progress)[:MOST_NAMED])
 
 
 def _nearest(product: Product, point: Point, event: Event) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _nearest(product: Product, point: Point, event: Event) -> Iterator[str]:
         name = machine.name(found.step)
         try:
             because = why_not(machine, guard, found.step, point.state)
-        except Exception:  # noqa: BLE001 - the reason is one more help, and the guard is told without it
+        except Exception:  # noqa: BLE001 - the reason is one more help, and the guard is shown without it
             because = f"{guard_text(machine, guard)} is false"
         yield f"{name} would do it, but its {because}"
 

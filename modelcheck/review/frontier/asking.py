@@ -25,7 +25,7 @@ from spec.frozen import frozen
 
 
 @frozen
-class Told:
+class FrontierAnswer:
     """The answers of a job, how many states were found for it, and how many of them by an earlier run."""
 
     answers: tuple[Answer, ...]
@@ -37,7 +37,7 @@ class Told:
 class Answered:
     """What the jobs of a grid came to, by their keys; `ended` is why some have no answer."""
 
-    told: Mapping[str, Told]
+    answers: Mapping[str, FrontierAnswer]
     ended: str
     seconds: float
 
@@ -54,15 +54,15 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
     cells = _cells(grid)
     effort = replace(effort, threads=1, memory=shared_out(Limits(memory=effort.memory), len(jobs)).memory)
     models = {id(posed.model): posed.model for job in jobs.values() for posed in job.posed}
-    told: dict[str, Told] = {}
+    answers: dict[str, FrontierAnswer] = {}
     done = states = 0
     with Workers(_Answering(tuple(jobs.values()), effort), list(models.values())) as workers:
         for number, found in workers.each(len(keys)):
-            told[keys[number]] = found
+            answers[keys[number]] = found
             done, states = done + cells[keys[number]], states + found.states - found.known
             tell(done, states, time.monotonic() - began)
         ended = workers.ended
-    return Answered(told, ended, time.monotonic() - began)
+    return Answered(answers, ended, time.monotonic() - began)
 
 
 def _cells(grid: Grid) -> dict[str, int]:
@@ -82,24 +82,24 @@ class _Answering:
         self._jobs, self._effort = tuple(jobs), effort
         self._asking: Asking | None = None  # of this process
 
-    def __call__(self, number: int) -> Told:
+    def __call__(self, number: int) -> FrontierAnswer:
         asking = self._asking = self._asking or Asking(self._effort, _Silent())
         states, known = asking.states, asking.known
         try:
-            answers = tuple(told_of(asking, self._jobs[number]))
+            answers = tuple(answers_of(asking, self._jobs[number]))
         except Unsupported as unsupported:
             answers = tuple(_unknown(self._jobs[number], str(unsupported)))
-        return Told(answers, asking.states - states, asking.known - known)
+        return FrontierAnswer(answers, asking.states - states, asking.known - known)
 
 
 class _Silent:
-    """Who watches searches of which only the answer is told."""
+    """A watcher of searches whose progress is not shown."""
 
     def begin(self, title: str) -> None:
-        """Nothing is told."""
+        """Nothing is shown."""
 
     def tell(self, event: Event) -> None:
-        """Nothing is told."""
+        """Nothing is shown."""
 
 
 def _unknown(job: Job, why: str) -> Iterator[Answer]:
@@ -108,7 +108,7 @@ def _unknown(job: Job, why: str) -> Iterator[Answer]:
             yield Answer(guarantee, posed.question.kind, -1, None, complete=False, states=0, why=why)
 
 
-def told_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[Answer]:
+def answers_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[Answer]:
     """An answer for each guarantee and each kind of fault, then for any mixture.
 
     Not `thrifty`, it searches also what an answer makes needless: see NOTE(needless).

@@ -13,7 +13,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
 from modelcheck.commands.given import words_of
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.report import Answers
+from modelcheck.contract.report import AnswersDone
 from modelcheck.review.asking import Effort
 from modelcheck.review.frontier.asked import Asked, kinds_of, named, wrong
 from modelcheck.review.frontier.asking import answered
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     progress = ProgressLine(output.err, "frontier", columns=output.width)
 
     def tell(done: int, states: int, seconds: float) -> None:
-        progress.tell(Answers("cell", done, asked.cells, states, seconds))
+        progress.tell(AnswersDone("cell", done, asked.cells, states, seconds))
 
     try:
         found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))

@@ -21,7 +21,7 @@ CELL = ("guarantee", "faults of", "survives", "lost with", "complete", "run", "s
 
 
 def as_json(found: Frontier) -> dict[str, object]:
-    """All of it in plain values; `runs` are told once, and named by their place."""
+    """All of it in plain values; `runs` are written once, and named by their place."""
     grid, runs = found.grid, _Runs()
     configurations = [_configuration(found, each, runs) for each in found.lines]
     return {
@@ -40,7 +40,7 @@ def as_json(found: Frontier) -> dict[str, object]:
             for row in grid.left_out
         ],
         "notes": list(grid.notes),
-        "runs": runs.told,
+        "runs": runs.data,
         "complete": found.complete,
         "missing": found.missing,
         "ended": found.ended or None,
@@ -53,10 +53,10 @@ def _configuration(found: Frontier, each: Line, runs: _Runs) -> dict[str, object
     better = found.better.get(each.number)
     answers: dict[str, dict[str, object]] = {guarantee.name: {} for guarantee in found.grid.guarantees}
     for guarantee, kind, answer in found.cells(each):
-        told = answer_json(answer)
-        if told is not None and answer is not None:
-            told["run"] = None if answer.loss is None else runs.place(answer.loss)
-        answers[guarantee.name][kind] = told
+        data = answer_json(answer)
+        if data is not None and answer is not None:
+            data["run"] = None if answer.loss is None else runs.place(answer.loss)
+        answers[guarantee.name][kind] = data
     return {
         "number": each.number,
         "values": dict(zip(found.grid.heads, each.row.values, strict=True)),
@@ -71,16 +71,16 @@ class _Runs:
     """Runs in plain values, each once."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, object]] = []
+        self.data: list[dict[str, object]] = []
         self._places: dict[str, int] = {}
 
     def place(self, trace: Trace) -> int:
         """Where a run stands among all."""
-        told = run_json(trace)
-        key = repr(told)
+        data = run_json(trace)
+        key = repr(data)
         if key not in self._places:
-            self._places[key] = len(self.told)
-            self.told.append(told)
+            self._places[key] = len(self.data)
+            self.data.append(data)
         return self._places[key]
 
 
@@ -133,9 +133,9 @@ def as_csv(found: Frontier) -> str:
 
 def _cell(answer: Answer) -> Iterator[object]:
     """What is said of a cell, under the words of `CELL`."""
-    told = answer_json(answer) or {}
+    data = answer_json(answer) or {}
     for key in ("survives", "lost_with"):
-        yield "" if told[key] is None else told[key]
+        yield "" if data[key] is None else data[key]
     yield "yes" if answer.complete else "no"
     yield "" if answer.loss is None else " ".join(step.action for step in answer.loss.steps)
     yield answer.states

@@ -9,7 +9,7 @@ from functools import cached_property
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
-from modelcheck.review.frontier.asking import Answered, Told
+from modelcheck.review.frontier.asking import Answered, FrontierAnswer
 from modelcheck.review.frontier.grid import Grid, Row
 from modelcheck.review.questions import ANY, Guarantee
 from spec.frozen import frozen
@@ -47,10 +47,12 @@ class Frontier:
     def __init__(self, grid: Grid, found: Answered) -> None:
         self.grid, self.ended, self.seconds = grid, found.ended, found.seconds
         self.lines = tuple(
-            _line(number, row, found.told) for number, row in enumerate(grid.asked, 1) if _is_told(row, found)
+            _line(number, row, found.answers)
+            for number, row in enumerate(grid.asked, 1)
+            if _is_answered(row, found)
         )
-        self.states = sum(told.states for told in found.told.values())
-        self.known = sum(told.known for told in found.told.values())
+        self.states = sum(each_.states for each_ in found.answers.values())
+        self.known = sum(each_.known for each_ in found.answers.values())
 
     @property
     def missing(self) -> int:
@@ -107,14 +109,14 @@ class Frontier:
         }
 
 
-def _is_told(row: Row, found: Answered) -> bool:
-    return all(job.key in found.told for job in row.jobs)
+def _is_answered(row: Row, found: Answered) -> bool:
+    return all(job.key in found.answers for job in row.jobs)
 
 
-def _line(number: int, row: Row, told: Mapping[str, Told]) -> Line:
+def _line(number: int, row: Row, by_key: Mapping[str, FrontierAnswer]) -> Line:
     answers: dict[tuple[str, str], Answer] = {}
     for job in row.jobs:
-        for answer in told[job.key].answers:
+        for answer in by_key[job.key].answers:
             answers[answer.guarantee.name, answer.kind] = _own(answer, row)
     return Line(number, row, answers, all(answer.complete for answer in answers.values()))
 

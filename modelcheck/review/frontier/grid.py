@@ -63,7 +63,7 @@ class Grid:
     """All configurations of a frontier, the last axis fastest.
 
     `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
-    each in a few words; of each there are at most `faults`.  `notes` are to be told beside the table,
+    each in a few words; of each there are at most `faults`.  `notes` are shown beside the table,
     `peers` says which configurations are compared.
     """
 

@@ -13,7 +13,7 @@ from modelcheck.review.answers import Answer
 from modelcheck.review.frontier.found import Frontier, Line, in_short
 from modelcheck.review.frontier.table import BEST, limits, numbers_in_words
 from modelcheck.review.questions import ANY, Guarantee
-from modelcheck.review.told import cell, legend, sentence
+from modelcheck.review.text import cell, legend, sentence
 
 MOST_RUNS = 16  # each is several printed pages, and a second or two of explaining
 
@@ -44,7 +44,7 @@ def frontier_page(found: Frontier, command: str) -> str:
         verdict,
         Role.GOOD if found.complete else Role.UNSURE,
         tables=tuple(tables),
-        remarks=tuple((heading, told) for heading, told in remarks if told),
+        remarks=tuple((heading, text) for heading, text in remarks if text),
         command=command,
     )
     return page(items, title=title, cards=[card], folded=True)
@@ -52,14 +52,14 @@ def frontier_page(found: Frontier, command: str) -> str:
 
 def _edges(found: Frontier) -> list[tuple[Line, Answer]]:
     """Every run at an edge once, those by any faults of the best configurations first."""
-    told = [
+    edges = [
         (line, answer)
         for line in found.lines
         for _, _, answer in found.cells(line)
         if answer is not None and answer.loss is not None
     ]
-    told.sort(key=lambda pair: (pair[1].kind != ANY, pair[0].number in found.better))
-    return list({_key(answer): (line, answer) for line, answer in reversed(told)}.values())[::-1]
+    edges.sort(key=lambda pair: (pair[1].kind != ANY, pair[0].number in found.better))
+    return list({_key(answer): (line, answer) for line, answer in reversed(edges)}.values())[::-1]
 
 
 def _key(answer: Answer) -> object:

@@ -9,7 +9,7 @@ from counterexamples.pictures.drawing import document, rect, small, stroke, widt
 from modelcheck.review.answers import Answer
 from modelcheck.review.frontier.found import Frontier, Line
 from modelcheck.review.frontier.table import BEST
-from modelcheck.review.told import cell, legend
+from modelcheck.review.text import cell, legend
 
 MOST_ROWS = 400  # more are no picture any more
 EDGE, TALL, GAP = 18, 22, 16
@@ -61,13 +61,13 @@ class _Map:
             parts += self._row(line, y)
             y += TALL
         used = {cell(answer)[0] for line in self._shown for _, _, answer in found.cells(line)}
-        told = [each.replace("`", "") for each in legend(used)]
+        notes = [each.replace("`", "") for each in legend(used)]
         if "-" in used:
-            told.append("- there are no such faults")
-        told.append(f"last column: {BEST} where none {grid.peers} survives more, else one that does")
+            notes.append("- there are no such faults")
+        notes.append(f"last column: {BEST} where none {grid.peers} survives more, else one that does")
         if len(found.lines) > len(self._shown):
-            told.append(f"{count(len(found.lines) - len(self._shown), 'configuration')} more are not drawn")
-        small_print, y = small("; ".join(told), EDGE, y + 20, self._width - 2 * EDGE)
+            notes.append(f"{count(len(found.lines) - len(self._shown), 'configuration')} more are not drawn")
+        small_print, y = small("; ".join(notes), EDGE, y + 20, self._width - 2 * EDGE)
         about = f"{count(len(self._shown), 'configuration')}, {', '.join(grid.kinds)} and any mixture"
         return document(self._width, y + 8, title, about, [*parts, *small_print], style=STYLE)
 

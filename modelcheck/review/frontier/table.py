@@ -10,7 +10,7 @@ from modelcheck.review.frontier.found import Frontier, Line, words
 from modelcheck.review.frontier.grid import Grid, different
 from modelcheck.review.frontier.kafka import RELEASE
 from modelcheck.review.questions import ANY, Guarantee
-from modelcheck.review.told import cell, legend
+from modelcheck.review.text import cell, legend
 
 BEST = "★"
 MOST_LEFT_OUT = 12  # lines on configurations that are none; more are counted
@@ -117,12 +117,12 @@ def _cell(each: Line, guarantee: Guarantee, kind: str, head: str) -> Piece:
 def _legend(found: Frontier, width: int) -> Iterator[Text]:
     faults = count(found.grid.faults, "fault")
     used = {cell(answer)[0] for each in found.lines for _, _, answer in found.cells(each)}
-    told = legend(used)
+    notes = legend(used)
     if "-" in used:
-        told.append("`-` there are no such faults")
+        notes.append("`-` there are no such faults")
     if found.lines:
-        told.append(f"`{BEST}` none {found.grid.peers} survives more of up to {faults}")
-    yield from wrapped(line("  "), "; ".join(told), width, Role.DIM)
+        notes.append(f"`{BEST}` none {found.grid.peers} survives more of up to {faults}")
+    yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
 
 
 def _notes(found: Frontier, width: int) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""What works with so many brokers down: as one value, read off by what is told to people and to programs."""
+"""What works with so many brokers down: as one value, from which texts and JSON are made."""
 
 from __future__ import annotations
 

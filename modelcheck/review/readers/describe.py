@@ -7,7 +7,7 @@ ListTopicCommand (0.8.0) and FeatureCommand, from 0.8.0 to 4.x.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from modelcheck.review.found import About, Fact, Given, Kind, Layer, Partition, Reading, Topic
@@ -172,6 +172,7 @@ def read_topics(source: Source) -> Reading:
     """
     given: list[Given] = []
     topics: dict[str, Topic] = {}
+    moves: dict[str, str] = {}  # a note for each topic
     problems: list[Diagnostic] = []
     passed: list[Span] = []
     for line in _LINE.finditer(source.text):
@@ -188,12 +189,30 @@ def read_topics(source: Source) -> Reading:
             )
         elif "partition" in fields:
             topic = replace(topic, partitions=(*topic.partitions, _partition(source, fields, problems)))
+            moves[name.text] = moves.get(name.text) or _move(name.text, fields)
         if "configs" in fields:
             given += _pairs(source, fields["configs"].span, _Entity(Layer.TOPIC, name.text))
         topics[name.text] = topic
         passed.append(Span(*line.span()))
     whole = tuple(_with_factor(topic) for topic in topics.values())
-    return Reading(source, Kind.TOPICS, tuple(given), whole, problems=tuple(problems), passed=tuple(passed))
+    notes = tuple(filter(None, moves.values()))
+    return Reading(
+        source, Kind.TOPICS, tuple(given), whole, notes=notes, problems=tuple(problems), passed=tuple(passed)
+    )
+
+
+def _move(topic: str, fields: Mapping[str, _Field]) -> str:
+    """A note that a partition is being moved to other brokers, as its columns show; else nothing."""
+    columns = (("adding", "adding replicas"), ("removing", "removing replicas"))
+    ids = {what: fields[name].text for what, name in columns if name in fields and fields[name].text}
+    if not ids:
+        return ""
+    told = ", ".join(f"{what} {text}" for what, text in ids.items())
+    return (
+        f"partition {fields['partition'].text} of {topic} is being moved ({told}), and the review is of one "
+        "that stays: until it is over, an unclean election may choose a replica that has nothing yet; "
+        "kafka_reassignment.rsm has what is survived meanwhile"
+    )
 
 
 def _with_factor(topic: Topic) -> Topic:

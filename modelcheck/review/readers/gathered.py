@@ -85,7 +85,7 @@ class Gathered:
             self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
 
     def _within(self, node: Scalar, key: str) -> Span:
-        """Where a key stands in a value that is quoted, as far as it can be told."""
+        """Where a key stands in a value that is quoted, as far as it is known."""
         at = self.source.text.find(key, node.span.start, node.span.end) if key else -1
         return node.span if at < 0 else Span(at, at + len(key))
 
@@ -98,8 +98,8 @@ class Gathered:
         if value is None and not isinstance(node, Scalar):
             self.wrong(node, f"{words} must have one plain value")
             return
-        told = value if value is not None else node.text if isinstance(node, Scalar) else ""
-        self.facts.append(Fact(about, told, self.source, node.span, words))
+        text = value if value is not None else node.text if isinstance(node, Scalar) else ""
+        self.facts.append(Fact(about, text, self.source, node.span, words))
 
     def count(self, node: Node | None, words: str) -> int | None:
         """The whole number that a plain value is."""

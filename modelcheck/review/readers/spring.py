@@ -26,9 +26,9 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
     """Add the settings of producers and consumers; each profile's document stands for itself."""
     for document in documents:
         for path, key, value in paths(document):
-            told = client_setting(path)
-            if told is not None:
-                gathered.setting(key, value, told[0], name=told[1])
+            client = client_setting(path)
+            if client is not None:
+                gathered.setting(key, value, client[0], name=client[1])
 
 
 def paths(node: Node, above: str = "") -> Iterator[tuple[str, Scalar, Scalar]]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from modelcheck.review.reproduce.client import Unanswered
 from modelcheck.review.reproduce.cluster import Cluster, NotStarted
 from modelcheck.review.reproduce.drive import Driver, How, Run
-from modelcheck.review.reproduce.foretold import Foretold, foretell
 from modelcheck.review.reproduce.home import Home
 from modelcheck.review.reproduce.plan import CannotForce, Plan
+from modelcheck.review.reproduce.predicted import Predicted, predict
 from modelcheck.review.reproduce.seen import Ending
 from modelcheck.review.reproduce.settings import Settings
 from spec.diagnostics import Diagnostic, SpecError
@@ -52,11 +52,11 @@ class Asked:
         return self.under is not None
 
     @property
-    def foretold(self) -> frozenset[Ending]:
+    def predicted(self) -> frozenset[Ending]:
         """How it ends, as the model says; several where that depends."""
         if not self.freely:
             return frozenset({Ending.LOST})
-        return foretell(self.plan.phases, self.model, self.scope, self.plan.trace.states[0])
+        return predict(self.plan.phases, self.model, self.scope, self.plan.trace.states[0])
 
 
 @frozen
@@ -65,7 +65,7 @@ class Attempt:
 
     asked: Asked
     version: str
-    foretold: frozenset[Ending]
+    predicted: frozenset[Ending]
     runs: tuple[Run, ...]
     problem: CannotForce | None = None
 
@@ -80,12 +80,12 @@ class Attempt:
         return Came.REPRODUCED if lost else Came.NOT_REPRODUCED
 
     @property
-    def is_as_foretold(self) -> bool:
+    def is_as_predicted(self) -> bool:
         """Whether the cluster did what the model says, as far as it says anything."""
         if not self.asked.freely:
             return self.came is Came.REPRODUCED
         strange = any(end.how is How.OTHERWISE for run in self.runs for end in run.ends)
-        return bool(self.runs) and not strange and all(run.ending in self.foretold for run in self.runs)
+        return bool(self.runs) and not strange and all(run.ending in self.predicted for run in self.runs)
 
 
 def attempt(
@@ -102,11 +102,11 @@ def attempt(
                 controllers=asked.settings.controller,
                 features=asked.settings.features,
             )
-            foretold = Foretold(asked.model, asked.scope, asked.plan.trace.states[0])
+            predicted = Predicted(asked.model, asked.scope, asked.plan.trace.states[0])
             try:
                 with cluster:
                     driver = Driver(
-                        asked.plan, foretold, cluster, asked.settings, freely=asked.freely, tell=tell
+                        asked.plan, predicted, cluster, asked.settings, freely=asked.freely, tell=tell
                     )
                     yield driver.run()
             except NotStarted as ended:

@@ -32,7 +32,7 @@ class Sent:
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether the producer was told that it is stored."""
+        """Whether it was acknowledged to the producer."""
         return bool(self._future.is_done and self._future.succeeded())
 
     @property

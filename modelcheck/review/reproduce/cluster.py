@@ -29,7 +29,7 @@ PR_SET_PDEATHSIG = 1
 CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
-class NotStarted(Exception):  # noqa: N818 - told to the user as a diagnostic
+class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnostic
     """A process of the cluster has ended by itself; its last lines."""
 
     def __init__(self, name: str, lines: Sequence[str]) -> None:

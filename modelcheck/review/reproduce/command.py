@@ -78,7 +78,7 @@ def exit_code(found: Attempt) -> Exit:
     """As expected where the cluster did what the model says."""
     if found.came is Came.COULD_NOT:
         return Exit.UNKNOWN
-    return Exit.EXPECTED if found.is_as_foretold else Exit.VIOLATED
+    return Exit.EXPECTED if found.is_as_predicted else Exit.VIOLATED
 
 
 def _tried(args: argparse.Namespace, trace: Trace, home: Home, progress: ProgressLine) -> Attempt:
@@ -94,4 +94,4 @@ def _tried(args: argparse.Namespace, trace: Trace, home: Home, progress: Progres
     except KeyboardInterrupt:
         if not runs:
             raise
-    return Attempt(wish, home.version, wish.foretold, tuple(runs))
+    return Attempt(wish, home.version, wish.predicted, tuple(runs))

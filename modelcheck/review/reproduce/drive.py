@@ -9,8 +9,8 @@ from enum import Enum
 import modelcheck.review.reproduce.client as client
 from broker_files.checkpoints import TopicPartition, read_offsets
 from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster, until
-from modelcheck.review.reproduce.foretold import Foretold
 from modelcheck.review.reproduce.plan import Phase, Plan
+from modelcheck.review.reproduce.predicted import Predicted
 from modelcheck.review.reproduce.seen import (
     NODES,
     OTHER,
@@ -34,7 +34,7 @@ STEADY = 4.0  # seconds for which it must look so, where more could follow
 LONGEST = 16.0  # seconds after which something follows at the latest
 ANSWERED = 20.0  # seconds for an answer that is sure to come
 FIRST_WRITTEN = 45.0  # seconds until a broker that has started writes down how far its logs are flushed
-BETWEEN = 2.0  # seconds in which a broker has told the controller again that it is there
+BETWEEN = 2.0  # seconds in which a broker has registered again with the controller
 FLUSHING = "flush.messages"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 EVERY = 0.1
@@ -104,7 +104,7 @@ class Driver:
     def __init__(
         self,
         plan: Plan,
-        foretold: Foretold,
+        predicted: Predicted,
         cluster: Cluster,
         settings: Settings,
         *,
@@ -112,7 +112,7 @@ class Driver:
         tell: Callable[[str], None],
     ) -> None:
         self._plan = plan
-        self._foretold = foretold
+        self._predicted = predicted
         self._cluster = cluster
         self._settings = settings
         self._freely = freely
@@ -137,7 +137,7 @@ class Driver:
                     break
             if self._freely:
                 self._release(self._held)
-                self._foretold.wait(frozenset())
+                self._predicted.wait(frozenset())
                 self._tell("what follows by itself")
                 self._await(None)
             return self._told(tuple(ends), began)
@@ -180,25 +180,25 @@ class Driver:
         self._hold(phase.held - self._held)
         self._prepare(phase.done)
         for number, step in enumerate(sorted(phase.done, key=self._is_of_leader)):
-            self._tell(f"step {phase.first + number}: {_name(step, self._foretold.view.names)}")
+            self._tell(f"step {phase.first + number}: {_name(step, self._predicted.view.names)}")
             if number:
                 time.sleep(BETWEEN)
-            refusal = self._foretold.refuses(step)
+            refusal = self._predicted.refuses(step)
             if refusal and step.action != "produce":
                 notes.append(f"left out, since the model does not have it here ({refusal})")
                 continue
             self._do(step, notes, expects_refusal=bool(refusal))
             if not refusal:
-                self._foretold.do(step)
+                self._predicted.do(step)
         if len(phase.done) > 1:
             notes.append("the leader goes down last: the controller notices in the order in which they go")
         self._release(released)
         self._held = phase.held
-        self._foretold.wait(phase.held)
-        wanted = None if self._freely else self._foretold.view.seen(phase.after)
+        self._predicted.wait(phase.held)
+        wanted = None if self._freely else self._predicted.view.seen(phase.after)
         how, seen, expected = self._await(wanted)
-        differences = () if expected is None else self._foretold.view.differences(expected, seen)
-        self._foretold.take(seen)
+        differences = () if expected is None else self._predicted.view.differences(expected, seen)
+        self._predicted.take(seen)
         return PhaseEnd(phase, how, seen, differences, tuple(notes), time.monotonic() - began)
 
     def _is_of_leader(self, step: Step) -> bool:
@@ -225,17 +225,17 @@ class Driver:
             if seen != before:
                 before, since = seen, now
             if seen is not None:
-                if seen == wanted and self._foretold.allows(seen):
+                if seen == wanted and self._predicted.allows(seen):
                     return How.AS_THE_RUN, seen, None
                 steady = now - since > STEADY
-                if now - since > LONGEST and not self._foretold.is_known:
+                if now - since > LONGEST and not self._predicted.is_known:
                     return How.NOT_COMPARED, seen, None
-                if steady and self._foretold.is_settled(seen):
+                if steady and self._predicted.is_settled(seen):
                     how = How.AS_THE_MODEL if wanted is None else How.OTHER_WAY
                     return how, seen, wanted
                 if now > end:
-                    allowed = self._foretold.allows(seen) and wanted is not None
-                    nearest = wanted or self._foretold.nearest(seen)
+                    allowed = self._predicted.allows(seen) and wanted is not None
+                    nearest = wanted or self._predicted.nearest(seen)
                     return How.OTHER_WAY if allowed else How.OTHERWISE, seen, nearest
             time.sleep(EVERY)
 
@@ -339,12 +339,12 @@ class Driver:
                 raise AssertionError(unknown)
 
     def _produce(self, broker: int, notes: list[str], *, expects_refusal: bool) -> None:
-        name = 1 + (self._foretold.sent if self._foretold.is_known else max(self._sent, default=0))
+        name = 1 + (self._predicted.sent if self._predicted.is_known else max(self._sent, default=0))
         sent = client.send(self._cluster.client(broker), f"{RECORD}{name}", self._settings.acks)
         if expects_refusal:
             until(lambda: sent.is_answered, ANSWERED)
-            told = sent.refusal or ("acknowledged" if sent.is_acknowledged else "no answer")
-            notes.append(f"the model has the producer refused here; the answer: {told}")
+            answer = sent.refusal or ("acknowledged" if sent.is_acknowledged else "no answer")
+            notes.append(f"the model has the producer refused here; the answer: {answer}")
         if not expects_refusal or sent.is_acknowledged:
             self._sent[name] = sent
 

@@ -63,13 +63,13 @@ def headline(found: Attempt) -> str:
     )
 
 
-def foretold_words(found: Attempt) -> str:
+def predicted_words(found: Attempt) -> str:
     """How it ends, as the model says."""
-    return ", or ".join(words for ending, words in FORETOLD.items() if ending in found.foretold)
+    return ", or ".join(words for ending, words in FORETOLD.items() if ending in found.predicted)
 
 
 def telling(found: Attempt) -> Run | None:
-    """The run that is told: the first that lost a record, else the last."""
+    """The run that is shown: the first that lost a record, else the last."""
     return next((run for run in found.runs if run.lost), found.runs[-1] if found.runs else None)
 
 
@@ -101,7 +101,7 @@ def _ends(found: Attempt) -> Iterator[str]:
 def _differs(found: Attempt) -> Iterator[str]:
     """What the model said of it, and the first step that went otherwise."""
     if found.asked.freely:
-        yield f"The model says: {foretold_words(found)}."
+        yield f"The model says: {predicted_words(found)}."
     run = telling(found)
     first = None if run is None else run.first_otherwise
     if first is not None:
@@ -139,11 +139,11 @@ def says(asked: Asked, phase: Phase) -> str:
     """The step that is done, in the words of the model."""
     trace = asked.plan.trace
     machine = Machine(trace.model, trace.scope)
-    told = [
+    parts = [
         machine.says(trace.model.action(step.action), step, trace.states[phase.first - 1 + number])
         for number, step in enumerate(phase.done)
     ]
-    return "; ".join(told) or "what the cluster does by itself at first"
+    return "; ".join(parts) or "what the cluster does by itself at first"
 
 
 def _numbers(phase: Phase) -> str:
@@ -186,8 +186,8 @@ def as_json(found: Attempt) -> dict[str, object]:
         "check": asked.plan.trace.check,
         "under": asked.under,
         "came": found.came.name.lower(),
-        "as_foretold": found.is_as_foretold,
-        "foretold": sorted(each.value for each in found.foretold),
+        "as_foretold": found.is_as_predicted,
+        "foretold": sorted(each.value for each in found.predicted),
         "problem": None if found.problem is None else {"step": found.problem.step, "why": found.problem.why},
         "settings": list(asked.settings.words()),
         "order": [view.names[each] for each in asked.plan.order],

@@ -114,18 +114,18 @@ def tried(prediction: Prediction, home: Home, tell: Callable[[str], None]) -> Ma
             raise
         return {"model": "", "cluster": NOT_ON_IT}
     runs = () if problem else tuple(attempt(wish, home, times=1, keep=None, tell=tell))
-    return told(Attempt(wish, home.version, wish.foretold, runs, problem))
+    return table_row(Attempt(wish, home.version, wish.predicted, runs, problem))
 
 
-def told(found: Attempt) -> Mapping[str, str]:
+def table_row(found: Attempt) -> Mapping[str, str]:
     """What the model says, what the cluster did, and where it first went otherwise."""
     run = telling(found)
     cell = {
-        "model": " or ".join(sorted(each.value for each in found.foretold)),
+        "model": " or ".join(sorted(each.value for each in found.predicted)),
         "cluster": "could not" if run is None else run.ending.value,
     }
     first = None if run is None else run.first_otherwise
-    if first is not None and not found.is_as_foretold:
+    if first is not None and not found.is_as_predicted:
         cell["otherwise"] = "; ".join(
             f"{each.part}: {each.model} in the model, {each.cluster} in the cluster"
             for each in first.differences

@@ -14,8 +14,7 @@ from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
-from modelcheck.contract.report import Found as RunFound
-from modelcheck.contract.report import Proving, Reporter
+from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.symbolic.answers import (

@@ -15,7 +15,7 @@ import pytest
 
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import CannotResume, Keep, Limits
-from modelcheck.contract.report import Event, Kept
+from modelcheck.contract.report import Checkpointed, Event
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
 from modelcheck.explicit.search import checkpoint
 from spec.ir import Check, Model
@@ -288,7 +288,7 @@ def test_a_full_disk_loses_neither_the_search_nor_the_checkpoint_before(
     listener = Listener()
     keep = Keep(tmp_path, 0.0001, resume=True)
     outcome = check(model, given, engine="explicit", keep=keep, reporter=listener)
-    problems = {event.problem for event in listener.events if isinstance(event, Kept)}
+    problems = {event.problem for event in listener.events if isinstance(event, Checkpointed)}
 
     assert outcome.findings.stats.states == 379_069
     assert problems == {"no space left on device"}

@@ -128,7 +128,9 @@ def begins(trouble: Trouble, work: Callable[..., object], times: int = 1) -> Cal
 def test_a_way_back_that_nobody_had_time_to_look_for_is_not_known(
     phase: str, threads: int, trouble: Trouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recovery.Recovery, phase, begins(trouble, getattr(recovery.Recovery, phase)))
+    monkeypatch.setattr(
+        recovery.PackedRecovery, phase, begins(trouble, getattr(recovery.PackedRecovery, phase))
+    )
     model, asked = road()
     found = check(model, asked, engine="explicit", limits=NEVER, threads=threads)
 

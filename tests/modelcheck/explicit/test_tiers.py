@@ -27,9 +27,9 @@ from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.native.tiers import Optimiser
-from modelcheck.explicit.search.findings import FullAccount
+from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.space import Space
+from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.storage.cache import Cache
 from spec.ir import Check, Model, PropertyKind
 from spec.load import load, loads
@@ -75,11 +75,11 @@ def searched(task: Task, kernel: Kernel, threads: int, switching: Switching | No
     """What a search finds."""
     machine = Machine(task.model, task.scope)
     with (
-        closing(Space(kernel)) as space,
+        closing(PackedSpace(kernel)) as space,
         closing(PackedSearch(task, space, machine, Silent(), threads)) as search,
     ):
         search.optimiser = switching
-        with closing(FullAccount(search, search.run())) as account:
+        with closing(PackedFindings(search, search.run())) as account:
             return facts(account.findings("explicit"))
 
 

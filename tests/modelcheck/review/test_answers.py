@@ -10,7 +10,7 @@ from modelcheck.review.answers import Answer, _answer, with_parts
 from modelcheck.review.kept import found
 from modelcheck.review.questions import ANY, GUARANTEES, Question, harm, surprise
 from modelcheck.review.story import story
-from modelcheck.review.told import cell, mark, sentence
+from modelcheck.review.text import cell, mark, sentence
 from spec.ir import Budget, PropertyKind
 from spec.load import loads
 from tests.stories import story as story_of

@@ -130,3 +130,25 @@ def test_features_tell_the_level_and_the_release() -> None:
         ("metadata.version", "4.0-IV3"),
     ]
     assert [fact.value for fact in reading.facts] == ["4.1"]
+
+
+def test_a_partition_that_is_being_moved_is_said() -> None:
+    line = (
+        "\tTopic: a\tPartition: {}\tLeader: 2\tReplicas: 2,1,0\tIsr: 2,1"
+        "\tAdding Replicas: {}\tRemoving Replicas: {}"
+    )
+    head = "Topic: a\tPartitionCount: 3\tReplicationFactor: 3\tConfigs:"
+    text = "\n".join([head, line.format(0, "", ""), line.format(1, "0", "3,4"), line.format(2, "0", "")])
+
+    (told,) = read_topics(Source("t", text)).notes
+
+    assert told.startswith(
+        "partition 1 of a is being moved (adding 0, removing 3,4), and the review is of one that stays: "
+        "until it is over, an unclean election may choose a replica that has nothing yet"
+    )
+
+
+def test_a_partition_that_stays_is_not() -> None:
+    text = "Topic: a\tPartition: 0\tLeader: 2\tReplicas: 2\tIsr: 2\tAdding Replicas: \tRemoving Replicas: \n"
+
+    assert read_topics(Source("t", text)).notes == ()

@@ -19,7 +19,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.frontier.asked import Asked
-from modelcheck.review.frontier.asking import Answered, Told, answered, told_of
+from modelcheck.review.frontier.asking import Answered, FrontierAnswer, answered, answers_of
 from modelcheck.review.frontier.found import Frontier, words
 from modelcheck.review.frontier.grid import NOT_READ, Grid, Row, different
 from modelcheck.review.frontier.kafka import Base, _alike, _jobs, _readings, _release, grid
@@ -80,7 +80,7 @@ def known(answers: tuple[Answer, ...], faults: int) -> dict[tuple[str, str], tup
 def test_a_configuration_has_the_answers_of_its_review(asking: Asking, acks: str) -> None:
     own = subject(kafka="2.8", default_replication_factor="2", acks=acks)
     reviewed = tuple(a for a in ask_all(asking, own, 1, ask_mixed(asking, own, 1)) if a.guarantee in BOTH)
-    told = tuple(a for job in _jobs(own, BOTH, Asked(1)) for a in told_of(asking, job))
+    told = tuple(a for job in _jobs(own, BOTH, Asked(1)) for a in answers_of(asking, job))
 
     assert known(told, 1) == known(reviewed, 1)
     assert {(a.guarantee.name, a.kind): a.lost_with for a in told} == {
@@ -94,7 +94,7 @@ def test_what_is_not_searched_would_have_come_to_the_same(asking: Asking, texts:
     jobs = different(of(*texts, faults=2).asked).values()
     spared = 0
     for job in jobs:
-        thrifty, whole = (tuple(told_of(asking, job, thrifty=each)) for each in (True, False))
+        thrifty, whole = (tuple(answers_of(asking, job, thrifty=each)) for each in (True, False))
 
         assert known(thrifty, 2) == known(whole, 2)
         assert [a.lost_with for a in thrifty] == [a.lost_with for a in whole]
@@ -108,7 +108,7 @@ def test_what_is_taken_for_alike_has_the_same_answers(asking: Asking, acks: str,
     """NOTE(alike)."""
     own = subject(kafka=release, default_replication_factor="2", acks=acks, min_insync_replicas="2")
     found = [
-        tuple(a for job in _jobs(each, BOTH, Asked(1)) for a in told_of(asking, job))
+        tuple(a for job in _jobs(each, BOTH, Asked(1)) for a in answers_of(asking, job))
         for each in (own, _alike(own))
     ]
 
@@ -122,7 +122,7 @@ def test_more_faults_never_make_it_safer(asking: Asking) -> None:
     for same in zip(*jobs.values(), strict=True):
         least: Mapping[tuple[str, str], int | None] = {}
         for job in same:
-            found = {(a.guarantee.name, a.kind): a.lost_with for a in told_of(asking, job)}
+            found = {(a.guarantee.name, a.kind): a.lost_with for a in answers_of(asking, job)}
 
             assert all(found[cell] == lost for cell, lost in least.items() if lost is not None)
             least = found
@@ -190,7 +190,7 @@ def made_up(*survived: tuple[int, int], replicas: tuple[int, ...] = ()) -> Front
             Answer(guarantee, ANY, most, None, most == 2, 1, broken=None if most == 2 else most + 1)
             for guarantee, most in zip(BOTH, numbers, strict=True)
         )
-        told[own.key] = Told(tuple(answers), 1, 0)
+        told[own.key] = FrontierAnswer(tuple(answers), 1, 0)
     return Frontier(Grid("", ("n",), tuple(rows), BOTH, {}, 2), Answered(told, "", 0.0))
 
 

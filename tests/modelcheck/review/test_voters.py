@@ -12,7 +12,7 @@ from modelcheck.cli import main
 from modelcheck.contract.report import Silent
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.outages.controllers import Quorum, quorum
-from modelcheck.review.outages.controllers_told import says
+from modelcheck.review.outages.controllers_text import says
 from modelcheck.review.partition import partition
 from modelcheck.review.read import read_text
 from modelcheck.review.settings import Settings, resolve

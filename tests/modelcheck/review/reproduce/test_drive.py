@@ -14,13 +14,13 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.review.reproduce.asking import file_of, wide
 from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
 from modelcheck.review.reproduce.drive import Driver, How, Run
-from modelcheck.review.reproduce.foretold import Foretold
 from modelcheck.review.reproduce.home import Home
 from modelcheck.review.reproduce.plan import Plan, plan
+from modelcheck.review.reproduce.predicted import Predicted
 from modelcheck.review.reproduce.report import as_json, lines
 from modelcheck.review.reproduce.seen import Seen, View
 from modelcheck.review.reproduce.settings import settings
-from modelcheck.review.reproduce.table import told
+from modelcheck.review.reproduce.table import table_row
 from spec.load import load
 from spec.semantics import Step
 
@@ -32,11 +32,11 @@ class Scripted(Driver):
     """A driver of no cluster: in each phase what is seen is what somebody wrote down."""
 
     def __init__(self, asked: Asked, seen: Sequence[Seen], given: tuple[int, ...]) -> None:
-        foretold = Foretold(asked.model, asked.scope, asked.plan.trace.states[0])
+        predicted = Predicted(asked.model, asked.scope, asked.plan.trace.states[0])
         cluster = _NoCluster()
         super().__init__(
             asked.plan,
-            foretold,
+            predicted,
             cluster,  # type: ignore[arg-type]
             asked.settings,
             freely=asked.freely,
@@ -109,7 +109,7 @@ def as_in_the_run(asked: Asked) -> list[Seen]:
 def attempted(asked: Asked, seen: Sequence[Seen], given: tuple[int, ...], acked: tuple[int, ...]) -> Attempt:
     run = Scripted(asked, seen, given).run()
     ended = replace(run, acked=acked)
-    return Attempt(asked, HOME.version, asked.foretold, (ended,))
+    return Attempt(asked, HOME.version, asked.predicted, (ended,))
 
 
 def report(found: Attempt) -> str:
@@ -125,7 +125,7 @@ def test_a_cluster_that_does_as_the_run_says_reproduces_it(
     found = attempted(asked, as_in_the_run(asked), (), (1,))
 
     assert found.came is Came.REPRODUCED
-    assert found.is_as_foretold
+    assert found.is_as_predicted
     assert {end.how for end in found.runs[0].ends} == {How.AS_THE_RUN}
     golden("reproduce/reproduced.txt", report(found))
 
@@ -140,7 +140,7 @@ def test_a_cluster_may_stop_where_the_run_goes_on(
     end = found.runs[0].first_otherwise
 
     assert found.came is Came.NOT_REPRODUCED
-    assert not found.is_as_foretold
+    assert not found.is_as_predicted
     assert end is not None
     assert end.how is How.OTHER_WAY
     golden("reproduce/not_reproduced.txt", report(found))
@@ -156,7 +156,7 @@ def test_what_the_model_does_not_have_is_told_with_both_sides(counterexample: Co
     assert end is not None
     assert end.how is How.OTHERWISE
     assert [(each.model, each.cluster) for each in end.differences] == [("1", "empty")]
-    assert told(found)["cluster"] == "lost"
+    assert table_row(found)["cluster"] == "lost"
 
 
 def test_under_another_configuration_only_what_is_done_is_asked_for(counterexample: Counterexample) -> None:
@@ -166,9 +166,9 @@ def test_under_another_configuration_only_what_is_done_is_asked_for(counterexamp
     found = attempted(asked, [unacked, replace(second, acked=frozenset())], (), ())
 
     assert found.came is Came.SURVIVED
-    assert found.is_as_foretold
+    assert found.is_as_predicted
     assert as_json(found)["foretold"] == ["kept"]
-    assert told(found) == {"model": "kept", "cluster": "kept"}
+    assert table_row(found) == {"model": "kept", "cluster": "kept"}
 
 
 def test_under_another_configuration_all_is_done_whatever_the_cluster_does(
@@ -183,7 +183,7 @@ def test_under_another_configuration_all_is_done_whatever_the_cluster_does(
     assert hows[0] is How.OTHERWISE
     assert set(hows[1:]) == {How.NOT_COMPARED}
     assert len(hows) == len(asked.plan.phases)
-    assert told(found)["cluster"] == "lost"
+    assert table_row(found)["cluster"] == "lost"
 
 
 def test_a_record_that_is_lost_where_the_model_keeps_it_is_no_success(counterexample: Counterexample) -> None:
@@ -192,7 +192,7 @@ def test_a_record_that_is_lost_where_the_model_keeps_it_is_no_success(counterexa
     found = attempted(asked, [replace(first, acked=frozenset()), second], (), (1,))
 
     assert found.came is Came.LOST
-    assert not found.is_as_foretold
+    assert not found.is_as_predicted
 
 
 def test_of_brokers_that_go_down_together_the_leader_goes_last(counterexample: Counterexample) -> None:

@@ -10,8 +10,8 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
 from modelcheck.review.reproduce.asking import file_of
-from modelcheck.review.reproduce.foretold import foretell
 from modelcheck.review.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
+from modelcheck.review.reproduce.predicted import predict
 from modelcheck.review.reproduce.seen import Ending, View
 from spec.load import load
 from spec.semantics import Step
@@ -25,9 +25,9 @@ def planned(trace: Trace) -> Plan:
     return found
 
 
-def foretold(trace: Trace, under: str) -> frozenset[Ending]:
+def predicted(trace: Trace, under: str) -> frozenset[Ending]:
     model, check = pick_checks(load(file_of(under)), [under])[0]
-    return foretell(planned(trace).phases, model, check.scope, trace.states[0])
+    return predict(planned(trace).phases, model, check.scope, trace.states[0])
 
 
 def test_what_follows_by_itself_belongs_to_the_step_before(counterexample: Counterexample) -> None:
@@ -98,7 +98,7 @@ def test_a_run_ends_as_it_was_foretold(name: str, counterexample: Counterexample
     trace = counterexample(name)
 
     assert View(trace.model, trace.scope).ending(trace.states[-1]) is Ending.LOST
-    assert Ending.LOST in foretold(trace, name)
+    assert Ending.LOST in predicted(trace, name)
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_a_run_ends_as_it_was_foretold(name: str, counterexample: Counterexample
 def test_under_another_configuration_nothing_is_lost(
     name: str, under: str, counterexample: Counterexample
 ) -> None:
-    assert Ending.LOST not in foretold(counterexample(name), under)
+    assert Ending.LOST not in predicted(counterexample(name), under)

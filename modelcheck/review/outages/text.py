@@ -18,14 +18,14 @@ COLUMN = "comes back"
 
 def says(found: Outage) -> str:
     """What works, from no broker down to all: "With one broker down: writable and readable. With …"."""
-    told = []
+    sentences = []
     for first, last in found.spans():
         if last == 0:
-            told += [] if all(found.working(0)) else [f"With all up: {_what(found, 0)}."]
+            sentences += [] if all(found.working(0)) else [f"With all up: {_what(found, 0)}."]
         else:
             down = _down(len(found.names), max(first, 1), last)
-            told.append(f"With {down} down: {_what(found, first)}{_then(found, first)}.")
-    return " ".join([*told, _back(found)])
+            sentences.append(f"With {down} down: {_what(found, first)}{_then(found, first)}.")
+    return " ".join([*sentences, _back(found)])
 
 
 def _down(every: int, first: int, last: int) -> str:
@@ -121,8 +121,8 @@ def lines(found: Outage, width: int) -> Iterator[Line]:
     heads = (f"{each.name:<{size}}" for each, size in zip(found.services, sizes, strict=True))
     yield line(" " * (first + 4), *(Piece(head, Role.STRONG) for head in heads))
     for label, cells in table:
-        told = (Piece(f"{text:<{size}}", role) for (text, role), size in zip(cells, sizes, strict=True))
-        yield line(f"  {label:<{first}}  ", *told)
+        cells_ = (Piece(f"{text:<{size}}", role) for (text, role), size in zip(cells, sizes, strict=True))
+        yield line(f"  {label:<{first}}  ", *cells_)
     yield from wrapped(line("  "), note(found), width, Role.DIM)
     yield ()
     yield from told_run(found, width)

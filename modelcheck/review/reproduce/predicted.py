@@ -13,7 +13,7 @@ MOST = 20_000  # states that a cluster may come to by itself
 Held = frozenset[tuple[int, int]]
 
 
-class Foretold:
+class Predicted:
     """All states in which the model may be after what was done and seen."""
 
     def __init__(self, model: Model, scope: Scope, start: State) -> None:
@@ -85,7 +85,7 @@ class Foretold:
         """What became of the records in the states in which the model may be."""
         return frozenset(map(self.view.ending, self._now))
 
-    def settle(self) -> None:
+    def wait_until_steady(self) -> None:
         """All has happened that happens by itself."""
         self._now = tuple(state for state, shows in self._may.items() if not shows) or self._now
 
@@ -120,18 +120,18 @@ def _pair(step: Step) -> tuple[object, ...]:
             return ()
 
 
-def foretell(phases: Iterable[Phase], model: Model, scope: Scope, start: State) -> frozenset[Ending]:
+def predict(phases: Iterable[Phase], model: Model, scope: Scope, start: State) -> frozenset[Ending]:
     """How the run may end, as the model says; several where it depends on what comes first.
 
     Each phase is done as far as the model takes it, and what follows by itself has followed.
     """
-    foretold = Foretold(model, scope, start)
+    predicted = Predicted(model, scope, start)
     for phase in phases:
         for step in phase.done:
-            if not foretold.refuses(step):
-                foretold.do(step)
-        foretold.wait(phase.held)
-        foretold.settle()
-    foretold.wait(frozenset())
-    foretold.settle()
-    return foretold.endings
+            if not predicted.refuses(step):
+                predicted.do(step)
+        predicted.wait(phase.held)
+        predicted.wait_until_steady()
+    predicted.wait(frozenset())
+    predicted.wait_until_steady()
+    return predicted.endings

@@ -26,11 +26,11 @@ def says(found: Quorum, down: Outage | None) -> str:
         return f"There are {many} controllers ({named}); how many may be down was not asked. {_above(found)}"
     spare = found.frozen_with - 1
     if many == 1:
-        told = f"There is one controller ({named}). While it is down {_FROZEN}."
+        sentence = f"There is one controller ({named}). While it is down {_FROZEN}."
     else:
         may = f"{_NUMBERS[spare].capitalize()} of the {_NUMBERS[many]} controllers ({named}) may be down."
-        told = f"{may} With {_NUMBERS[found.frozen_with]} down {_FROZEN}."
-    return f"{told} {_combined(found, down) or _above(found)}"
+        sentence = f"{may} With {_NUMBERS[found.frozen_with]} down {_FROZEN}."
+    return f"{sentence} {_combined(found, down) or _above(found)}"
 
 
 def _above(found: Quorum) -> str:
@@ -71,5 +71,5 @@ def as_json(found: Quorum, down: Outage | None) -> dict[str, object]:
 
 
 def _steps(run: Trace | None) -> list[dict[str, str]]:
-    told = () if run is None else sentences(run)
-    return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in told]
+    steps = () if run is None else sentences(run)
+    return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps]

@@ -1,0 +1,1 @@
+"""The course: exercises, and how what students hand in is graded."""
