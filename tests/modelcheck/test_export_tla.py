@@ -159,7 +159,17 @@ check k {{ }}
 @pytest.mark.oracle
 @needs_tlc
 @pytest.mark.parametrize("c", ["true", "false"])
-@pytest.mark.parametrize("p", ["c ~> (true implies c)", "b ~> c", "c ~> b", "b ~> true", "b ~> false"])
+@pytest.mark.parametrize(
+    "p",
+    [
+        "c ~> (true implies c)",
+        "b ~> c",
+        "c ~> b",
+        "b ~> true",
+        "b ~> false",
+        "(let x = b. true) implies false ~> c",
+    ],
+)
 def test_tlc_reads_a_constant_side_of_leadsto_as_we_do(p: str, c: str, tmp_path: Path) -> None:
     (model,) = loads(CONSTANT_SIDES.format(c=c, p=p))
     ours = check(model, model.checks[0]).verdict("p")
