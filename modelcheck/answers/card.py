@@ -8,6 +8,7 @@ from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.answers.matrix import proof_words, reach_words, switch_words
 from modelcheck.contract.assessment import assess, is_expected, surprises
+from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
 from modelcheck.contract.version import version
 from modelcheck.contract.wording import (
@@ -44,8 +45,8 @@ def card(
     reported = {result.property for result in surprises(outcome)}
     by_found: dict[str, list[str]] = {}
     for mismatch in outcome.mismatches:
-        if mismatch.expected not in {f"{name} holds" for name in reported}:  # the property's own line says so
-            by_found.setdefault(mismatch.found, []).append(mismatch.expected)
+        if not (mismatch.is_plain and mismatch.about in reported):  # else the property's own line says so
+            by_found.setdefault(mismatch.found, []).append(wished(mismatch.wish))
     for found, expected in by_found.items():
         yield from _mark("✗", Role.BAD, f"expected: {', '.join(expected)}; found: {found}", width)
     yield from _facts(outcome, width)
@@ -90,7 +91,7 @@ def _result(outcome: Outcome, result: Result, name_width: int, width: int) -> It
 
 def _differs(outcome: Outcome, result: Result) -> bool:
     """Whether the check expects the verdict, but with other details."""
-    return any(mismatch.expected.startswith(f"{result.property} ") for mismatch in outcome.mismatches)
+    return any(mismatch.about == result.property for mismatch in outcome.mismatches)
 
 
 def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:

@@ -13,6 +13,7 @@ from modelcheck.answers.matrix import shown_steps
 from modelcheck.contract.assessment import assess, is_expected
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
+from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
 from modelcheck.contract.wording import budget_words, verdict_words, way_words
 from modelcheck.diagnosis.distinct.text import cost_words, extent_words
@@ -95,7 +96,7 @@ def _card(outcome: Outcome, places: Mapping[str, int], command: str, *, strict: 
     found = assess(outcome, strict=strict)
     return Card(
         f"{outcome.model.name} · {outcome.check.name}",
-        AS_EXPECTED if found.words == "as expected" else found.words,
+        AS_EXPECTED if found.exit is Exit.EXPECTED and outcome.check.expect else found.words,
         found.role,
         outcome.check.says or "",
         verdicts=tuple(_verdicts(outcome, places)),
@@ -139,7 +140,7 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     if found.end.partial:
         yield "Partial", (f"{found.end.value}. What is said is about the part that was searched.",)
     if outcome.mismatches:
-        texts = (f"expected: {each.expected}; found: {each.found}" for each in outcome.mismatches)
+        texts = (f"expected: {wished(each.wish)}; found: {each.found}" for each in outcome.mismatches)
         yield "Not as the check expects", tuple(texts)
     for ways in outcome.distinct:
         yield f"{count(len(ways.runs), 'way')} to violate {ways.property}", tuple(extent_words(ways))

@@ -10,7 +10,7 @@ from counterexamples.text import bounds, story
 from counterexamples.trace import Trace
 from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.result import Outcome
-from modelcheck.contract.wording import config_words, seconds_words
+from modelcheck.contract.wording import seconds_words, setting_words, switches_set
 from spec.ir import Model
 from spec.semantics import Machine
 from spec.values import ModelError
@@ -31,8 +31,8 @@ def reach_words(model: Model) -> list[str]:
 def switch_words(outcome: Outcome) -> list[str]:
     """The switches that a proof is for: those that are no numbers."""
     numbers = {entry.name for entry in outcome.model.configs if _is_number(entry.type)}
-    words = config_words(outcome.model, outcome.check)
-    return [each for each in words if each.partition(" = ")[0] not in numbers]
+    switches = switches_set(outcome.model, outcome.check)
+    return setting_words(each for each in switches if each[0] not in numbers)
 
 
 def _is_number(of: t.Type) -> bool:

@@ -10,6 +10,7 @@ from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import Trace
 from modelcheck.contract.assessment import assess, is_expected
+from modelcheck.contract.expected import wished
 from modelcheck.contract.proof import ObligationCell, Proof
 from modelcheck.contract.result import (
     Distinct,
@@ -64,7 +65,10 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
                 for each in findings.results
             ],
             "error": None if findings.error is None else trace_json(findings.error),
-            "mismatches": [{"expected": m.expected, "found": m.found} for m in outcome.mismatches],
+            "mismatches": [
+                {"expected": wished(m.wish), "found": m.found, "known": m.is_known}
+                for m in outcome.mismatches
+            ],
             "engine": findings.engine,
             "exact": findings.sample is None,
             "symmetry": list(findings.symmetry),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from modelcheck.api import Unmet
-from modelcheck.contract.wording import config_words, scope_words
+from modelcheck.contract.wording import bounds_set, setting_words, switches_set
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Config, Model
 from spec.semantics import Machine
@@ -55,9 +55,9 @@ def cannot_start(model: Model, error: ModelError) -> SpecError:
 
 def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:
     """The bounds and switches of those names as a check writes them; all, where none is named."""
-    everything = [*scope_words(check.scope), *config_words(model, check)]
-    named = [each for each in everything if each.partition(" = ")[0] in names]
-    yield from named or everything
+    everything = [*bounds_set(check.scope), *switches_set(model, check)]
+    named = [each for each in everything if each[0] in names]
+    yield from setting_words(named or everything)
 
 
 def _named(part: object) -> Iterator[str]:

@@ -53,7 +53,7 @@ def _all(check: Check, findings: Findings) -> Iterator[Mismatch | None]:
     }
     for result in findings.results:
         if result.property not in foreseen and isinstance(result.verdict, Violated):
-            yield Mismatch(f"{result.property} holds", said(result.verdict))
+            yield Mismatch(ExpectVerdict(result.property, holds=True, span=check.span), said(result.verdict))
 
 
 def needs_counts(check: Check) -> bool:
@@ -65,22 +65,23 @@ def _one(expectation: Expect, results: Mapping[str, Result], findings: Findings)
     match expectation:
         case ExpectVerdict():
             if expectation.property not in results:
-                return Mismatch(wish(expectation), "it was not looked at")
+                return Mismatch(expectation, "it was not looked at")
             verdict = results[expectation.property].verdict
             fair = expectation if _is_fewest(verdict) else _plain(expectation)
-            return None if _meets(verdict, fair) else Mismatch(wish(expectation), said(verdict))
+            is_known = not isinstance(verdict, Unknown)
+            return None if _meets(verdict, fair) else Mismatch(expectation, said(verdict), is_known=is_known)
         case ExpectCount(what=what, count=count, faults=faults):
-            return _compare(wished(expectation), count, _count(findings, what, faults))
+            return _compare(expectation, count, _count(findings, what, faults))
         case ExpectTaken(action=action, count=count):
             known = findings.stats.taken.get(action, 0) if findings.end is End.COMPLETE else None
-            return _compare(wished(expectation), count, known)
+            return _compare(expectation, count, known)
         case _:
             assert_never(expectation)
 
 
-def _compare(wish: str, expected: int, found: int | None) -> Mismatch | None:
+def _compare(wish: Expect, expected: int, found: int | None) -> Mismatch | None:
     if found is None:
-        return Mismatch(wish, "the search did not come to an end")
+        return Mismatch(wish, "the search did not come to an end", is_known=False)
     return None if found == expected else Mismatch(wish, str(found))
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from counterexamples.trace import Trace
 from modelcheck.contract.proof import Proof
 from spec.frozen import frozen
-from spec.ir import Check, Model, PropertyKind, Scope
+from spec.ir import Check, Expect, ExpectVerdict, Model, PropertyKind, Scope
 
 
 @frozen
@@ -199,10 +199,25 @@ class Findings:
 
 @frozen
 class Mismatch:
-    """An expectation of the check that was not met: what was expected, what was found instead."""
+    """An expectation that was not met, and what was found instead, in words.
 
-    expected: str
+    A check expects of each property that nothing violates it, where it says nothing else.
+    `is_known` is false where the search did not come far enough to tell.
+    """
+
+    wish: Expect
     found: str
+    is_known: bool = True
+
+    @property
+    def about(self) -> str | None:
+        """The property that the expectation is about; None for a count."""
+        return self.wish.property if isinstance(self.wish, ExpectVerdict) else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no more was expected than that a property holds, within the budget of the check."""
+        return isinstance(self.wish, ExpectVerdict) and self.wish.holds and not self.wish.any_faults
 
 
 MOST_WAYS = 10  # distinct ones to violate a property that are shown where no number is given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from counterexamples.lines import count
@@ -19,6 +19,8 @@ from modelcheck.contract.result import (
 )
 from spec.ir import Budget, Check, Model, PropertyKind, Scope
 from spec.values import show
+
+Setting = tuple[str, str]  # a bound or a switch: its name, and its value as a check writes it
 
 
 def verdict_words(model: Model, result: Result) -> str:
@@ -145,19 +147,32 @@ def budget_words(budget: Budget) -> str:
     return ", ".join([*total, _kinds(budget.kinds)])
 
 
+def bounds_set(scope: Scope) -> Iterator[Setting]:
+    """The bounds of a scope, by their names."""
+    yield from ((name, str(len(members))) for name, members in scope.sorts.items())
+    yield from ((name, str(limit)) for name, limit in (*scope.nats.items(), *scope.networks.items()))
+
+
+def switches_set(model: Model, check: Check) -> Iterator[Setting]:
+    """The switches of a check, by their names."""
+    types = {entry.name: entry.type for entry in model.configs}
+    for name, value in check.scope.config.items():
+        yield name, show(types[name], value, check.scope)
+
+
+def setting_words(settings: Iterable[Setting]) -> list[str]:
+    """Bounds and switches as a check writes them: `Replica = 3`."""
+    return [f"{name} = {value}" for name, value in settings]
+
+
 def scope_words(scope: Scope) -> list[str]:
     """The bounds as a check writes them: `Replica = 3`, `Epoch = 2`."""
-    return [
-        *(f"{name} = {len(members)}" for name, members in scope.sorts.items()),
-        *(f"{name} = {limit}" for name, limit in scope.nats.items()),
-        *(f"{name} = {limit}" for name, limit in scope.networks.items()),
-    ]
+    return setting_words(bounds_set(scope))
 
 
 def config_words(model: Model, check: Check) -> list[str]:
     """The switches as a check writes them."""
-    types = {entry.name: entry.type for entry in model.configs}
-    return [f"{name} = {show(types[name], value, check.scope)}" for name, value in check.scope.config.items()]
+    return setting_words(switches_set(model, check))
 
 
 def seconds_words(seconds: float) -> str:

@@ -16,7 +16,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Mismatch, Outcome
 from modelcheck.contract.wording import memory_words, seconds_words
-from spec.ir import Budget
+from spec.ir import Budget, ExpectCount
 from spec.load import loads
 
 TINY = Path(__file__).parent / "tiny.rsm"
@@ -60,8 +60,11 @@ def test_a_card_of_a_search_that_was_cut_short(golden: Callable[[str, str], None
 
 def test_what_differs_in_the_same_way_stands_on_one_line() -> None:
     why = "the search did not come to an end"
-    both = (Mismatch("states 17", why), Mismatch("levels 4", why))
-    found = told(replace(outcome("surprise"), mismatches=both))
+    surprise = outcome("surprise")
+    span = surprise.check.span
+    wishes = (ExpectCount("states", 17, span=span), ExpectCount("levels", 4, span=span))
+    both = tuple(Mismatch(wish, why) for wish in wishes)
+    found = told(replace(surprise, mismatches=both))
 
     assert f"expected: states 17, levels 4; found: {why}" in " ".join(found.split())
 

@@ -29,7 +29,7 @@ from modelcheck.commands.editors.server import _Desk, made
 ANSWER = {
     "summary": "as expected",
     "stats": {"states": 1234, "seconds": 0.25, "ready": 0.1},
-    "mismatches": [{"expected": "few holds", "found": "violated with 1 fault in 2 steps"}],
+    "mismatches": [{"expected": "few holds", "found": "violated with 1 fault in 2 steps", "known": True}],
     "properties": [{"name": "few", "verdict": "violated", "words": "violated in 2 steps", "expected": False}],
 }
 

@@ -20,6 +20,7 @@ from modelcheck.answers.pipelines.report import (
 )
 from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.exits import Exit
+from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Outcome, Result, Unknown, Violated
 from modelcheck.contract.wording import budget_words, config_words, scope_words, verdict_words
 from spec.codes import CODES
@@ -100,16 +101,14 @@ def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
         yield _error(outcome, outcome.findings.error)
     unmet = list(outcome.mismatches)
     for result in outcome.findings.results:
-        own = [each for each in unmet if each.expected.startswith(f"{result.property} ")]
+        own = [each for each in unmet if each.about == result.property]
         unmet = [each for each in unmet if each not in own]
         surprise = result in surprises(outcome) or is_expected(outcome, result) is False
         wrong = surprise or (own and not isinstance(result.verdict, Unknown))
         if not wrong and not isinstance(result.verdict, Unknown):
             continue
         words = f"{result.property}: {verdict_words(model, result)}{_scope(outcome)}"
-        expected = "; ".join(
-            f"expected: {each.expected}" for each in own if each.expected != f"{result.property} holds"
-        )
+        expected = "; ".join(f"expected: {wished(each.wish)}" for each in own if not each.is_plain)
         run = result.verdict.trace if wrong and isinstance(result.verdict, Violated) else None
         yield Finding(
             _rule(model, result.property),
@@ -122,8 +121,9 @@ def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
         )
     if not outcome.findings.end.partial:
         for each in unmet:
-            message = f"{model.name} · {check.name}: expected: {each.expected}; found: {each.found}"
-            yield Finding(UNEXPECTED, Severity.ERROR, message, asked.place, f"{check.name}.{each.expected}")
+            words = wished(each.wish)
+            message = f"{model.name} · {check.name}: expected: {words}; found: {each.found}"
+            yield Finding(UNEXPECTED, Severity.ERROR, message, asked.place, f"{check.name}.{words}")
     level = Severity.ERROR if strict else Severity.NOTE
     for name in stats.unused:
         message = f"{name} never happened{_scope(outcome)}"

@@ -80,10 +80,11 @@ def _expectations(check: s.CheckDecl) -> dict[Span, ir.Expect]:
 
 
 def _of_expectation(span: Span, wish: ir.Expect, answer: CheckAnswer) -> TextMark:
-    found = next((m["found"] for m in answer.data["mismatches"] if m["expected"] == wished(wish)), None)
-    if found is None:
+    mismatch = next((m for m in answer.data["mismatches"] if m["expected"] == wished(wish)), None)
+    if mismatch is None:
         return TextMark(span, SIGNS[Exit.EXPECTED], "as expected")
-    if found.startswith("unknown") or "did not come to an end" in found:
+    found = mismatch["found"]
+    if not mismatch["known"]:
         return TextMark(span, SIGNS[Exit.UNKNOWN], found)
     says = f"expected: {wished(wish)}; found: {found}"
     return TextMark(span, SIGNS[Exit.VIOLATED], says, is_wrong=True)

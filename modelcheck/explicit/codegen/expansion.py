@@ -10,18 +10,10 @@ from modelcheck.explicit.codegen.context import CURSOR, ORDINAL, PARENT, WENT, C
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.runtime import (
+    CHUNK,
     CHUNK_SIZE,
-    CHUNK_TABLE,
-    CHUNKS,
-    DONE,
-    FIRST,
-    HOW_MANY,
-    NEXT,
-    OFFSETS,
-    OUT,
+    ROUND,
     SHARDS,
-    STATES,
-    WITH_FAULTS,
     Runtime,
 )
 from modelcheck.explicit.codegen.steps import BY_VALUE
@@ -175,28 +167,28 @@ class Expansion(Runtime):
         fn.goto(again)
         fn.begin(again)
         index = V(64, "%index")
-        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', NEXT)}, i64 1 seq_cst")
-        fn.fork(fn.less(index, fn.read("%round", CHUNKS)), take, done)
+        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND['next'])}, i64 1 seq_cst")
+        fn.fork(fn.less(index, fn.read("%round", ROUND["chunks"])), take, done)
         fn.begin(take)
-        chunk = fn.at(fn.pointer(fn.read("%round", CHUNK_TABLE)), fn.mul(index, i64(CHUNK_SIZE)))
+        chunk = fn.at(fn.pointer(fn.read("%round", ROUND["chunk_table"])), fn.mul(index, i64(CHUNK_SIZE)))
         start = fn.address("%scratch")
         fn.write("%ctx", start, CURSOR)
-        faults = fn.ne(fn.read("%round", WITH_FAULTS), i64(0))
-        states = fn.pointer(fn.read(chunk, STATES))
+        faults = fn.ne(fn.read("%round", ROUND["with_faults"]), i64(0))
+        states = fn.pointer(fn.read(chunk, CHUNK["states"]))
         many = fn.call(
             64,
             "expand",
             "%ctx",
             states,
-            fn.read(chunk, FIRST),
-            fn.read(chunk, HOW_MANY),
+            fn.read(chunk, CHUNK["first"]),
+            fn.read(chunk, CHUNK["how_many"]),
             V(64, "%end"),
             faults,
         )
-        fn.write(chunk, many, DONE)
+        fn.write(chunk, many, CHUNK["done"])
         count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
-        out = fn.pointer(fn.read(chunk, OUT))
-        fn.emit(f"call void @sort(ptr %scratch, {count}, ptr {out}, ptr {fn.at(chunk, OFFSETS)}, ptr %marks)")
+        out, offsets = fn.pointer(fn.read(chunk, CHUNK["out"])), fn.at(chunk, CHUNK["offsets"])
+        fn.emit(f"call void @sort(ptr %scratch, {count}, ptr {out}, ptr {offsets}, ptr %marks)")
         fn.goto(again)
         fn.begin(done)
         fn.end("ret void")

@@ -13,9 +13,8 @@ from modelcheck.explicit.codegen.runtime import (
     AGAIN,
     AHEAD,
     BEYOND,
+    CHUNK,
     CHUNK_SIZE,
-    CHUNK_TABLE,
-    CHUNKS,
     COUNT,
     FAILED,
     FAULT,
@@ -25,14 +24,10 @@ from modelcheck.explicit.codegen.runtime import (
     LOCAL,
     NEW,
     NUMBER,
-    OFFSETS,
     ORDINALS,
-    OUT,
     PARENTS,
     PENDING,
-    SHARD_NEXT,
-    SHARD_SIZE,
-    SHARD_TABLE,
+    ROUND,
     SHARDS,
     SLOTS,
     TABLE,
@@ -170,17 +165,17 @@ class Insertion(Runtime):
         fn.goto(again)
         fn.begin(again)
         index = V(64, "%index")
-        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', SHARD_NEXT)}, i64 1 seq_cst")
+        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND['shard_next'])}, i64 1 seq_cst")
         fn.fork(fn.less(index, i64(SHARDS)), take, done)
         fn.begin(take)
-        size = fn.read("%round", SHARD_SIZE)
-        shard = fn.at(fn.pointer(fn.read("%round", SHARD_TABLE)), fn.mul(index, size))
-        chunks = fn.pointer(fn.read("%round", CHUNK_TABLE))
-        with fn.loop(fn.read("%round", CHUNKS)) as number:
+        size = fn.read("%round", ROUND["shard_size"])
+        shard = fn.at(fn.pointer(fn.read("%round", ROUND["shard_table"])), fn.mul(index, size))
+        chunks = fn.pointer(fn.read("%round", ROUND["chunk_table"]))
+        with fn.loop(fn.read("%round", ROUND["chunks"])) as number:
             chunk = fn.at(chunks, fn.mul(number, i64(CHUNK_SIZE)))
-            offsets = fn.at(chunk, OFFSETS)
+            offsets = fn.at(chunk, CHUNK["offsets"])
             first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
-            entries = fn.at(fn.pointer(fn.read(chunk, OUT)), fn.mul(first, i64(self.entry)))
+            entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
             fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
         fn.goto(again)
         fn.begin(done)

@@ -10,6 +10,7 @@ threads.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
@@ -34,10 +35,43 @@ MARKS = 4
 # The words of a shard.
 TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
 TRAPPED, FAILED, FIRSTS = range(11, 14)  # first finds: without a way back, of an error, of each property
-# The words of a round, and of a chunk in it.
-NEXT, CHUNKS, CHUNK_TABLE, WITH_FAULTS, SHARD_NEXT, SHARD_TABLE, SHARD_SIZE = range(7)
-STATES, FIRST, HOW_MANY, DONE, OUT, OFFSETS = range(6)
-CHUNK_SIZE = OFFSETS + SHARDS + 1
+
+
+class Round(ctypes.Structure):
+    """What a round is about: its chunks and the shards, and which of each is taken next."""
+
+    next: int
+    chunks: int
+    chunk_table: int
+    with_faults: int
+    shard_next: int
+    shard_table: int
+    shard_size: int
+    _fields_ = tuple((name, ctypes.c_uint64) for name in __annotations__)
+
+
+class Chunk(ctypes.Structure):
+    """States to expand, how many of them are, and where the successors of each shard begin behind `out`."""
+
+    states: int
+    first: int
+    how_many: int
+    done: int
+    out: int
+    offsets: ctypes.Array[ctypes.c_uint64]
+    _fields_ = tuple(
+        (name, ctypes.c_uint64 * (SHARDS + 1) if name == "offsets" else ctypes.c_uint64)
+        for name in __annotations__
+    )
+
+
+def places(of: type[ctypes.Structure]) -> dict[str, int]:
+    """Where the words of a structure are, for machine code that reads and writes them."""
+    return {name: getattr(of, name).offset // 8 for name, *_ in of._fields_}
+
+
+ROUND, CHUNK = places(Round), places(Chunk)
+CHUNK_SIZE = ctypes.sizeof(Chunk) // 8
 
 
 def _odd(name: str) -> int:

@@ -15,21 +15,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Checkpointed, Reporter, Stopped
 from modelcheck.contract.result import End
-from modelcheck.explicit.codegen.runtime import (
-    CHUNK_SIZE,
-    CHUNK_TABLE,
-    CHUNKS,
-    DONE,
-    LOCAL,
-    LOCAL_BITS,
-    NEXT,
-    OFFSETS,
-    SHARD_NEXT,
-    SHARD_SIZE,
-    SHARD_TABLE,
-    SHARDS,
-    WITH_FAULTS,
-)
+from modelcheck.explicit.codegen.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.interrupts import interrupts
@@ -107,7 +93,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.workers = [Worker(kernel, self._room) for _ in range(threads)]
         self._spare: list[Worker] = []
         self._out = Region(0)
-        self._round = (ctypes.c_uint64 * 8)()
+        self._round = Round()
         self.resize_rounds(max(2, min(ROUND, LARGEST_ROUND // (self._entry * self._room))))
         self._pool: ThreadPoolExecutor | None = None
         self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
@@ -206,7 +192,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self._fill_round(taken)
             self._run_round(taken, paid=paid)
             for number, (shard, first, count) in reversed(list(enumerate(taken))):
-                done = self._chunks[CHUNK_SIZE * number + DONE]
+                done = self._chunks[number].done
                 waiting -= done
                 if done < count:
                     parts.append((shard, first + done, count - done))
@@ -218,19 +204,25 @@ class PackedSearch(LayeredSearch[Part, Find]):
         """Say where the chunks of a round are, and where their successors go."""
         words = self.kernel.layout.words
         for number, (shard, first, count) in enumerate(taken):
-            states = self.space.shards[shard].frontiers[0].address + 8 * words * first
-            number_of_first = shard << LOCAL_BITS | self.position.starts[shard] + first
-            out, at = self._out.address + self._entry * self._room * number, CHUNK_SIZE * number
-            self._chunks[at : at + OFFSETS] = [states, number_of_first, count, 0, out]
+            chunk = self._chunks[number]
+            chunk.states = self.space.shards[shard].frontiers[0].address + 8 * words * first
+            chunk.first = shard << LOCAL_BITS | self.position.starts[shard] + first
+            chunk.how_many, chunk.done = count, 0
+            chunk.out = self._out.address + self._entry * self._room * number
 
     def _run_round(self, taken: list[Part], *, paid: bool) -> None:
         """Expand these chunks; then each shard takes what is its own."""
-        round_, chunks = self._round, len(taken)
-        round_[NEXT], round_[SHARD_NEXT], round_[CHUNKS] = 0, 0, chunks
-        round_[CHUNK_TABLE] = ctypes.addressof(self._chunks)
-        round_[WITH_FAULTS] = int(paid)
-        round_[SHARD_TABLE], round_[SHARD_SIZE] = self.space.address, self.space.size
-        address, insert = ctypes.addressof(round_), self.kernel.call[f"{self.space.insert}_round"]
+        chunks = len(taken)
+        self._round = Round(
+            next=0,
+            chunks=chunks,
+            chunk_table=ctypes.addressof(self._chunks),
+            with_faults=paid,
+            shard_next=0,
+            shard_table=self.space.address,
+            shard_size=self.space.size,
+        )
+        address, insert = ctypes.addressof(self._round), self.kernel.call[f"{self.space.insert}_round"]
         few = sum(count for _, _, count in taken) <= CHUNK
         workers = self.workers[:1] if few else self.workers  # to wake the others takes as long
         self.together(lambda worker: self._expand_with(worker, address), workers)
@@ -239,7 +231,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
 
     def _make_room(self, chunks: int) -> None:
         """Let each shard have room for all that comes to it."""
-        rows = [self._chunks[at : at + SHARDS + 1] for at in range(OFFSETS, CHUNK_SIZE * chunks, CHUNK_SIZE)]
+        rows = [chunk.offsets[:] for chunk in self._chunks[:chunks]]
         sums = [sum(column) for column in zip(*rows, strict=True)]
         ends = [behind - first for first, behind in pairwise(sums)]
         tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
@@ -333,7 +325,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         """Let rounds have so many chunks: what is found is the same only where that is the same."""
         self._out.close()
         self.round_size, self._out = chunks, Region(self._entry * self._room * chunks)
-        self._chunks = (ctypes.c_uint64 * (CHUNK_SIZE * chunks))()
+        self._chunks = (Chunk * chunks)()
 
     def close(self) -> None:
         """Give its memory back, but for the states."""

@@ -13,7 +13,6 @@ from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import remark
 from modelcheck.export.tla.terms import TlaTerm
 from spec.pretty import LINE, Doc, Nest, cat
-from spec.walk import walk
 
 Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where that can be said of a state
 
@@ -49,6 +48,7 @@ class PropertyWriter:
         self._step = step
         self._possible = possible
         self._names = expressions.values.words.properties
+        self._variables = expressions.values.words.variables
 
     def claims(self, looked_at: Sequence[ir.Property], actions: Sequence[ir.Action]) -> PropertyDefinitions:
         """All of them; none makes an export fail."""
@@ -99,9 +99,12 @@ class PropertyWriter:
         return self._e.term(expr, env)
 
     def _side(self, expr: ir.Expr | None) -> TlaTerm:
-        """One side of `~>`, of the state in any case: TLC calls a property with a constant side violated."""
+        """One side of `~>`, of the state in any case: TLC calls a property with a constant side violated.
+
+        What the model reads may be gone from the text, as the value of a `let` that nothing uses.
+        """
         found = self._term(expr, self._now)
-        if expr is None or any(isinstance(part, ir.Var) for part in walk(expr)):
+        if any(re.search(rf"\b{re.escape(name)}\b", str(found)) for name in self._variables):
             return found
         return tla.both([found, tla.equal(tla.atom("vars"), tla.atom("vars"))])
 

@@ -217,7 +217,7 @@ class Flow(Versions):
                 case ir.Key(key), t.Map(of, value):
                     term = self.expressions.term(key, env)
                     self.demand(state, self._is_key(key, term, of, env))
-                    steps.append((cat("[", tla.key_doc(term), "]"), value))
+                    steps.append((cat("[", tla.unbound(term), "]"), value))
                     here = ir.Apply(ir.Op.LOOKUP, (here, key), type=value, span=span)
                 case ir.At(index), t.Record(_, fields):
                     steps.append((cat(f".{field_name(fields[index].name)}"), fields[index].type))

@@ -146,13 +146,13 @@ def call(name: str, *args: TlaTerm) -> TlaTerm:
 
 def applied(function: TlaTerm, *keys: TlaTerm) -> TlaTerm:
     """`function[key]`."""
-    inside = joined((", ",), [key_doc(key) for key in keys])
+    inside = joined((", ",), [unbound(key) for key in keys])
     return TlaTerm(cat(within(function, APPLIED), "[", Nest(2, inside), "]"), APPLIED)
 
 
-def key_doc(key: TlaTerm) -> Doc:
-    r"""What stands between `f[` and `]`: SANY takes a `x \in S` there for the beginning of a function."""
-    return within(key, RELATION + 1)
+def unbound(part: TlaTerm) -> Doc:
+    r"""A part of what stands in brackets or braces, where SANY takes `x \in S` for one that binds `x`."""
+    return within(part, RELATION + 1)
 
 
 def field(of: TlaTerm, name: str) -> TlaTerm:
@@ -168,7 +168,7 @@ def listed(left: str, parts: Iterable[Doc], right: str) -> TlaTerm:
 
 def a_set(parts: Iterable[TlaTerm]) -> TlaTerm:
     """`{a, b}`."""
-    return listed("{", [part.doc for part in parts], "}")
+    return listed("{", map(unbound, parts), "}")
 
 
 def a_tuple(parts: Iterable[TlaTerm]) -> TlaTerm:
@@ -214,7 +214,7 @@ def those(bound: str, domain: TlaTerm, test: TlaTerm) -> TlaTerm:
 def each(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`{e : x \in S}`."""
     tail = cat(LINE, f": {bound} \\in ", within(domain, RELATION + 1), "}")
-    return TlaTerm(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
+    return TlaTerm(Group(cat("{", Nest(1, unbound(body)), Nest(2, tail))))
 
 
 def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:

@@ -1,0 +1,75 @@
+"""What Python believes of the functions of machine code is how they are written."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from modelcheck.api import task_of
+from modelcheck.explicit.codegen.context import context
+from modelcheck.explicit.codegen.graphs import graphs
+from modelcheck.explicit.codegen.layout import layout
+from modelcheck.explicit.codegen.parameters import Parameters
+from modelcheck.explicit.codegen.runtime import MARKS
+from modelcheck.explicit.native.functions import (
+    OF_BLOCKS,
+    OF_GRAPHS,
+    OF_LIVENESS,
+    OF_RECOVERY,
+    OF_WAYS,
+    PUBLIC,
+    SIGNATURES,
+)
+from modelcheck.explicit.native.writing import text_of, write
+from spec.load import loads
+
+TYPES: dict[str, set[Any]] = {
+    "void": {None},
+    "ptr": {ctypes.c_void_p},
+    "i1": {ctypes.c_bool, ctypes.c_uint8},  # of a byte the lowest bit is looked at
+    "i8": {ctypes.c_uint8},
+    "i64": {ctypes.c_int64, ctypes.c_uint64},
+}
+MODEL = """
+protocol lamp
+nat Count
+state { on: bool = false, uses: Count = 0 }
+fair action push { require not on  on := true }
+fault dark { require on  on := false  uses := uses + 1 }
+recoverable back: on
+always eventually lit: on
+check one { scope Count = 3 faults any }
+"""
+
+
+def written() -> Iterator[str]:
+    """The text of all functions that Python calls."""
+    (model,) = loads(MODEL)
+    task = task_of(model, model.checks[0])
+    for blocks in (False, True):
+        marks = 1 if blocks else MARKS
+        packed = layout(task.model, task.scope, task.counted, marks=marks)
+        yield write(task, packed, context(task), Parameters(task, folded=True), blocks=blocks).text
+    yield text_of(graphs(), PUBLIC)
+
+
+def test_the_signatures_of_machine_code_are_those_of_the_functions_that_are_written() -> None:
+    believed = SIGNATURES | OF_RECOVERY | OF_LIVENESS | OF_BLOCKS | OF_WAYS | OF_GRAPHS
+    seen = set()
+    for text in written():
+        for result, name, given in re.findall(
+            r"^define (?!internal)(\w+) @(\w+)\((.*)\)", text, re.MULTILINE
+        ):
+            if name not in believed:
+                continue
+            seen.add(name)
+            types = [result, *(part.split()[0] for part in given.split(", ") if part)]
+            result_type, argument_types = believed[name]
+            actual = [result_type, *argument_types]
+
+            assert len(types) == len(actual), name
+            assert all(one in TYPES[other] for one, other in zip(actual, types, strict=True)), name
+
+    assert seen == set(believed)
