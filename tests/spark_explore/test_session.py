@@ -24,7 +24,7 @@ from tests.spark_explore.conftest import Desk
 
 WAITS = """
 import sys, time
-from spark_explore.session import Settings, session
+from spark_explore.session import SparkSettings, session
 from tests.spark_cluster import LOCAL
 with session(LOCAL) as spark:
     print(spark.range(5).count(), spark.sparkContext._jvm.System.getProperty("java.home"), flush=True)
@@ -272,5 +272,5 @@ def test_a_java_that_is_killed_is_told(desk: Desk, tmp_path: Path) -> None:
         _, told = process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 1
-    assert told.splitlines()[-1] == "spark_explore.session.Ended: the Java process of Spark has ended"
+    assert told.splitlines()[-1] == "spark_explore.session.SparkEnded: the Java process of Spark has ended"
     assert told.count("Traceback") == 1  # that of this error
