@@ -16,6 +16,7 @@ from spec.ir import Assert, Assign, At, Bound, Branch, Choose, Each, Key, Stmt, 
 from spec.operators import NoValue, place_in
 from spec.types import Map, Record, Tuple, Type
 from spec.values import Cut, ModelError, position
+from spec.walk import chooses
 
 CHOICES, BROKEN, ENDED = -3, -2, -1  # where a frame keeps what became of its branch
 Do = Callable[[Frame], None]
@@ -55,7 +56,7 @@ def body(statements: Sequence[Stmt], layout: Layout, types: Sequence[Type]) -> R
 
 def _part(statement: Stmt, layout: Layout, types: Sequence[Type]) -> Run:
     """One statement: a plain one changes its frame, one with a choice inside makes several."""
-    if not _chooses(statement):
+    if not chooses(statement):
         return _guarded(_plain(statement, layout, types))
     match statement:
         case Choose():
@@ -68,18 +69,6 @@ def _part(statement: Stmt, layout: Layout, types: Sequence[Type]) -> Run:
             raise TypeError(f"{statement} has no choice in it")
         case _:
             assert_never(statement)
-
-
-def _chooses(statement: Stmt) -> bool:
-    match statement:
-        case Choose():
-            return True
-        case Branch():
-            return any(map(_chooses, statement.then + statement.other))
-        case Each():
-            return any(map(_chooses, statement.body))
-        case _:
-            return False
 
 
 def _guarded(do: Do) -> Run:

@@ -59,8 +59,9 @@ from spec.types import (
     Sort,
     Type,
     Union,
-    parts,
+    walk_type,
 )
+from spec.walk import children
 
 _PARTIAL = {Op.INDEX, Op.LAST, Op.THE, Op.LEAST, Op.GREATEST}
 _OF_SOME = {Quantifier.MAX, Quantifier.MIN, Quantifier.ARGMAX, Quantifier.ARGMIN}  # an error without a member
@@ -105,12 +106,8 @@ class Totality:
                 return True
             case Apply(op=op, args=args):
                 return self._all(args, kept) and not is_partial(op, args, kept)
-            case And(parts=parts) | Or(parts=parts) | Make(parts=parts) | Did(args=parts):
-                return self._all(parts, kept)
-            case Implies(left=a, right=b):
-                return self._all((a, b), kept)
-            case If(test=a, then=b, other=c):
-                return self._all((a, b, c), kept)
+            case And() | Or() | Implies() | If() | Make() | Did() | Is() | Old():
+                return self._all(children(expr), kept)
             case Let(slot=slot, value=value, body=body):
                 inner = kept | {slot} if keeps_to_type(value, kept) else kept
                 return all([self.of(value, kept), self.of(body, inner)])
@@ -120,8 +117,6 @@ class Totality:
                 return self.of(body, kept | {slot})
             case Part(of=of, case=case):
                 return self.of(of, kept) and case is None
-            case Is(of=of) | Old(of=of):
-                return self.of(of, kept)
             case Fit(of=of):
                 self.of(of, kept)
                 return False
@@ -286,8 +281,12 @@ def _is_from_zero(expr: Expr) -> bool:
 
 def names_scope(of: Type) -> bool:
     """Whether a value of the type may be beyond a scope: it has a nat, or a limit by name, in it."""
+    return any(map(_goes_to_scope, walk_type(of)))
+
+
+def _goes_to_scope(of: Type) -> bool:
     match of:
         case Nat() | Seq(_, Limit(str())) | Set(_, Limit(str())) | Bag(_, Limit(str())):
             return True
         case _:
-            return any(map(names_scope, parts(of)))
+            return False

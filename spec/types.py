@@ -274,14 +274,20 @@ def parts(of: Type) -> tuple[Type, ...]:
             return ()
 
 
+def walk_type(of: Type) -> Iterator[Type]:
+    """A type and all that is in it, the whole before its parts; the keys of a map are no part."""
+    yield of
+    for part in parts(of):
+        yield from walk_type(part)
+
+
 def sorts_in(of: Type) -> Iterator[str]:
     """The names of the sorts in a type, with those that are keys."""
-    if isinstance(of, Sort):
-        yield of.name
-    if isinstance(of, Map):
-        yield from sorts_in(of.key)
-    for part in parts(of):
-        yield from sorts_in(part)
+    for part in walk_type(of):
+        if isinstance(part, Sort):
+            yield part.name
+        if isinstance(part, Map):
+            yield from sorts_in(part.key)
 
 
 def names_sort(of: Type) -> bool:

@@ -1,23 +1,34 @@
-"""Ways through expressions: what is directly in one, all that is in one, and one with other parts."""
+"""Ways through expressions and statements: what is directly in one, all that is in one, one with other parts.
+
+Those through types are in `spec/types.py`: `parts` and `walk_type`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
 from spec.ir import (
     And,
     Apply,
+    Assert,
+    Assign,
+    At,
     Bind,
+    Bound,
+    Branch,
+    Choose,
     Config,
     Const,
     Did,
+    Each,
     Expr,
     Fit,
     If,
     Implies,
     Is,
+    Key,
     Let,
     Local,
     Make,
@@ -26,6 +37,7 @@ from spec.ir import (
     Old,
     Or,
     Part,
+    Stmt,
     Var,
 )
 
@@ -87,3 +99,75 @@ def with_parts(expr: Expr, other: Callable[[Expr], Expr]) -> Expr:
             raise AssertionError(expr)  # it has no parts that could differ
         case _:
             assert_never(expr)
+
+
+# ------------------------------------------------------------------- statements
+
+
+def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks of statements directly in a statement, in the order of the text."""
+    match statement:
+        case Branch(then=then, other=other):
+            return (then, other)
+        case Each(body=body):
+            return (body,)
+        case Assign() | Bound() | Choose() | Assert():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def walk_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
+    """Statements and all that are in them, in the order of the text."""
+    for statement in statements:
+        yield statement
+        for block in blocks(statement):
+            yield from walk_statements(block)
+
+
+def chooses(statement: Stmt) -> bool:
+    """Whether there is a `choose` in a statement, so that it has several ends."""
+    return any(isinstance(each, Choose) for each in walk_statements((statement,)))
+
+
+def expressions(statement: Stmt) -> tuple[Expr, ...]:
+    """The expressions directly in a statement, of an assignment its keys first."""
+    match statement:
+        case Assign(path=path, value=value):
+            return (*(step.key for step in path if isinstance(step, Key)), value)
+        case Bound(value=value):
+            return (value,)
+        case Branch(test=test) | Assert(test=test):
+            return (test,)
+        case Each(domain=domain):
+            return (domain,)
+        case Choose(domain=domain, where=where):
+            return (domain,) if where is None else (domain, where)
+        case _:
+            assert_never(statement)
+
+
+def with_expressions(statement: Stmt, other: Callable[[Expr], Expr]) -> Stmt:
+    """The statement with another in place of each expression directly in it, or in a statement in it."""
+
+    def step(old: Key | At) -> Key | At:
+        return replace(old, key=other(old.key)) if isinstance(old, Key) else old
+
+    def block(old: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(with_expressions(each, other) for each in old)
+
+    match statement:
+        case Assign(path=path, value=value):
+            return replace(statement, path=tuple(map(step, path)), value=other(value))
+        case Bound(value=value):
+            return replace(statement, value=other(value))
+        case Branch(test=test, then=then, other=otherwise):
+            return replace(statement, test=other(test), then=block(then), other=block(otherwise))
+        case Each(domain=domain, body=body):
+            return replace(statement, domain=other(domain), body=block(body))
+        case Choose(domain=domain, where=where):
+            return replace(statement, domain=other(domain), where=None if where is None else other(where))
+        case Assert(test=test):
+            return replace(statement, test=other(test))
+        case _:
+            assert_never(statement)

@@ -12,6 +12,7 @@ from spec.ir import Assert, Assign, Bound, Branch, Choose, Each, Guard, Model, S
 from spec.semantics import State, Step
 from spec.source import Span
 from spec.values import Cut, ModelError
+from spec.walk import blocks, walk_statements
 
 
 @frozen
@@ -103,11 +104,4 @@ class _Walk:
 
 def _leaves(statements: Iterable[Stmt]) -> Iterator[Span]:
     """The places of the statements that have none inside."""
-    for statement in statements:
-        match statement:
-            case Branch(then=then, other=other):
-                yield from _leaves((*then, *other))
-            case Each(body=inner):
-                yield from _leaves(inner)
-            case _:
-                yield statement.span
+    return (each.span for each in walk_statements(statements) if not blocks(each))

@@ -17,10 +17,11 @@ from counterexamples.trace import Ending, Erred, Lasso, Stops, Trace
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.execute import Choice
 from spec.frozen import frozen
-from spec.ir import Action, Branch, Choose, Each, Model, Scope, Stmt, Value
+from spec.ir import Action, Choose, Model, Scope, Value
 from spec.semantics import Machine, State, Step
 from spec.source import Source, Span
 from spec.types import Bag, Option, Seq, Set, Type
+from spec.walk import walk_statements
 
 HINT = "\n        "  # between the lines of a help
 MANY = 6  # names that are listed
@@ -292,9 +293,10 @@ class _Reader:
     def choice(self, scope: Scope, action: Action, found: Json, path: Path) -> Choice:
         if not isinstance(found, dict) or not {"name", "value"} <= set(found):
             self.fail("R0802", path, "a choice is an object with `name` and `value`")
-        of = next((of for name, of in _chooses(action.body) if name == found["name"]), None)
+        choices = [each for each in walk_statements(action.body) if isinstance(each, Choose)]
+        of = next((_member_type(each.domain.type) for each in choices if each.name == found["name"]), None)
         if of is None:
-            known = [name for name, _ in _chooses(action.body)]
+            known = [each.name for each in choices]
             message = f"{action.name} chooses no {found['name']!r}"
             self.fail("R0804", (*path, "name"), message, f"it chooses {_listed(known)}" if known else "")
         return Choice(found["name"], of, self.value(scope, of, found["value"], (*path, "value")))
@@ -372,20 +374,6 @@ def _has(names: Iterable[str]) -> str:
 def _listed(names: list[str]) -> str:
     """Some names, in one line."""
     return ", ".join(f"`{name}`" for name in names[:MANY]) + (", …" if len(names) > MANY else "")
-
-
-def _chooses(body: tuple[Stmt, ...]) -> Iterator[tuple[str, Type]]:
-    """The names that `choose` statements bind, and the types of their values."""
-    for stmt in body:
-        match stmt:
-            case Choose():
-                yield stmt.name, _member_type(stmt.domain.type)
-            case Branch():
-                yield from _chooses((*stmt.then, *stmt.other))
-            case Each():
-                yield from _chooses(stmt.body)
-            case _:
-                pass
 
 
 def _member_type(domain: Type) -> Type:

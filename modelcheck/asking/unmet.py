@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from modelcheck.api import Unmet
 from modelcheck.contract.wording import bounds_set, setting_words, switches_set
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Config, Model
+from spec.ir import Check, Config, Expr, Model
 from spec.semantics import Machine
-from spec.types import Nat, Sort
+from spec.types import Nat, sorts_in, walk_type
 from spec.values import ModelError
+from spec.walk import walk
 
 
 def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
@@ -60,13 +60,11 @@ def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str
     yield from setting_words(named or everything)
 
 
-def _named(part: object) -> Iterator[str]:
+def _named(expr: Expr) -> Iterator[str]:
     """The configs, sorts and nats that an expression speaks of."""
-    if isinstance(part, Config | Sort | Nat):
-        yield part.name
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from _named(each)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _named(getattr(part, field.name))
+    for part in walk(expr):
+        if isinstance(part, Config):
+            yield part.name
+        else:
+            yield from sorts_in(part.type)
+            yield from (of.name for of in walk_type(part.type) if isinstance(of, Nat))

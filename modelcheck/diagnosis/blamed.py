@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from counterexamples.ending import failures
@@ -35,6 +35,7 @@ from spec.semantics import State
 from spec.source import Span
 from spec.types import Type
 from spec.values import Cut, ModelError, show
+from spec.walk import children, walk
 
 ENDINGS = BadState | BadStep | Trapped | Lasso
 
@@ -188,44 +189,35 @@ def _value(evaluate: Evaluator, frame: Frame) -> tuple[Value, ...]:
         return ()
 
 
-def _occurrences(part: object, span: Span, of: Type | None, around: _Found) -> Iterator[_Found]:
+def _occurrences(expr: Expr, span: Span, of: Type | None, around: _Found) -> Iterator[_Found]:
     """The expressions of a type (None: any) at a place, outermost first."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _occurrences(each, span, of, around)
-    if not is_dataclass(part):
-        return
-    if isinstance(part, Expr) and part.span == span and of in {None, part.type}:
-        yield replace(around, expr=part)
-    for field in fields(part):
-        inner = _inner(part, field.name, around)
-        yield from _occurrences(getattr(part, field.name), span, of, inner)
+    if expr.span == span and of in {None, expr.type}:
+        yield replace(around, expr=expr)
+    for part in children(expr):
+        yield from _occurrences(part, span, of, _inner(expr, part, around))
 
 
-def _inner(part: object, field: str, around: _Found) -> _Found:
-    """What is around that which is in a field of an expression."""
-    match part, field:
-        case Implies(left=left), "right":
+def _inner(expr: Expr, part: Expr, around: _Found) -> _Found:
+    """What is around a part of an expression."""
+    match expr:
+        case Implies(left=left, right=right) if part is right:
             return replace(around, given=(*around.given, _Found(left, around.binders)))
-        case Bind(domain=domain), "body":
-            among = () if isinstance(domain, Members) else (_Found(domain, around.binders, of=part),)
-            return replace(around, binders=(*around.binders, part), given=(*around.given, *among))
-        case Let(), "body":
-            return replace(around, binders=(*around.binders, part))
+        case Bind(domain=domain, body=body) if part is body:
+            among = () if isinstance(domain, Members) else (_Found(domain, around.binders, of=expr),)
+            return replace(around, binders=(*around.binders, expr), given=(*around.given, *among))
+        case Let(body=body) if part is body:
+            return replace(around, binders=(*around.binders, expr))
         case _:
             return around
 
 
-def _read(part: object, known: set[int]) -> Iterator[Expr]:
+def _read(expr: Expr, known: set[int]) -> Iterator[Expr]:
     """The parts of a state that an expression reads, as small as it names them: `l.log`, not every log."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _read(each, known)
-    elif isinstance(part, Expr) and _is_place(part, known):
-        yield part
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _read(getattr(part, field.name), known)
+    if _is_place(expr, known):
+        yield expr
+    else:
+        for part in children(expr):
+            yield from _read(part, known)
 
 
 def _is_place(expr: Expr, known: set[int]) -> bool:
@@ -241,21 +233,11 @@ def _is_place(expr: Expr, known: set[int]) -> bool:
             return False
 
 
-def _slots(part: object) -> set[int]:
+def _slots(expr: Expr) -> set[int]:
     """The slots of the names in an expression."""
-    if isinstance(part, Local):
-        return {part.slot}
-    if isinstance(part, tuple):
-        return {slot for each in part for slot in _slots(each)}
-    if not is_dataclass(part):
-        return set()
-    return {slot for field in fields(part) for slot in _slots(getattr(part, field.name))}
+    return {part.slot for part in walk(expr) if isinstance(part, Local)}
 
 
-def _reads_step(part: object) -> bool:
+def _reads_step(expr: Expr) -> bool:
     """Whether an expression speaks of a step, not of one state."""
-    if isinstance(part, tuple):
-        return any(map(_reads_step, part))
-    if isinstance(part, Old | Did):
-        return True
-    return is_dataclass(part) and any(_reads_step(getattr(part, field.name)) for field in fields(part))
+    return any(isinstance(part, Old | Did) for part in walk(expr))

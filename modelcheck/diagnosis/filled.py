@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 
 from counterexamples.lines import one_line
 from spec.frozen import frozen
 from spec.ir import Expr, Local
 from spec.source import Source, Span
+from spec.walk import walk
 
 LONG = 24  # characters
 
@@ -61,14 +61,7 @@ def _in_place_of_slots(text: str, expr: Expr, slots: Mapping[int, str]) -> str:
     return text
 
 
-def _places(part: object, slots: Mapping[int, str]) -> Iterator[tuple[int, int, int]]:
+def _places(expr: Expr, slots: Mapping[int, str]) -> Iterator[tuple[int, int, int]]:
     """Where each of the names stands: start, end, slot."""
-    if isinstance(part, Local):
-        if part.slot in slots:
-            yield part.span.start, part.span.end, part.slot
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from _places(each, slots)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _places(getattr(part, field.name), slots)
+    names = (part for part in walk(expr) if isinstance(part, Local))
+    return ((name.span.start, name.span.end, name.slot) for name in names if name.slot in slots)

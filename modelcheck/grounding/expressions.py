@@ -35,8 +35,10 @@ from modelcheck.grounding.shapes import (
     tagged,
 )
 from modelcheck.grounding.terms import Sign, Term, Terms
+from spec.derived import Core
 from spec.values import members, ordered
 
+CORE = Core()
 MOST_SUBSETS = 10
 ANY_ORDER = {ir.Quantifier.FORALL, ir.Quantifier.EXISTS, ir.Quantifier.SET}  # of the members it looks at
 
@@ -312,18 +314,12 @@ class Expressions:
                 return self._is_in(value, whole, expr.args[1].type)
             case ir.Op.SIZE, [whole]:
                 return self.shapes.count(whole)
-            case ir.Op.ELEMENTS, _:
-                of = expr.type.of if isinstance(expr.type, t.Set) else expr.type
-                return self.shapes.gathered(self.items(expr.args[0], None, env), of)
             case ir.Op.RANGE, _:
                 return self.shapes.gathered(self.items(expr, None, env), t.INT)
             case ir.Op.COUNT, [value, Heap() as bag]:
                 return self._count(value, bag)
             case ir.Op.LOOKUP, [Parts(parts), Term() as key]:
                 return self.shapes.pick(key, parts, self.first(expr.args[0].type, len(parts), key, env))
-            case ((ir.Op.LEAST | ir.Op.GREATEST), [Heap()]):
-                found = [(has, v, v) for has, v in self.items(expr.args[0], None, env)]
-                return self._best(found, expr.type, env, least=expr.op is ir.Op.LEAST)
             case ir.Op.THE, [whole]:
                 return self._the(whole, expr, env)
             case ir.Op.SUBSETS, [Heap() as whole]:

@@ -16,7 +16,7 @@ import spec.ir as ir
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.budget import CountedBudget, counted
 from modelcheck.grounding.environment import Ends, Env
-from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.expressions import CORE, Expressions
 from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes
 from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, rule_of
@@ -85,7 +85,7 @@ class _Lowering:
         for_solver: bool,
         in_places: bool,
     ) -> None:
-        self._model = model
+        self._model = model = CORE.model(model)
         self._check = check
         self._terms = Terms()
         self._shapes = Shapes(self._terms, check.scope)

@@ -34,12 +34,6 @@ def _minus(terms: Terms, a: Term, b: Term) -> Term:
     return terms.ite(terms.lt(b, a), terms.sub(a, b), terms.number(0))
 
 
-def _subset(shapes: Shapes, a: Shape, b: Shape) -> Shape:
-    if not (isinstance(a, Heap) and isinstance(b, Heap)):
-        raise Inexpressible("a comparison of a set and something else")
-    return shapes.terms.all(shapes.terms.implies(x, y) for x, y in shapes.pairs(a, b).values())
-
-
 def _arithmetic(name: str) -> Callable[[Shapes, Shape, Shape], Shape]:
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
         made: Term = getattr(shapes.terms, name)(number(a), number(b))
@@ -53,15 +47,9 @@ PLAIN: dict[ir.Op, Callable[..., Shape]] = {
     ir.Op.ADD: _arithmetic("add"),
     ir.Op.SUB: _arithmetic("sub"),
     ir.Op.MUL: _arithmetic("mul"),
-    ir.Op.NEG: lambda shapes, a: shapes.terms.sub(shapes.terms.number(0), number(a)),
     ir.Op.EQ: lambda shapes, a, b: shapes.equal(a, b),
-    ir.Op.NE: lambda shapes, a, b: shapes.terms.no(shapes.equal(a, b)),
     ir.Op.LT: lambda shapes, a, b: shapes.less(a, b),
     ir.Op.LE: lambda shapes, a, b: shapes.terms.no(shapes.less(b, a)),
-    ir.Op.MIN2: lambda shapes, a, b: shapes.ite(shapes.less(b, a), b, a),
-    ir.Op.MAX2: lambda shapes, a, b: shapes.ite(shapes.less(a, b), b, a),
     ir.Op.UNION: _heaps(_union),
     ir.Op.MINUS: _heaps(_minus),
-    ir.Op.INTERSECT: _heaps(lambda terms, a, b: terms.both(a, b)),
-    ir.Op.SUBSET: _subset,
 }

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import spec.ir as ir
 import spec.types as t
 from spec.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
-from spec.walk import children, walk
+from spec.walk import children, expressions, walk, walk_statements
 
 
 def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
@@ -31,17 +31,13 @@ def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
 
 def _told_apart(statements: Sequence[ir.Stmt]) -> Iterator[str]:
     """Sorts whose members a `for` may treat differently by visiting one before another."""
-    for statement in statements:
-        match statement:
-            case ir.Each(slot, _, domain, body):
-                if not isinstance(domain.type, t.Option) and not _in_any_order(slot, body):
-                    yield from t.sorts_in(domain.type)
-                yield from _told_apart(body)
-            case ir.Branch(_, then, other):
-                yield from _told_apart(then)
-                yield from _told_apart(other)
-            case _:
-                pass
+    for loop in walk_statements(statements):
+        if isinstance(loop, ir.Each) and _order_matters(loop):
+            yield from t.sorts_in(loop.domain.type)
+
+
+def _order_matters(loop: ir.Each) -> bool:
+    return not isinstance(loop.domain.type, t.Option) and not _in_any_order(loop.slot, loop.body)
 
 
 def _in_any_order(slot: int, body: Sequence[ir.Stmt]) -> bool:
@@ -50,7 +46,7 @@ def _in_any_order(slot: int, body: Sequence[ir.Stmt]) -> bool:
     if len(rounds) < len(body):
         return False
     written = {each.var for each in rounds}
-    read = {name for each in rounds for expr in _expressions(each) for name in _read(expr, slot)}
+    read = {name for each in rounds for expr in expressions(each) for name in _read(expr, slot)}
     return not written & read and _end_alike(rounds, slot)
 
 
@@ -61,11 +57,6 @@ def _is_own(statement: ir.Assign, slot: int) -> bool:
             return key == slot
         case _:
             return False
-
-
-def _expressions(statement: ir.Assign) -> list[ir.Expr]:
-    """What a store evaluates: its keys, then its value."""
-    return [*(step.key for step in statement.path if isinstance(step, ir.Key)), statement.value]
 
 
 def _read(expr: ir.Expr, slot: int) -> Iterator[int]:
@@ -147,7 +138,6 @@ def _depends(expr: ir.Expr, slot: int) -> bool:
 
 def _in_keys(of: t.Type) -> Iterator[str]:
     """The sorts inside the keys of maps, where a key is more than a member."""
-    if isinstance(of, t.Map) and not isinstance(of.key, t.Sort):
-        yield from t.sorts_in(of.key)
-    for part in t.parts(of):
-        yield from _in_keys(part)
+    for part in t.walk_type(of):
+        if isinstance(part, t.Map) and not isinstance(part.key, t.Sort):
+            yield from t.sorts_in(part.key)

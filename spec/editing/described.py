@@ -159,10 +159,10 @@ def _sizes(known: Understood, of: t.Type, span: Span) -> str:
 
 def _mentioned(of: t.Type) -> set[str]:
     """The names of the sorts and nats that a type is made of."""
-    limit = getattr(of, "limit", None)
-    own = {of.name} if isinstance(of, t.Sort | t.Nat) else set()
-    own |= {limit.of} if isinstance(limit, t.Limit) and isinstance(limit.of, str) else set()
-    return own.union(*map(_mentioned, t.parts(of)))
+    every = [*t.walk_type(of)]
+    limits = (part.limit for part in every if isinstance(part, t.Set | t.Bag | t.Seq))
+    named = {limit.of for limit in limits if limit is not None and isinstance(limit.of, str)}
+    return named.union(part.name for part in every if isinstance(part, t.Sort | t.Nat))
 
 
 def _comment(text: str, offset: int) -> str:

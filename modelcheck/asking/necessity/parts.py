@@ -27,7 +27,7 @@ from counterexamples.lines import one_line
 from spec.frozen import frozen
 from spec.load import load_volatile
 from spec.source import Source, Span
-from spec.walk import walk, with_parts
+from spec.walk import walk, walk_statements, with_parts
 
 
 class PartKind(Enum):
@@ -221,16 +221,8 @@ def with_larger_size(expr: ir.Expr) -> ir.Expr:
 
 def _stores(statements: Sequence[ir.Stmt]) -> Iterator[tuple[Span, int]]:
     """Where statements store, and to which variable."""
-    for statement in statements:
-        match statement:
-            case ir.Assign(var=var):
-                yield statement.span, var
-            case ir.Branch(_, then, other):
-                yield from _stores((*then, *other))
-            case ir.Each(body=body):
-                yield from _stores(body)
-            case _:
-                pass
+    every = walk_statements(statements)
+    return ((each.span, each.var) for each in every if isinstance(each, ir.Assign))
 
 
 def _there(variable: ir.Variable, store: ir.Assign) -> ir.Expr:

@@ -8,6 +8,7 @@ import spec.ir as ir
 import spec.types as t
 from spec.ir import Op, Scope
 from spec.totality import Totality
+from spec.walk import children
 
 PRICES = {
     Op.IN: 4,
@@ -87,12 +88,8 @@ class Costs:
                 return self._sum(args) + PRICES.get(op, 1) + self._slots(args)
             case ir.Did(args=args) | ir.And(parts=args) | ir.Or(parts=args) | ir.Make(parts=args):
                 return self._sum(args) + 2 * len(args)
-            case ir.Implies(left=a, right=b):
-                return self._sum((a, b))
-            case ir.If(test=a, then=b, other=c):
-                return self._sum((a, b, c))
-            case ir.Let(value=a, body=b):
-                return self._sum((a, b))
+            case ir.Implies() | ir.If() | ir.Let():
+                return self._sum(children(expr))
             case ir.Part(of=of) | ir.Is(of=of) | ir.Old(of=of) | ir.Fit(of=of):
                 return self.of(of) + 2
 

@@ -21,7 +21,16 @@ from modelcheck.explicit.codegen.packing import (
 )
 from modelcheck.explicit.codegen.sets import elements, numbers_between, of_sets, subsets_of
 from modelcheck.explicit.codegen.values import Live, code, known_zero, number, option_of, truth, value
+from spec.derived import Core
 from spec.ir import Op
+
+CORE = Core(
+    own={
+        *(Op.MIN2, Op.MAX2),  # how far the better of two numbers reaches is known more narrowly
+        *(Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST),  # of masks an instruction or two
+        Op.ELEMENTS,  # a third less code than a quantifier, and three per cent less time to compile it
+    }
+)
 
 
 class OperationWriter:
@@ -41,9 +50,7 @@ class OperationWriter:
                 return truth(fn.not_(a.v))
             case Op.EQ, [a, b]:
                 return truth(same(fn, a, b))
-            case Op.NE, [a, b]:
-                return truth(fn.not_(same(fn, a, b)))
-            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD | Op.NEG), _):
+            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD), _):
                 return self._arithmetic(expr.op, args)
             case ((Op.LT | Op.LE), [a, b]):
                 return truth(self._is_before(a, b, or_same=expr.op is Op.LE))
@@ -90,8 +97,6 @@ class OperationWriter:
                 return self._number(fn.add(a.v, b.v), lo + lo2, hi + hi2)
             case Op.SUB, [a, b], [(lo, hi), (lo2, hi2)]:
                 return self._number(fn.sub(a.v, b.v), lo - hi2, hi - lo2)
-            case Op.NEG, [a], [(lo, hi)]:
-                return self._number(fn.sub(i64(0), a.v), -hi, -lo)
             case Op.MUL, [a, b], [(lo, hi), (lo2, hi2)]:
                 corners = [x * y for x in (lo, hi) for y in (lo2, hi2)]
                 return self._number(fn.mul(a.v, b.v), min(corners), max(corners))

@@ -21,6 +21,7 @@ from modelcheck.explicit.codegen.state import StateBits
 from modelcheck.explicit.codegen.values import Live
 from modelcheck.explicit.codegen.walks import Walk
 from spec.types import Map, Record, Tuple, Type
+from spec.walk import chooses
 
 INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
 FEW = 4  # rounds of a `for` with a choice inside, at most
@@ -424,16 +425,3 @@ class Steps:
         fn = self.fn
         here, known = fn.read("%ctx", PARENT), fn.read("%ctx", word)
         fn.write("%ctx", fn.select(fn.below(here, known), here, known), word)
-
-
-def chooses(statement: ir.Stmt) -> bool:
-    """Whether there is a choice in a statement."""
-    match statement:
-        case ir.Choose():
-            return True
-        case ir.Branch():
-            return any(map(chooses, statement.then + statement.other))
-        case ir.Each():
-            return any(map(chooses, statement.body))
-        case _:
-            return False

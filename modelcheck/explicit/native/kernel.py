@@ -82,7 +82,7 @@ class Kernel:
         shared = tier is Tier.QUICK
         parameters = self._parameters if shared else Parameters(self._task, folded=True)
         with self._phase("write"):
-            written = write(self._task, self.layout, self.context, parameters, blocks=blocks)
+            written = write(self._task, self.layout, parameters, blocks=blocks)
         with self._phase("compile"):
             made = code(written, tier)
         self._keep(made, tier, shared=shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.assembly import Function
@@ -15,6 +16,7 @@ from modelcheck.explicit.codegen.graphs import MOST_FAIR, graphs
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.liveness import Liveness
 from modelcheck.explicit.codegen.loops import ActionFunctions, loops
+from modelcheck.explicit.codegen.operations import CORE
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.recovery_blocks import RecoveryBlocks
@@ -22,6 +24,7 @@ from modelcheck.explicit.codegen.steps import Steps
 from modelcheck.explicit.native.compiling import Tier, compiled
 from modelcheck.explicit.native.functions import PUBLIC
 from spec.frozen import frozen
+from spec.ir import Property
 
 MOST_STEPS = 1 << 24  # from one state; more is refused
 
@@ -37,7 +40,7 @@ class Written:
 def full(task: Task, layout: PackedLayout, *, blocks: bool = False, shared: bool = False) -> bytes:
     """The code of a task alone, or that its family shares, well compiled."""
     parameters = Parameters(task, folded=not shared)
-    return code(write(task, layout, context(task), parameters, blocks=blocks), Tier.FULL)
+    return code(write(task, layout, parameters, blocks=blocks), Tier.FULL)
 
 
 def of_graphs() -> bytes:
@@ -53,7 +56,6 @@ def code(written: Written, tier: Tier) -> bytes:
 def write(
     task: Task,
     layout: PackedLayout,
-    context: Context,
     parameters: Parameters,
     *,
     blocks: bool = False,
@@ -61,16 +63,17 @@ def write(
     public: Collection[str] = PUBLIC,
 ) -> Written:
     """The kernel in LLVM's language, with `extra` functions. Raises TooWide."""
-    expressions = Expressions(task.model, task.scope, parameters)
+    task = in_core(task)
+    words, expressions = context(task), Expressions(task.model, task.scope, parameters)
     steps = [
-        Steps(action, expressions, layout, context)
+        Steps(action, expressions, layout, words)
         for action in task.model.actions
-        if not action.is_fault or action.name in context.allowed
+        if not action.is_fault or action.name in words.allowed
     ]
     probes = [
-        Steps(action, expressions, layout, context, probe=True)
+        Steps(action, expressions, layout, words, probe=True)
         for action in task.model.actions
-        if action.is_fault and context.deadlock is not None
+        if action.is_fault and words.deadlock is not None
     ]
     most = sum(step.most for step in steps)
     if most > MOST_STEPS:
@@ -80,15 +83,15 @@ def write(
         [step.name for step in steps if step.action.is_fault],
         [step.name for step in probes],
     )
-    goal, ways = recoverable(task), RecoveryBlocks(layout, context)
+    goal, ways = recoverable(task), RecoveryBlocks(layout, words)
     endless = [] if blocks else of_fair_runs(task)
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
-        *claims(context.of_states, expressions, layout),
+        *claims(words.of_states, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
-        *loops(layout, context, parameters, named, most, symmetric=bool(task.symmetry)),
+        *loops(layout, words, parameters, named, most, symmetric=bool(task.symmetry)),
         *(awaits(endless, expressions, layout) if endless else ()),
-        *(_liveness(layout, context, steps).functions() if endless else ()),
+        *(_liveness(layout, words, steps).functions() if endless else ()),
         *(ways.functions() if blocks else ()),
         *(ways.of_recovery(named.free, most) if blocks and goal else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
@@ -96,6 +99,16 @@ def write(
         *extra,
     ]
     return Written(text_of(functions, public, parameters.declared()), most)
+
+
+def in_core(task: Task) -> Task:
+    """The task with its model, and what it asks, in the core that code is written for."""
+
+    def lowered(properties: Iterable[Property]) -> tuple[Property, ...]:
+        return tuple(map(CORE.property, properties))
+
+    family = task.family and replace(task.family, properties=lowered(task.family.properties))
+    return replace(task, model=CORE.model(task.model), properties=lowered(task.properties), family=family)
 
 
 def _liveness(layout: PackedLayout, context: Context, steps: Sequence[Steps]) -> Liveness:

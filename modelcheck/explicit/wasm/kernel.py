@@ -42,7 +42,7 @@ from modelcheck.explicit.codegen.runtime import (
     WAITING,
 )
 from modelcheck.explicit.native.compiling import environment, for_the_web
-from modelcheck.explicit.native.writing import write
+from modelcheck.explicit.native.writing import in_core, write
 from modelcheck.explicit.wasm.asked import asked
 from modelcheck.explicit.wasm.module import Module, module
 from modelcheck.explicit.wasm.records import RecordShape, RecordShapes, RecordValue, RecordWriter
@@ -91,7 +91,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     compiled native code.  Raises TooWide.
     """
     searched = tuple(p for p in task.model.properties if p.kind not in NOT_SEARCHED)
-    task = replace(task, properties=searched, symmetry=(), family=None)
+    task = in_core(replace(task, properties=searched, symmetry=(), family=None))
     laid, words, parameters = (
         layout(task.model, task.scope, task.counted),
         context(task),
@@ -104,7 +104,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     questions = asked(task.model.properties, expressions, laid)
     extra = [*(each.fn for each in recorders), *questions]
     public = {*SEARCH, *(fn.name for fn in extra)}
-    written = write(task, laid, words, parameters, extra=extra, public=public)
+    written = write(task, laid, parameters, extra=extra, public=public)
     made = module(_compiled(written.text + "\n" + WIDE), public)
     used = {
         "end": made.end,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 from modelcheck.export.known import KnownRange
-from modelcheck.export.rounds import chooses
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.grounding.budget import CountedBudget
 from spec.elaboration.typing import element
 from spec.types import UNKNOWN
+from spec.walk import chooses
 
 
 class Actions:

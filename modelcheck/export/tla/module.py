@@ -31,6 +31,7 @@ from modelcheck.export.tla.blocks import TlaBlock, conjunction, conjuncts
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.library import LIBRARY, Library
 from modelcheck.export.tla.names import STANDARD, NameSupply, field_name, legal, local, numbered, remark
+from modelcheck.export.tla.operations import CORE
 from modelcheck.export.tla.properties import PropertyDefinitions, PropertyWriter
 from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Values, Vocabulary
@@ -54,7 +55,7 @@ class _Module:
     """One module in the making."""
 
     def __init__(self, model: ir.Model, check: ir.Check) -> None:
-        self._model = model
+        self._model = model = CORE.model(model)
         self._check = check
         self._scope = check.scope
         self._counted = counted(model, check.budget)

@@ -12,12 +12,24 @@ from modelcheck.export.known import Reach
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE, Values
+from spec.derived import Core
 from spec.pretty import cat
 
+CORE = Core(  # people read the module, and find there what they wrote; `NOT (a = b)` becomes `a # b`
+    own={
+        ir.Op.NEG,
+        ir.Op.MIN2,
+        ir.Op.MAX2,
+        ir.Op.SUBSET,
+        ir.Op.INTERSECT,
+        ir.Op.ELEMENTS,
+        ir.Op.LEAST,
+        ir.Op.GREATEST,
+    }
+)
 ONE = tla.number(1)
 _RELATIONS = {
     ir.Op.EQ: "=",
-    ir.Op.NE: "#",
     ir.Op.SUBSET: r"\subseteq",
 }
 _NOT = {"=": "#", "#": "=", r"\in": r"\notin", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}

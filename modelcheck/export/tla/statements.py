@@ -16,7 +16,7 @@ import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Reach
-from modelcheck.export.rounds import asserted, chooses, is_parallel, written
+from modelcheck.export.rounds import asserted, is_parallel, written
 from modelcheck.export.tla.blocks import (
     Condition,
     Definition,
@@ -34,6 +34,7 @@ from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.versions import BranchPath, VersionCounts, Versions
 from spec.pretty import LINE, Doc, Group, Nest, cat, joined
 from spec.values import members
+from spec.walk import chooses
 
 NOTHING = ("done", tla.TRUE)  # where a loop with a choice in it changes nothing
 

@@ -16,7 +16,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import Ends, Env
-from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.expressions import CORE, Expressions
 from modelcheck.grounding.machine import Machine
 from modelcheck.grounding.shapes import Shapes
 from modelcheck.grounding.terms import Sign, Term
@@ -85,7 +85,7 @@ class _Facts:
     def _fact(self, rank: int, expr: ir.Expr) -> StateFact | None:
         terms = self._machine.terms
         env = Env(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
-        term = self._e.truth(expr, env)
+        term = self._e.truth(CORE.expr(expr, slots=1), env)  # the one slot of `_some_beyond`
         return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
     def _exprs(self) -> Iterator[tuple[int, ir.Expr]]:

@@ -19,6 +19,7 @@ from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.solver import Answer, OneStep
 from spec.frozen import frozen
 from spec.values import show
+from spec.walk import walk
 
 Seconds = Callable[[], float | None]
 OPPOSITES = {ir.Op.EQ: "!=", ir.Op.LT: ">=", ir.Op.LE: ">", ir.Op.IN: "not in"}
@@ -260,30 +261,5 @@ class Teller:
 
 def _is_sayable(expr: ir.Expr) -> bool:
     """Whether every known value in it can be written down: bags and maps cannot."""
-    match expr:
-        case ir.Const():
-            return not _holds_bag(expr.type)
-        case ir.Apply(args=args):
-            return all(map(_is_sayable, args))
-        case ir.Part(of=of) | ir.Is(of=of):
-            return _is_sayable(of)
-        case ir.Bind(domain=domain, body=body):
-            return _is_sayable(domain) and _is_sayable(body)
-        case _:
-            return True
-
-
-def _holds_bag(of: t.Type) -> bool:
-    match of:
-        case t.Bag() | t.Map():
-            return True
-        case t.Option(inner) | t.Set(inner) | t.Seq(inner):
-            return _holds_bag(inner)
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            return any(_holds_bag(field.type) for field in fields)
-        case t.Tuple(items):
-            return any(map(_holds_bag, items))
-        case t.Union(_, cases):
-            return any(map(_holds_bag, cases))
-        case _:
-            return False
+    known = (part.type for part in walk(expr) if isinstance(part, ir.Const))
+    return not any(isinstance(part, t.Bag | t.Map) for of in known for part in t.walk_type(of))

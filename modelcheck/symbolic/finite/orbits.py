@@ -17,6 +17,7 @@ import spec.ir as ir
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, neighbours, renamed
 from modelcheck.symbolic.finite.facts import StateFact
+from spec.walk import with_parts
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
 
@@ -74,19 +75,10 @@ def _swap(
     return found
 
 
-def _renamed(node: Any, sort: str, names: Renaming) -> Any:  # noqa: ANN401 - any part of an expression
-    match node:
-        case ir.Const():
-            return replace(node, value=renamed(node.type, sort, node.value, names))
-        case ir.Apply(op=ir.Op.LOOKUP | ir.Op.EQ | ir.Op.IN):
-            return replace(node, args=tuple(_renamed(arg, sort, names) for arg in node.args))
-        case tuple():
-            return tuple(_renamed(each, sort, names) for each in node)
-        case ir.Apply() | ir.Part() | ir.Is() | ir.Bind():
-            parts = {field.name: _renamed(getattr(node, field.name), sort, names) for field in fields(node)}
-            return replace(node, **parts)
-        case _:
-            return node
+def _renamed(expr: ir.Expr, sort: str, names: Renaming) -> ir.Expr:
+    if isinstance(expr, ir.Const):
+        return replace(expr, value=renamed(expr.type, sort, expr.value, names))
+    return with_parts(expr, lambda part: _renamed(part, sort, names))
 
 
 def _known(node: Any) -> Any:  # noqa: ANN401 - any part of an expression

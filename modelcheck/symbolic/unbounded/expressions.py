@@ -45,6 +45,7 @@ from modelcheck.symbolic.unbounded.terms import (
     value_of,
 )
 from modelcheck.symbolic.unbounded.theory import Theory
+from spec.derived import Core
 from spec.frozen import frozen
 from spec.source import Span
 
@@ -56,6 +57,9 @@ EXTREMES = {
 }
 
 
+CORE = Core(  # of sets that are what is said of their members, this is said in fewer words
+    own={ir.Op.SUBSET, ir.Op.INTERSECT, ir.Op.LEAST, ir.Op.GREATEST}
+)
 Namer = Callable[[str], Term]  # a new name of a sort
 
 
@@ -244,7 +248,7 @@ class Expressions:
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
 
         def has(value: Term) -> Term:
-            if own and isinstance(domain := self.of(expr.domain, env), Many | Counted | Flat):
+            if own and isinstance(domain := self.of(expr.domain, env), Many | Counted | Row | Flat):
                 return self._keeps(expr, domain, value, env)
             item, inner = self._where(expr, env)
             same = equality(self.shapes.element(self.of(expr.body, inner), inner_type), value)
@@ -403,8 +407,6 @@ class Expressions:
             case ir.Op.LEAST | ir.Op.GREATEST, Many(has, t.Set(inner)):
                 least = expr.op is ir.Op.LEAST
                 return self.theory.chosen(inner, lambda it: self._first(it, has, inner, least=least))
-            case ir.Op.ELEMENTS, _:
-                return self._elements(of, expr)
             case ir.Op.SUBSETS, Many():
                 return Subsets(of, t.Set(of.type))
             case _:
@@ -453,35 +455,16 @@ class Expressions:
         """The size of a set that is written out, when that is known."""
         return number(len(expr.parts)) if len(expr.parts) < 2 else self.theory.size(of)
 
-    def _elements(self, of: Shape, expr: ir.Apply) -> Many:
-        assert isinstance(expr.type, t.Set)
-        set_, inner = expr.type, expr.type.of
-        match of:
-            case Many(has, _):
-                return Many(has, set_)
-            case Counted(count, _):
-                return Many(lambda x: less(number(0), count(x)), set_)
-            case Row() | Flat():
-                return Many(lambda x: self.is_in(self._member(x, inner), of), set_)
-            case _:
-                raise Inexpressible(f"the elements of {expr.args[0].type}")
-
     def _binary(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         shapes = self.shapes
         match expr.op:
             case ir.Op.EQ:
                 return self._flat(shapes.equal(left, right))
-            case ir.Op.NE:
-                return self._flat(negation(shapes.equal(left, right)))
             case ir.Op.RANGE if isinstance(left, Flat) and isinstance(right, Flat):
                 lo, hi = left.term, right.term
                 return Many(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
             case ir.Op.LT | ir.Op.LE:
                 return self._flat(shapes.below(left, right, or_equal=expr.op is ir.Op.LE))
-            case ir.Op.MIN2 | ir.Op.MAX2:
-                test = shapes.below(left, right, or_equal=True)
-                pair = (left, right) if expr.op is ir.Op.MIN2 else (right, left)
-                return shapes.merged(test, *pair)
             case ir.Op.IN:
                 return self._flat(self.is_in(left, right))
             case ir.Op.COUNT if isinstance(right, Counted):
@@ -613,5 +596,4 @@ ARITHMETIC: Mapping[ir.Op, Callable[..., Term]] = {
     ir.Op.MUL: lambda a, b: apply("*", (a, b), INT),
     ir.Op.DIV: _divided("div"),
     ir.Op.MOD: _divided("mod"),
-    ir.Op.NEG: lambda a: subtract(number(0), a),
 }

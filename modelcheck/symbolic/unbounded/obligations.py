@@ -16,10 +16,11 @@ check sets them, numbers among them any from their least on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
+from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, placed
 from modelcheck.symbolic.unbounded.shapes import Flat, Many, Nowhere, Shape, Shapes, Types
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
@@ -157,11 +158,18 @@ def _has_circle(edges: set[tuple[str, str]]) -> bool:
 
 @frozen
 class ProofTask:
-    """What is to be proved of a model: with which switches, of which claims, by which steps."""
+    """What is to be proved of a model: with which switches, of which claims, by which steps.
+
+    Formulas are of the model's `core`.
+    """
 
     model: ir.Model
     config: tuple[tuple[str, ir.Value], ...]
     actions: tuple[ir.Action, ...]
+    core: ir.Model = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "core", CORE.model(self.model))
 
     def questions(self, claims: Sequence[ir.Property]) -> tuple[Obligation, ...]:
         """Every obligation of some claims."""
@@ -193,7 +201,7 @@ class FormulaWriter:
     def __init__(self, asked: ProofTask, small: Small | None, *, named: bool) -> None:
         self.named = named
         self.asked = asked
-        self.model = asked.model
+        self.model = asked.core
         self.types = Types(asked.model)
         self.shapes = Shapes(self.types)
         self.theory = Theory(self.shapes, small)
@@ -207,6 +215,7 @@ class FormulaWriter:
     def formula(self, question: Obligation, claims: Sequence[ir.Property]) -> Formula:
         """An obligation, in which all claims are assumed. Raises Inexpressible."""
         self._assume_scope()
+        claims = [self.model.property(each.name) for each in claims]
         claim = self.model.property(question.claim)
         goal = self._start(claim) if question.action is None else self._step(question.action, claim, claims)
         assumed, goal = opened(goal, self.shapes.one)

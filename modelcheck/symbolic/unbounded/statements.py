@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 import spec.ir as ir
@@ -13,6 +13,7 @@ from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
 from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
 from spec.frozen import frozen
+from spec.walk import children, expressions, walk_statements
 
 
 @frozen
@@ -162,7 +163,8 @@ class Statements:
 def _own_entries(loop: ir.Each) -> tuple[int, ...]:
     """The maps that a loop changes, when it changes and reads of them only its member's own entries."""
     changed = tuple(dict.fromkeys(_assigned(loop.body, loop.slot)))
-    for read in _reads(loop.body, loop.slot):
+    evaluated = (expr for each in walk_statements(loop.body) for expr in expressions(each))
+    for read in (read for expr in evaluated for read in _reads(expr, loop.slot)):
         if read.index in changed:
             raise Inexpressible(Construct("a loop that reads what it changes for other members", read.span))
     return changed
@@ -184,18 +186,13 @@ def _assigned(body: Sequence[ir.Stmt], slot: int) -> Iterator[int]:
                 )
 
 
-def _reads(part: object, slot: int) -> Iterator[ir.Var]:
+def _reads(expr: ir.Expr, slot: int) -> Iterator[ir.Var]:
     """Every variable that is read otherwise than at the loop's own member."""
-    match part:
+    match expr:
         case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
             return
         case ir.Var():
-            yield part
-        case tuple():
-            for each in part:
-                yield from _reads(each, slot)
-        case _ if is_dataclass(part):
-            for field in fields(part):
-                yield from _reads(getattr(part, field.name), slot)
+            yield expr
         case _:
-            return
+            for part in children(expr):
+                yield from _reads(part, slot)

@@ -128,7 +128,8 @@ def is_true(
     writer = FormulaWriter(all_, small, named=False)
     try:
         formula = writer.formula(Obligation(claim.name, model.actions[0].name), [])
-        says = writer.expressions.truth(claim.expr, Env(writer.before, {})) if claim.expr else TRUE
+        core = all_.core.property(claim.name).expr
+        says = writer.expressions.truth(core, Env(writer.before, {})) if core else TRUE
         pin = whole(ModelReader(writer.shapes, small), writer.before, state)
     except Inexpressible:
         return None
