@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from modelcheck.api import task_of
-from modelcheck.explicit.codegen.context import context
 from modelcheck.explicit.codegen.graphs import graphs
 from modelcheck.explicit.codegen.layout import layout
 from modelcheck.explicit.codegen.parameters import Parameters
@@ -51,7 +50,7 @@ def written() -> Iterator[str]:
     for blocks in (False, True):
         marks = 1 if blocks else MARKS
         packed = layout(task.model, task.scope, task.counted, marks=marks)
-        yield write(task, packed, context(task), Parameters(task, folded=True), blocks=blocks).text
+        yield write(task, packed, Parameters(task, folded=True), blocks=blocks).text
     yield text_of(graphs(), PUBLIC)
 
 
