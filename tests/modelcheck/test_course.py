@@ -25,6 +25,12 @@ from tests.course import graded_here, solution
 
 Said = pytest.CaptureFixture[str]
 
+
+@pytest.fixture(autouse=True)
+def _width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 WRONG = [  # an answer that students give, how many points it has, and part of a hint that it gets
     ("survives", {"survives": "false"}, 0, "does not hold on the model"),
     ("survives", {"survives": "forall w in told. exists s: Server. w in s.log"}, 4, "from which server"),
