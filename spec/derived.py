@@ -36,7 +36,7 @@ from spec.ir import (
     Stmt,
     Var,
 )
-from spec.types import BOOL, INT, Set, Type
+from spec.types import BOOL, INT, Set, Type, Unknown
 from spec.walk import with_expressions, with_parts
 
 Slot = Callable[[], int]  # a slot that nothing else has
@@ -125,10 +125,14 @@ def _apply(of: Apply, op: Op, type_: Type, *args: Expr) -> Expr:
 
 
 def _member(of: Apply, whole: Expr, slot: Slot) -> Local:
-    """A new name for the members of a set."""
-    if not isinstance(whole.type, Set):
-        raise TypeError(f"{whole.type} is no set")
-    return Local(slot(), type=whole.type.of, span=of.span)
+    """A new name for the members of a set, or of what is bound in nothing and so has no value."""
+    match whole.type:
+        case Set(member):
+            return Local(slot(), type=member, span=of.span)
+        case Unknown():
+            return Local(slot(), type=whole.type, span=of.span)
+        case _:
+            raise TypeError(f"{whole.type} is no set")
 
 
 def _bind(
