@@ -166,8 +166,8 @@ def sent(rows: Iterator[tuple[int, bytes | None, bytes]]) -> Batches:
 
 
 def _batch(rows: Sequence[tuple[int, bytes | None, bytes]]) -> pa.RecordBatch:
-    shards, tolds, blocks_ = zip(*rows, strict=True)
-    columns = [pa.array(shards, pa.int32()), pa.array(tolds, pa.binary()), pa.array(blocks_, pa.binary())]
+    shards, pieces, data = zip(*rows, strict=True)
+    columns = [pa.array(shards, pa.int32()), pa.array(pieces, pa.binary()), pa.array(data, pa.binary())]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 

@@ -130,13 +130,11 @@ class FileSearch(LayeredSearch[Piece, Find]):
         block = b"".join(b"".join(word.to_bytes(8, "little") for word in state) for state in packed)
         table = filled(self.kernel, 1, [block])
         try:
-            sorted_ = table.take(waiting=False)
+            states = table.take(waiting=False)
         finally:
             table.close()
-        assert len(sorted_) == width * len(packed)
-        return by_depth(
-            [0], write(self.kernel, FileTarget(self.files.store, self.files.shards, 0), [sorted_])
-        )
+        assert len(states) == width * len(packed)
+        return by_depth([0], write(self.kernel, FileTarget(self.files.store, self.files.shards, 0), [states]))
 
     def _advance(self, faults: int, depth: int) -> bool:
         frontier = self._frontier

@@ -24,8 +24,8 @@ def shrunk_lines(shrunk: Shrunk, width: int) -> Iterator[Line]:
             what = "step" if shrunk.same_scope else "step, fault, member or bound"
             yield from wrapped(_label("minimal"), f"no single {what} can go; {tried}", width, Role.GOOD)
         case _:
-            told_ = f"{shrunk.stopped.value}, so more may go; {tried}"
-            yield from wrapped(_label("partial"), told_, width, Role.UNSURE)
+            sentence = f"{shrunk.stopped.value}, so more may go; {tried}"
+            yield from wrapped(_label("partial"), sentence, width, Role.UNSURE)
 
 
 def _label(word: str) -> Line:

@@ -67,9 +67,9 @@ def _events(trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoR
 
 def _happened(trace: Trace, events: Sequence[int]) -> str:
     machine = Machine(trace.model, trace.scope)
-    events_ = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
-    sentence = "; and ".join(["; ".join(events_[:-1]), events_[-1]] if len(events_) > 1 else events_)
-    return f"{sentence[0].upper()}{sentence[1:]}." if events_ else ""
+    clauses = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
+    sentence = "; and ".join(["; ".join(clauses[:-1]), clauses[-1]] if len(clauses) > 1 else clauses)
+    return f"{sentence[0].upper()}{sentence[1:]}." if clauses else ""
 
 
 def _did(machine: Machine, trace: Trace, number: int) -> str:

@@ -39,25 +39,25 @@ def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
 def _assumed(settings: Settings, width: int) -> Iterator[Line]:
     """What no file says and much hangs on, and how to say it."""
     factor, acks = settings.switches.replication_factor, settings.switches.acks
-    lines_ = []
+    assumed = []
     if settings.version.assumed:
-        lines_.append((f"Kafka {settings.version.value}", f"{settings.version.reason}: say --kafka VERSION"))
+        assumed.append((f"Kafka {settings.version.value}", f"{settings.version.reason}: say --kafka VERSION"))
     if factor.assumed and settings.value("default.replication.factor").origin is None:
         how = "no file says how many: add the broker's server.properties, or kafka-topics --describe"
-        lines_.append((count(factor.value, "replica"), how))
+        assumed.append((count(factor.value, "replica"), how))
     if acks.assumed:
         how = f"the default of {settings.client.value}: give the producer's properties, or say --client"
-        lines_.append((f"acks={acks.value}", how))
+        assumed.append((f"acks={acks.value}", how))
     if settings.brokers.assumed:
-        lines_.append(
+        assumed.append(
             (count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: say --brokers N")
         )
     if settings.switches.controller.assumed:
-        lines_.append((str(settings.switches.controller.value), settings.switches.controller.reason))
-    if lines_:
+        assumed.append((str(settings.switches.controller.value), settings.switches.controller.reason))
+    if assumed:
         yield line(Piece("Assumed", Role.STRONG))
-        first = max(len(what) for what, _ in lines_)
-        for what, why in lines_:
+        first = max(len(what) for what, _ in assumed)
+        for what, why in assumed:
             yield from wrapped(line("  ", Piece(f"{what:<{first}}  ", Role.UNSURE)), why, width, Role.DIM)
         yield ()
 

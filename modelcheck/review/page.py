@@ -41,11 +41,11 @@ def overview_page(rows: Sequence[Row], command: str) -> str:
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(rows[0].review, group[0], command) for group in shown]
     names = [guarantee.name for guarantee in GUARANTEES]
-    lines_ = tuple(
+    by_topic = tuple(
         (row.topic, (*map(TableCell, row.facts, repeat(Role.PLAIN)), *_cells(row, names))) for row in rows
     )
     heads = (*FACTS, *names)
-    listed = PageTable("Faults that are survived, of any mixture", heads, lines_, "")
+    listed = PageTable("Faults that are survived, of any mixture", heads, by_topic, "")
     words, role = _first_words(rows[0].review)
     card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
     first = _card(rows[0].review, places, _about(lost), command)
@@ -165,7 +165,7 @@ def _outages(review: Review) -> Iterator[PageTable]:
     found = review.outage
     if found is not None:
         rows = tuple(
-            (label, tuple(TableCell(*cell_) for cell_ in cells)) for label, cells in outages.rows(found)
+            (label, tuple(TableCell(*written) for written in cells)) for label, cells in outages.rows(found)
         )
         names = tuple(each.name for each in found.services)
         about = outages.note(found).replace("`", "")
@@ -174,6 +174,6 @@ def _outages(review: Review) -> Iterator[PageTable]:
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
     words = {True: "met", False: "NOT met", None: "not known"}
-    words_ = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
-    if words_:
-        yield count(len(words_), "requirement"), words_
+    met = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
+    if met:
+        yield count(len(met), "requirement"), met

@@ -76,16 +76,16 @@ def _on_unknown_brokers(
 def _in_one_rack(topic: Topic, known: Mapping[str, Home], findings: Findings) -> None:
     for partition in topic.partitions:
         racks = [home.rack for id_ in partition.replicas if (home := known.get(str(id_))) is not None]
-        racks_ = [rack for rack in racks if rack is not None]
-        names = {rack.value.strip() for rack in racks_}
-        if len(racks_) < len(partition.replicas) or len(racks_) < 2 or len(names) > 1:
+        named = [rack for rack in racks if rack is not None]
+        names = {rack.value.strip() for rack in named}
+        if len(named) < len(partition.replicas) or len(named) < 2 or len(names) > 1:
             continue
         message = f"all replicas of partition {partition.number} stand in rack `{names.pop()}`"
         advice = (
             "what takes the rack takes all of them at once; "
             "the review has faults of one broker at a time, and so says too much"
         )
-        notes = (Note(racks_[0].source, racks_[0].span, "this broker's rack"),)
+        notes = (Note(named[0].source, named[0].span, "this broker's rack"),)
         where = _at(topic, partition)
         findings.warnings.append(Diagnostic("R0738", topic.source, where, message, help=advice, notes=notes))
         return

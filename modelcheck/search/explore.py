@@ -150,7 +150,7 @@ class _Explored:
                 wrong[number] = tuple(said)
         start = {self.space.key(self.budget.empty, state) for state in self.machine.initial()}
         initial = frozenset(number for key, number in self.space.index.items() if key in start)
-        path, taken_ = self._path(edges, trace)
+        path, steps = self._path(edges, trace)
         return StateGraph(
             self.machine.model,
             self.machine.scope,
@@ -160,7 +160,7 @@ class _Explored:
             wrong,
             beyond,
             path,
-            taken_,
+            steps,
         )
 
     def _path(self, edges: list[Edge], trace: Trace | None) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -48,8 +48,8 @@ def encode(packing: Packing, value: Value) -> int:
         case Product(parts):
             return _parts(parts, packing.offsets, value)
         case Tagged(cases):
-            case_ = cases[value[0]]
-            return int(value[0]) << packing.payload | encode(case_, value[1:])
+            payload = cases[value[0]]
+            return int(value[0]) << packing.payload | encode(payload, value[1:])
         case Array(of):
             return sum(encode(of, each) << packing.offset(i) for i, each in enumerate(value))
         case Sequence(of):

@@ -104,7 +104,7 @@ class Liveness(Runtime):
         params = [*TABLES, *SOME, ("i64", "at"), ("ptr", "scratch")]
         fn = Function("link", params, "i64", "nounwind")
         places, numbers, starts = (array(fn, name) for name in (PLACES, NUMBERS, STARTS))
-        targets, codes, possible, inside_ = (array(fn, n) for n in (TARGETS, CODES, POSSIBLE, INSIDE))
+        targets, codes, possible, insides = (array(fn, n) for n in (TARGETS, CODES, POSSIBLE, INSIDE))
         own, at, wrong = fn.array(self.words), fn.cell(64, V(64, "%at")), fn.new("wrong")
         inside, cut = fn.cell(64), fn.cell(64)
         with fn.loop(V(64, "%count")) as index:
@@ -135,7 +135,7 @@ class Liveness(Runtime):
                     fn.store(at, fn.add(now, i64(1)))
             put(fn, targets, fn.load(at), i64(NONE))
             fn.store(at, fn.add(fn.load(at), i64(1)))
-            fn.write(inside_, fn.load(inside), number)
+            fn.write(insides, fn.load(inside), number)
             fn.write(possible, fn.or_(fn.load(inside), fn.load(cut)), number)
         fn.end(f"ret {fn.load(at)}")
         fn.begin(wrong)

@@ -51,8 +51,8 @@ class Frontier:
             for number, row in enumerate(grid.asked, 1)
             if _is_answered(row, found)
         )
-        self.states = sum(each_.states for each_ in found.answers.values())
-        self.known = sum(each_.known for each_ in found.answers.values())
+        self.states = sum(one.states for one in found.answers.values())
+        self.known = sum(one.known for one in found.answers.values())
 
     @property
     def missing(self) -> int:

@@ -117,10 +117,10 @@ def _job(point: SweepPoint, asked: Asked) -> Job:
 def _with_families(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The rows, with what each question may share a kernel with."""
     asked = [(posed.model, posed.check) for row in rows for job in row.jobs for posed in job.posed]
-    families_ = iter(families(asked))
+    in_turn = iter(families(asked))
 
     def known(job: Job) -> Job:
-        first, *others = (replace(posed, family=next(families_)) for posed in job.posed)
+        first, *others = (replace(posed, family=next(in_turn)) for posed in job.posed)
         return Job(first, tuple(others))
 
     return tuple(replace(row, jobs=tuple(known(job) for job in row.jobs)) for row in rows)

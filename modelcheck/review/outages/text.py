@@ -121,8 +121,8 @@ def lines(found: Outage, width: int) -> Iterator[Line]:
     heads = (f"{each.name:<{size}}" for each, size in zip(found.services, sizes, strict=True))
     yield line(" " * (first + 4), *(Piece(head, Role.STRONG) for head in heads))
     for label, cells in table:
-        cells_ = (Piece(f"{text:<{size}}", role) for (text, role), size in zip(cells, sizes, strict=True))
-        yield line(f"  {label:<{first}}  ", *cells_)
+        padded = (Piece(f"{text:<{size}}", role) for (text, role), size in zip(cells, sizes, strict=True))
+        yield line(f"  {label:<{first}}  ", *padded)
     yield from wrapped(line("  "), note(found), width, Role.DIM)
     yield ()
     yield from told_run(found, width)

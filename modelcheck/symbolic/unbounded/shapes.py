@@ -558,8 +558,8 @@ class Shapes:
         found = TRUE if or_equal else FALSE
         for at in reversed(range(count)):
             a, b = self.types.part(left, at, None), self.types.part(right, at, None)
-            less_ = self.below(a, b, or_equal=False)
-            found = disjunction([less_, conjunction([self.equal(a, b), found])])
+            below = self.below(a, b, or_equal=False)
+            found = disjunction([below, conjunction([self.equal(a, b), found])])
         return found
 
     # ------------------------------------------------------------------- values

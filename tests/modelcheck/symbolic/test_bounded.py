@@ -341,16 +341,16 @@ def test_a_ctrl_c_that_python_forgets_ends_the_search() -> None:
 def test_it_finds_the_loss_of_kip_101_with_five_replicas() -> None:
     model, question = named("kafka_followers", "kip101")
     wider = apply(model, question, Overrides(("Broker=5",), ())).scope
-    asked_ = replace(question, scope=wider, expect=(), only=("acknowledged_survive",))
-    trace = shown(check(model, asked_, engine=BoundedSearch(12)).findings)["acknowledged_survive"]
+    narrowed = replace(question, scope=wider, expect=(), only=("acknowledged_survive",))
+    trace = shown(check(model, narrowed, engine=BoundedSearch(12)).findings)["acknowledged_survive"]
 
     assert (len(trace.steps), trace.faults) == (11, 2)
 
 
 def test_it_finds_the_loss_of_kip_279_with_three_replicas() -> None:
     model, question = named("kafka_log", "kip101_three_large")
-    asked_ = replace(question, expect=(), only=("weak_isr",))
-    trace = shown(check(model, asked_, engine=BoundedSearch(10)).findings)["weak_isr"]
+    narrowed = replace(question, expect=(), only=("weak_isr",))
+    trace = shown(check(model, narrowed, engine=BoundedSearch(10)).findings)["weak_isr"]
 
     assert (len(trace.steps), trace.faults) == (10, 0)
 
