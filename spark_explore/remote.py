@@ -236,7 +236,7 @@ class Deduplicate:
 
 @frozen
 class DeduplicateWaiting:
-    """Sifts the shards whose numbers come in, over all depths at which states wait."""
+    """Deduplicates the shards whose numbers come in, over all depths at which states wait."""
 
     mission: Any
     level: int

@@ -50,7 +50,7 @@ def test_tasks_that_fail_and_run_again_change_nothing(
     assert found == facts(*asked(*FAULTY), "explicit")
     assert len(failed) > 3
     assert {attempt.moment for attempt in failed} >= {"as it writes", "within"}
-    assert {attempt.work for attempt in failed} >= {"Expand", "Settle"}
+    assert {attempt.work for attempt in failed} >= {"Expand", "Deduplicate"}
     assert not [attempt for attempt in failed if attempt.has_ended]
     assert tasks(failing) == tasks(failing, has_ended=True)
 
