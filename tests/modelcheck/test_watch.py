@@ -117,7 +117,7 @@ def test_telling_ends_with_the_limit_and_keeps_the_verdict(tmp_path: Path) -> No
     found = run("check", written(tmp_path, SAYS), "--engine", "reference", "--max-time", str(2 * LIMIT))
 
     assert "m · c: violated: i" in found.stdout
-    assert "modelcheck: not everything is told: the limit of time is reached" in found.stderr
+    assert "modelcheck: not everything is shown: the limit of time is reached" in found.stderr
     assert found.returncode == 1
 
 
