@@ -23,7 +23,6 @@ EDGE = (
     "a fair step that would leave the scope counts as impossible in TLC, where modelcheck counts it as "
     "possible: at the edge of the scope TLC may show a run that modelcheck does not"
 )
-BOUND = re.compile(r"(\w+|<<[\w, ]+>>) \\in ")  # behind a `[` this begins a function
 
 
 @dataclass(slots=True)
@@ -70,8 +69,9 @@ class PropertyWriter:
             case ir.PropertyKind.STEP:
                 claims.temporal.append(name)
                 step = self._term(prop.expr, self._step)
-                doc = tla.parens(step.doc) if BOUND.match(str(step)) else step.doc
-                self._define(claims, prop, name, TlaTerm(cat("[][", Nest(3, doc), "]_vars"), tla.OPEN))
+                self._define(
+                    claims, prop, name, TlaTerm(cat("[][", Nest(3, tla.unbound(step)), "]_vars"), tla.OPEN)
+                )
             case ir.PropertyKind.REACHABLE:
                 claims.examples.append(name)
                 self._define(claims, prop, name, tla.negated(self._term(prop.expr, self._now)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from spec.frozen import frozen
 from spec.pretty import LINE, SOFT, Doc, Group, Nest, TextPiece, cat, flat, joined
 
+BINDS = re.compile(r"(\w+|<<[\w, ]+>>) \\in ")
 WIDTH = 100
 SHORT = 72  # a conjunction that is longer becomes a list with bullets
 
@@ -152,7 +154,7 @@ def applied(function: TlaTerm, *keys: TlaTerm) -> TlaTerm:
 
 def unbound(part: TlaTerm) -> Doc:
     r"""A part of what stands in brackets or braces, where SANY takes `x \in S` for one that binds `x`."""
-    return within(part, RELATION + 1)
+    return parens(part.doc) if BINDS.match(str(part)) else part.doc
 
 
 def field(of: TlaTerm, name: str) -> TlaTerm:
@@ -214,7 +216,7 @@ def those(bound: str, domain: TlaTerm, test: TlaTerm) -> TlaTerm:
 def each(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`{e : x \in S}`."""
     tail = cat(LINE, f": {bound} \\in ", within(domain, RELATION + 1), "}")
-    return TlaTerm(Group(cat("{", Nest(1, unbound(body)), Nest(2, tail))))
+    return TlaTerm(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
 
 
 def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:
