@@ -40,6 +40,11 @@ class Child:
         self.pipe.close()
 
 
+def is_worker() -> bool:
+    """Whether this is one of many processes, such as a sweep's, which has one core and may start no other."""
+    return current_process().daemon
+
+
 def started(serve: Callable[[Connection], None]) -> Child:
     """A new process that runs `serve` with its end of a pipe, until it returns or either of us ends.
 
@@ -62,7 +67,7 @@ def forked(serve: Callable[[Connection, T], None], given: T) -> Child | None:
     given back in it: so there may be none, but for a watch.  Workers make no processes.
     """
     others = {thread.name for thread in threading.enumerate()} - {threading.main_thread().name, LOOKS}
-    if sys.platform != "linux" or others or current_process().daemon:
+    if sys.platform != "linux" or others or is_worker():
         return None
     context = get_context("fork")
     ours, theirs = context.Pipe()

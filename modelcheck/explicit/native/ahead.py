@@ -29,7 +29,7 @@ class Ahead:
         named = {shared_name(task): task for task in tasks}
         missing = {name: task for name, task in named.items() if not codes.has(name)}
         self._left = set(missing)  # not begun, as far as is known
-        self._begun: str | None = None
+        self._begun = ""
         self._child: Child | None = None
         if missing:
             from modelcheck.processes.children import forked  # noqa: PLC0415 - not where all is there
@@ -38,6 +38,8 @@ class Ahead:
 
     def wait(self, task: Task) -> None:
         """Return when the code for a task is kept, or never will be: what is not begun yet need not be."""
+        if not (self._left or self._begun):
+            return
         name = shared_name(task)
         try:
             while self._child is not None and (name in self._left or name == self._begun):

@@ -47,13 +47,13 @@ class Optimiser:
         self._latest = seconds
         if self._given_up or self._spent + seconds < self._after:
             return
-        if _is_worker():
+        from modelcheck.processes.children import is_worker, started  # noqa: PLC0415 - for long searches
+
+        if is_worker():
             self.close()
             return
         try:
             if self._child is None:
-                from modelcheck.processes.children import started  # noqa: PLC0415 - for long searches
-
                 self._child = started(_serve)
                 self._child.pipe.send((self._task, self._kernel.layout, self._shared))
             elif self._child.pipe.poll():
@@ -68,13 +68,6 @@ class Optimiser:
         if self._child is not None:
             self._child.end()
             self._child = None
-
-
-def _is_worker() -> bool:
-    """Whether this is one of many processes, such as a sweep's, which has one core and may start no other."""
-    from multiprocessing import current_process  # noqa: PLC0415 - for long searches
-
-    return current_process().daemon
 
 
 def _serve(pipe: Connection) -> None:
