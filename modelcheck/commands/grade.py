@@ -80,9 +80,7 @@ def _write(args: argparse.Namespace, output: Output) -> int:
 
 
 def _list(args: argparse.Namespace, output: Output) -> None:
-    found = [exercise(name) for name in names() if args.exercise in {None, name}]
-    if args.exercise is not None:
-        exercise(args.exercise)
+    found = [exercise(name) for name in (names() if args.exercise is None else (args.exercise,))]
     if args.json:
         output.json(
             [
