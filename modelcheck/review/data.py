@@ -9,7 +9,7 @@ from modelcheck.review.changes import in_words
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review
-from modelcheck.review.story import outcome, sentences
+from modelcheck.review.story import outcome, sentences_json
 from modelcheck.review.text import sentence
 
 FORMAT = 1  # goes up when a key changes its meaning or goes away
@@ -70,10 +70,7 @@ def _loss(answer: Answer | None) -> dict[str, object] | None:
         "guarantee": answer.guarantee.name,
         "property": trace.property,
         "faults": dict(trace.fault_counts()),
-        "steps": [
-            {"action": each.action, "kind": each.kind.value, "name": each.name, "says": each.says}
-            for each in sentences(trace)
-        ],
+        "steps": sentences_json(trace),
         "outcome": outcome(trace),
     }
 

@@ -43,6 +43,12 @@ def sentences(trace: Trace) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
+def sentences_json(trace: Trace | None) -> list[dict[str, str]]:
+    """The sentences of a run as plain values; none where there is no run."""
+    steps = () if trace is None else sentences(trace)
+    return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps]
+
+
 def outcome(trace: Trace) -> str:
     """What is wrong at the end of a run."""
     last = trace.states[-1]

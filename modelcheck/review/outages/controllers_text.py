@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
-from counterexamples.trace import Trace
 from modelcheck.review.outages.controllers import Quorum
 from modelcheck.review.outages.found import Outage
-from modelcheck.review.story import sentences
+from modelcheck.review.story import sentences_json
 
 TITLE = "While controllers are down"
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven")
@@ -64,12 +63,7 @@ def as_json(found: Quorum, down: Outage | None) -> dict[str, object]:
     return {
         "says": says(found, down),
         "stands_still_with": found.frozen_with,
-        "run": _steps(found.run),
+        "run": sentences_json(found.run),
         "brokers": None if found.brokers is None else found.brokers.faults,
-        "brokers_run": _steps(found.brokers),
+        "brokers_run": sentences_json(found.brokers),
     }
-
-
-def _steps(run: Trace | None) -> list[dict[str, str]]:
-    steps = () if run is None else sentences(run)
-    return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps]

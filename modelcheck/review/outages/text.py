@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
 from modelcheck.review.outages.found import SERVICES, Outage, Service, Stop
-from modelcheck.review.story import sentences, story
+from modelcheck.review.story import sentences_json, story
 
 TITLE = "While brokers are down"
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven")
@@ -159,12 +159,11 @@ def _service(found: Outage, service: Service) -> dict[str, object]:
     stop = service.stop
     sets = None if stop is None else stop.until
     until = None if sets is None else [[found.names[place] for place in who] for who in sets]
-    steps = [] if stop is None else sentences(stop.run)
     return {
         "means": SERVICES[service.name],
         "stops_with": None if stop is None else stop.down,
         "comes_back": service.returns if service.whole else False,
         "records_lost": not service.whole,
         "until": until,
-        "run": [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps],
+        "run": sentences_json(None if stop is None else stop.run),
     }
