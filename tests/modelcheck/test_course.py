@@ -261,13 +261,13 @@ def test_a_submission_that_takes_all_memory_is_ended() -> None:
     assert took < 30
 
 
-def test_functions_that_grow_without_bound_are_ended() -> None:
+def test_functions_that_grow_without_bound_are_refused() -> None:
     funs = "".join(f"fun f{n}: int = f{n - 1} + f{n - 1}\n" for n in range(1, 60))
     text = survives("f59 >= 0", more=f"\nfun f0: int = size(told)\n{funs}")
-    grade = graded("survives", Source("mine.rsm", text), seconds=1.5, memory=300_000_000)
+    with pytest.raises(SpecError) as raised:
+        graded("survives", Source("mine.rsm", text), memory=300_000_000)
 
-    assert grade.exit is Exit.UNKNOWN
-    assert grade.ended
+    assert [each.code for each in raised.value.diagnostics] == ["R0104"]
 
 
 # -------------------------------------------------------------------------- the command
