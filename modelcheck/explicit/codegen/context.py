@@ -33,7 +33,7 @@ class Context:
 
     @property
     def errors(self) -> int:
-        """First finds of an error: in a free step, in a fault, in a property of a free step, of a fault."""
+        """First finds of an error: in a free step or of asking whether a run may end, in a fault, in a property of a free step, of a fault."""
         return ERROR
 
     @property
