@@ -43,7 +43,7 @@ def tlc(folder: Path, name: str, *, quick: bool = False) -> Told:
     java = ["java", *how, "-cp", str(tlc_jar()), "tlc2.TLC"]
     given = ["-deadlock", "-workers", "1", "-config", f"{name}.cfg", f"{name}.tla"]
     done = subprocess.run(
-        [*java, *given], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [*java, *given], cwd=folder, capture_output=True, text=True, timeout=60 if quick else 300, check=False
     )
     assert "Fatal error" not in done.stdout, done.stdout
     at_once = "is violated by the initial state", "is equal to FALSE"  # of a state, and of no state at all
