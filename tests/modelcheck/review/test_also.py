@@ -76,7 +76,7 @@ def test_one_replica_has_no_link_to_another(asked: Run) -> None:
 
 def test_a_replica_that_was_just_added_may_be_elected_uncleanly(asked: Run) -> None:
     clean = asked("reassignment", 1)
-    unclean = asked("reassignment", 1, "unclean.leader.election.enable=true")
+    unclean = asked("reassignment", 1, "unclean.leader.election.enable=true", kafka="3.9")
 
     assert lost_with(clean) == [("durable", None), ("durable", 1), ("ends", 1)]
     assert clean["cases"][1]["says"].endswith("power loss, as without that")
