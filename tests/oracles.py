@@ -49,6 +49,9 @@ def tlc(folder: Path, name: str, *, quick: bool = False) -> Told:
     at_once = "is violated by the initial state", "is equal to FALSE"  # of a state, and of no state at all
     if any(words in done.stdout for words in at_once):  # then it looks no further, and counts nothing
         return Told(0, 1)
+    alone = re.search(r"(\d+) distinct states? generated at", done.stdout)
+    if "No next state actions defined" in done.stdout and alone is not None:
+        return Told(int(alone[1]), 0)
     states = re.search(r"(\d+) distinct states found, \d+ states left", done.stdout)
     assert states is not None, done.stdout
     return Told(int(states[1]), len(re.findall(r"^State \d+:", done.stdout, re.MULTILINE)))

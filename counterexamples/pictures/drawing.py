@@ -140,7 +140,7 @@ def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str
         parts.append(words(x, y, line, "title"))
         y += 22
     for text, classes, size in ((picture.caption, (), 13), (picture.needs, ("strong",), BOLD)):
-        for line in lines(text, room, size) if text else ():
+        for line in lines(text, room, size) if text in picture.about else ():
             parts.append(words(x, y, line, *classes))
             y += LINE
     return parts, y

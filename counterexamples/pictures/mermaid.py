@@ -64,7 +64,7 @@ def _lines(picture: Picture) -> Iterator[str]:
         kind = "actor" if lane == CLIENT else "participant"
         yield f"    {kind} {name} as {escaped(lane)}"
     yield f"    %% {escaped(picture.bounds)}"
-    if about := [text for text in (picture.caption, picture.needs) if text]:
+    if about := picture.about:
         yield across(*about)
     repeats = repeats_from(picture)
     for index, row in enumerate(picture.rows):

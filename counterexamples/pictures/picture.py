@@ -112,3 +112,9 @@ class Picture:
     loop: int | None = None  # the row after which the run repeats
     needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known
+    is_captioned: bool = True  # whether the caption is drawn; a screen reader has it in any case
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What is drawn under the title: the caption, and what the run needs."""
+        return tuple(text for text in (self.caption, self.needs) if text) if self.is_captioned else ()

@@ -73,7 +73,7 @@ def _lines(picture: Picture) -> Iterator[str]:
     for lane, name in names.items():
         kind = "actor" if lane == CLIENT else "participant"
         yield f'{kind} "{escaped(lane)}" as {name}'
-    if about := [text for text in (picture.caption, picture.needs) if text]:
+    if about := picture.about:
         yield across("note", "", *about)
     repeats = repeats_from(picture)
     for index, row in enumerate(picture.rows):

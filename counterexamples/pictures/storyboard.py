@@ -89,15 +89,15 @@ def _weight(picture: Picture, index: int) -> int:
     return 2 if row.kind is Kind.REPAIR else 0
 
 
-def storyboard(picture: Picture) -> str:
-    """The key frames of a picture as SVG. The same picture gives the same bytes."""
-    return _Board(picture).text()
+def storyboard(picture: Picture, across: int | None = None) -> str:
+    """The key frames of a picture as SVG, so many in a line. The same picture gives the same bytes."""
+    return _Board(picture, across).text()
 
 
 class _Board:
     """One storyboard in the making."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: Picture, across: int | None) -> None:
         self._picture = picture
         self._frames = frames(picture)
         wanted = [
@@ -106,8 +106,8 @@ class _Board:
             for replica in frame.last.replicas.values()
         ]
         self._wide = min(max([LEAST, *wanted]), MOST)
-        across = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))  # lines of about one length
-        self._across = across
+        of_about_one_length = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))
+        self._across = across = min(across or of_about_one_length, len(self._frames))
         self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, 560)
         self._parts: list[str] = []
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from counterexamples.itf.write import write
 from counterexamples.lines import Line, plain
 from counterexamples.pictures.compact import compact
 from counterexamples.pictures.depict import MOST_STEPS, picture
 from counterexamples.pictures.mermaid import MOST, mermaid
+from counterexamples.pictures.options import PictureOptions
 from counterexamples.pictures.picture import Picture
 from counterexamples.pictures.plantuml import plantuml
-from counterexamples.pictures.png import png
+from counterexamples.pictures.rendered import pdf, png
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.state_graph import path_dot
@@ -31,10 +33,17 @@ class RunView:
     width: int = WIDTH
     ascii_only: bool = False
     command: str = ""
+    options: PictureOptions = PictureOptions()
 
     def picture(self) -> Picture:
         """Its picture; an explanation costs a search."""
-        return picture(self.trace, self.part, explain(self.trace) if self.is_explained else None)
+        made = picture(self.trace, self.part, explain(self.trace) if self.is_explained else None)
+        title = made.title if self.options.title is None else self.options.title
+        return replace(made, title=title, is_captioned=self.options.is_captioned)
+
+    def storyboard(self) -> str:
+        """Its key frames, as SVG; costs what its picture does."""
+        return storyboard(self.picture(), self.options.columns)
 
 
 Content = str | bytes | tuple[Line, ...]
@@ -42,13 +51,17 @@ Content = str | bytes | tuple[Line, ...]
 
 @frozen
 class Format:
-    """A format; files of it have the first suffix; `parts` says whether it can leave out steps."""
+    """A format; files of it have the first suffix; `parts` says whether it can leave out steps.
+
+    `takes` are the options of pictures that change what is drawn.
+    """
 
     suffixes: tuple[str, ...]
     media: str
     draw: Callable[[RunView], Content]
     parts: bool = True
     is_binary: bool = False
+    takes: tuple[str, ...] = ()
 
 
 def _text(asked: RunView) -> Content:
@@ -66,17 +79,27 @@ def _html(asked: RunView) -> Content:
     return trace_page(asked.trace, command=asked.command)
 
 
+_DIAGRAM = ("--title", "--no-caption")
+_BOARD = (*_DIAGRAM, "--columns")
 FORMATS = {
     "text": Format((".txt",), "text/plain", _text),
-    "compact": Format((".compact.txt",), "text/plain", _compact),
-    "svg": Format((".svg",), "image/svg+xml", lambda a: svg(a.picture())),
-    "png": Format((".png",), "image/png", lambda a: png(svg(a.picture())), is_binary=True),
-    "storyboard": Format((".storyboard.svg",), "image/svg+xml", lambda a: storyboard(a.picture())),
-    "storyboard-png": Format(
-        (".storyboard.png",), "image/png", lambda a: png(storyboard(a.picture())), is_binary=True
+    "compact": Format((".compact.txt",), "text/plain", _compact, takes=("--title",)),
+    "svg": Format((".svg",), "image/svg+xml", lambda a: svg(a.picture()), takes=_DIAGRAM),
+    "png": Format((".png",), "image/png", lambda a: png(svg(a.picture())), is_binary=True, takes=_DIAGRAM),
+    "pdf": Format(
+        (".pdf",), "application/pdf", lambda a: pdf(svg(a.picture())), is_binary=True, takes=_DIAGRAM
     ),
-    "mermaid": Format((".mmd", ".mermaid"), "text/vnd.mermaid", lambda a: mermaid(a.picture())),
-    "plantuml": Format((".puml", ".plantuml"), "text/plain", lambda a: plantuml(a.picture())),
+    "storyboard": Format((".storyboard.svg",), "image/svg+xml", lambda a: a.storyboard(), takes=_BOARD),
+    "storyboard-png": Format(
+        (".storyboard.png",), "image/png", lambda a: png(a.storyboard()), is_binary=True, takes=_BOARD
+    ),
+    "storyboard-pdf": Format(
+        (".storyboard.pdf",), "application/pdf", lambda a: pdf(a.storyboard()), is_binary=True, takes=_BOARD
+    ),
+    "mermaid": Format(
+        (".mmd", ".mermaid"), "text/vnd.mermaid", lambda a: mermaid(a.picture()), takes=_DIAGRAM
+    ),
+    "plantuml": Format((".puml", ".plantuml"), "text/plain", lambda a: plantuml(a.picture()), takes=_DIAGRAM),
     "html": Format((".html", ".htm"), "text/html", _html, parts=False),
     "dot": Format((".dot", ".gv"), "text/vnd.graphviz", lambda a: path_dot(a.trace), parts=False),
     "itf": Format((".itf.json", ".json"), "application/json", lambda a: write(a.trace), parts=False),
@@ -92,6 +115,17 @@ def format_of(name: str) -> str | None:
         if name.lower().endswith(suffix)
     ]
     return max(found)[1] if found else None
+
+
+def unused(options: PictureOptions, forms: Iterable[str]) -> str | None:
+    """An option that changes nothing in any of some formats, and which formats it is for, as a sentence."""
+    takes = {option for form in forms for option in FORMATS[form].takes}
+    for option in options.given:
+        if option not in takes:
+            return (
+                f"{option} is for {', '.join(form for form, each in FORMATS.items() if option in each.takes)}"
+            )
+    return None
 
 
 def as_file(content: Content) -> str | bytes:

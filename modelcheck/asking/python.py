@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from counterexamples.itf.read import document
-from counterexamples.pictures.png import NoRenderer
+from counterexamples.pictures.options import PictureOptions
+from counterexamples.pictures.rendered import NoRenderer
 from counterexamples.trace import Trace
-from modelcheck.answers.formats import FORMATS, RunView, as_file
+from modelcheck.answers.formats import FORMATS, RunView, as_file, unused
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
 from modelcheck.asking.course.exercises import exercise as exercise_of
@@ -145,12 +146,20 @@ def sweep(  # noqa: PLR0913 - each is given by its name
 
 
 def draw(
-    trace: Trace, form: str = "svg", *, steps: range | None = None, explain: bool = False
+    trace: Trace,
+    form: str = "svg",
+    *,
+    steps: range | None = None,
+    explain: bool = False,
+    title: str | None = None,
+    columns: int | None = None,
+    caption: bool = True,
 ) -> str | bytes:
     """A run in a format of `modelcheck show --as`: svg, storyboard, text, mermaid, html …, or bytes of a png.
 
     `steps` are those to draw, counted from 1, where the format can leave out some; with
-    `explain` it says why it goes wrong, which costs a search.
+    `explain` it says why it goes wrong, which costs a search.  `title` stands in place of ours, without
+    a `caption` there are no sentences under it, and `columns` are the frames in a line of a storyboard.
     Raises SpecError for a format or steps that there are not, or that nothing installed can draw.
     """
     if form not in FORMATS:
@@ -161,8 +170,11 @@ def draw(
     last = len(trace.steps)
     if steps is not None and not (FORMATS[form].parts and 1 <= steps.start < steps.stop <= last + 1):
         raise mistyped("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
+    options = PictureOptions(title, columns, caption)
+    if (problem := unused(options, [form])) is not None:
+        raise mistyped("draw", form, f"{form} is not changed by all that is given", problem)
     try:
-        return as_file(FORMATS[form].draw(RunView(trace, steps, explain)))
+        return as_file(FORMATS[form].draw(RunView(trace, steps, explain, options=options)))
     except (NoRenderer, OSError) as refusal:
         raise mistyped("draw", form, str(refusal)) from None
 

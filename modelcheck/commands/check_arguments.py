@@ -7,7 +7,7 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from modelcheck.api import PREFERRED
-from modelcheck.commands.draw_options import add_draw_options, refuse_out_alone
+from modelcheck.commands.draw_options import add_draw_options, refuse_unused
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths
@@ -87,7 +87,7 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
         args.refuse("--explain tells more and --quiet tells less: give one of them")
     if args.all is not None:
         _refuse_with_all(args)
-    refuse_out_alone(args)
+    refuse_unused(args)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
     kept = args.checkpoint is not None or args.resume is not None

@@ -13,7 +13,7 @@ from modelcheck.asking.textbook.claims import Claim, ClaimJudgement, claims
 from modelcheck.asking.textbook.search import DecidedClaim, decided
 from modelcheck.asking.textbook.text import as_json, judgement_lines, stories, summary
 from modelcheck.commands.amounts import add_limits
-from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Decide the claims; 0 where all are as the data say, 1 where one is not, 3 where one is open."""
-    refuse_out_alone(args)
+    refuse_unused(args)
     files = Files(output, [], force=args.force)
     if args.html is not None:
         files.refuse(args.html)

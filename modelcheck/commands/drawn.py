@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from counterexamples.pictures.png import NoRenderer
+from counterexamples.pictures.rendered import NoRenderer
 from counterexamples.trace import Trace
 from modelcheck.answers.formats import FORMATS, RunView, as_file, remarks
 from modelcheck.contract.report import Stopped
@@ -25,25 +25,24 @@ def formats(text: str) -> tuple[str, ...]:
 
 
 def draw(
-    traces: Iterable[Trace],
+    views: Iterable[RunView],
     forms: Sequence[str],
     folder: Path,
     files: Files,
     output: Output,
     *,
-    is_explained: bool,
     seconds: float | None = None,
 ) -> None:
     """Write the files, named by model, check, property and format; each is drawn within some seconds."""
-    found = tuple(traces)
+    found = tuple(views)
     if not found:
         output.tell("modelcheck: there is no run to draw")
         return
     with suppress(OSError):  # `put` says what is wrong
         folder.mkdir(parents=True, exist_ok=True)
-    for trace in found:
+    for asked in found:
         for form in forms:
-            _draw(RunView(trace, is_explained=is_explained), form, folder, files, output, seconds)
+            _draw(asked, form, folder, files, output, seconds)
 
 
 def _name(trace: Trace) -> str:

@@ -14,7 +14,7 @@ from modelcheck.asking.necessity.parts import PartKind, ProtocolPart
 from modelcheck.asking.necessity.search import LIMITS, CheckStanding, NecessityRow, NecessitySearch
 from modelcheck.asking.necessity.text import as_json
 from modelcheck.commands.amounts import add_limits
-from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
 from modelcheck.commands.given import MODEL
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Ask about every part; the exit code is 3 where something is not known."""
-    refuse_out_alone(args)
+    refuse_unused(args)
     files = Files(output, [args.file], force=args.force)
     models = load(args.file)
     asking = NecessitySearch(models, args.check, [KINDS[name] for name in args.kind] or tuple(PartKind))

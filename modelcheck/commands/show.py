@@ -9,9 +9,10 @@ from pathlib import Path
 
 import modelcheck.commands.trace_file as trace_file
 from counterexamples.lines import count
-from counterexamples.pictures.png import NoRenderer
+from counterexamples.pictures.rendered import NoRenderer
 from counterexamples.text import WIDTH
 from modelcheck.answers.formats import FORMATS, RunView, as_file, format_of, remarks
+from modelcheck.commands.draw_options import add_picture_options, picture_options, refuse_unused_options
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="say why it goes wrong: what is false, which steps it takes, from when on nothing helps",
     )
+    add_picture_options(parser)
     add_force(parser)
     parser.set_defaults(refuse=parser.error)
 
@@ -58,6 +60,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.width if to_output else WIDTH,
         to_output and output.is_ascii,
         command=shlex.join(["modelcheck", "show", args.trace, args.file]),
+        options=picture_options(args),
     )
     try:
         content = FORMATS[form].draw(asked)
@@ -85,6 +88,7 @@ def _form(args: argparse.Namespace, output: Output) -> str:
         args.refuse(f"{form} is nothing for a terminal: give a file with --out")
     if args.steps is not None and not FORMATS[form].parts:
         args.refuse(f"--steps: {form} has the whole run")
+    refuse_unused_options(args, [form])
     return form
 
 

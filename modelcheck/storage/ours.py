@@ -23,6 +23,8 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "junit": XML,
     "graphml": XML,
     "mermaid": ("%% ", ""),
+    "pdf": ("% ", ""),  # which may stand behind its end
+    "storyboard-pdf": ("% ", ""),
     "plantuml": ("' ", ""),
     "dot": ("// ", ""),
     "rsm": ("// ", ""),

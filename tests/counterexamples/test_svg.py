@@ -13,7 +13,7 @@ from hypothesis import given
 from counterexamples.certify import certify
 from counterexamples.pictures.depict import MOST_STEPS, picture
 from counterexamples.pictures.picture import ArrowKind, Box, Picture, PictureRow, ReplicaState
-from counterexamples.pictures.png import NoRenderer, png
+from counterexamples.pictures.rendered import NoRenderer, png
 from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Stops, Trace

@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 LIMIT = 3  # seconds that a search may take; what knows no limit is measured by the same
 NUMBERS = ("0", "1", "2", "-1", "1000000", "x", "", "1.5", "2^63", "9" * 30, "any", "none", "½")
 NAMES = ("Broker", "Replica", "S0", "N0", "net", "x", "", "it", "two", "jepsen", "Broker.log", "-", "é")
-FORMATS = "text compact svg png storyboard storyboard-png mermaid plantuml html dot itf".split()
+FORMATS = (
+    "text compact svg png pdf storyboard storyboard-png storyboard-pdf mermaid plantuml html dot itf".split()
+)
 GRAPHS = ("dot", "graphml", "json")
 PLACES = ("o", "m.rsm", ".", "no/such/place", "", "/dev/full", "o.svg", "o.json", "o.html")
 ASKED = "--check@ --of@ --property@ --scope= --config= --faults#"

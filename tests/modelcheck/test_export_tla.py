@@ -168,6 +168,11 @@ check k {{ }}
         "b ~> true",
         "b ~> false",
         "(let x = b. true) implies false ~> c",
+        "exists x in []. b ~> c",
+        "c ~> forall x in {}. b",
+        "b ~> b and exists x in 1..0. b",
+        "n * n == 1 ~> n * n == 9",
+        "(let x = n * 2. x) == 2 ~> (let x = n * 2. x) == 2 and b",
     ],
 )
 def test_tlc_reads_a_constant_side_of_leadsto_as_we_do(p: str, c: str, tmp_path: Path) -> None:
@@ -176,6 +181,25 @@ def test_tlc_reads_a_constant_side_of_leadsto_as_we_do(p: str, c: str, tmp_path:
     shown = tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).shown
 
     assert (shown > 0) == isinstance(ours, Violated)
+
+
+FAULT_LIKE_A_STEP = """protocol same
+state { b: bool = false }
+strong fair action on { b := true }
+strong fair action off { b := false }
+fault also_on { b := true }
+always eventually p: false
+check k { faults any }
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_what_a_fault_does_as_well_may_happen_for_ever(tmp_path: Path) -> None:
+    (model,) = loads(FAULT_LIKE_A_STEP)
+
+    assert isinstance(check(model, model.checks[0]).verdict("p"), Violated)
+    assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).shown > 0
 
 
 def test_no_control_character_gets_into_a_module() -> None:

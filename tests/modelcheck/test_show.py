@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from pypdf import PdfReader
 
 from counterexamples.itf.write import write
 from counterexamples.trace import Stops, Trace
@@ -24,7 +25,7 @@ from spec.load import loads
 from spec.semantics import Machine, Taken
 from tests.counterexamples.runs import TOY, divergence, walk
 
-DRAWN = [name for name, form in FORMATS.items() if form.media != "image/png"]
+DRAWN = [name for name, form in FORMATS.items() if not form.is_binary]
 Show = Callable[..., tuple[int, str, str]]
 
 
@@ -144,6 +145,91 @@ def test_a_file_has_what_the_output_would(form: str, path: Path, show: Show, tmp
 
     assert (code, out, err) == (0, "", f"modelcheck: wrote {target}\n")
     assert target.read_bytes() == marked(form, show(path, "--as", form)[1])
+
+
+@pytest.mark.parametrize("name", ["run.pdf", "run.storyboard.pdf"])
+def test_a_pdf_is_one_page_of_the_size_of_the_picture(
+    name: str, path: Path, show: Show, tmp_path: Path
+) -> None:
+    if not any(map(shutil.which, ("rsvg-convert", "inkscape", "chromium"))):
+        pytest.skip("needs a renderer of SVG")
+
+    code, _, _ = show(path, "--out", str(tmp_path / name), "--title", "What was lost")
+    again, _, _ = show(path, "--out", str(tmp_path / name), "--title", "What was lost")
+    svg_code, drawn, _ = show(path, "--as", "storyboard" if "storyboard" in name else "svg")
+    (page,) = PdfReader(tmp_path / name).pages
+    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+
+    assert (code, again, svg_code) == (0, 0, 0)
+    assert "What was lost" in page.extract_text()
+    assert size is not None
+    assert page.mediabox.width / page.mediabox.height == pytest.approx(
+        float(size[1]) / float(size[2]), rel=0.02
+    )
+
+
+def test_without_a_renderer_a_pdf_is_refused(
+    path: Path, show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    code, _, err = show(path, "--out", str(tmp_path / "run.storyboard.pdf"))
+
+    assert code == 2
+    assert "nothing that turns SVG into PDF is installed: install one of rsvg-convert, inkscape" in err
+
+
+@pytest.mark.parametrize("form", ["compact", "svg", "storyboard", "mermaid", "plantuml"])
+def test_a_picture_has_the_title_that_is_given(form: str, path: Path, show: Show) -> None:
+    code, out, err = show(path, "--as", form, "--title", "A <loss> & more")
+    plain = show(path, "--as", form)[1]
+
+    assert (code, err) == (0, "")
+    assert "violated in" in plain
+    assert "violated in" not in out
+    assert "loss" in out
+    assert "<loss>" not in out or form == "compact"
+
+
+@pytest.mark.parametrize("form", ["svg", "storyboard", "mermaid", "plantuml"])
+def test_a_picture_without_a_caption_has_what_it_had_besides(form: str, path: Path, show: Show) -> None:
+    shown = [
+        re.sub(r"<desc.*?</desc>|accDescr.*", "", show(path, "--as", form, *more)[1])
+        for more in ((), ("--no-caption",))
+    ]
+
+    assert [text.count("At the end") for text in shown] == [1, 0]
+    assert all("violated in" in text for text in shown)
+
+
+@pytest.mark.parametrize("across", [1, 2, 3, 99])
+def test_a_storyboard_has_as_many_frames_in_a_line_as_are_wanted(across: int, path: Path, show: Show) -> None:
+    drawn = show(path, "--as", "storyboard", "--columns", str(across))[1]
+    places = re.findall(r'<g class="panel" data-step="\d+">\n<rect x="([\d.]+)" y="([\d.]+)"', drawn)
+
+    assert len(places) >= 4
+    assert len({x for x, _ in places}) == min(across, len(places))
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--as", "svg", "--columns", "2"), "--columns is for storyboard, storyboard-png, storyboard-pdf"),
+        (("--as", "text", "--title", "x"), "--title is for compact, svg,"),
+        (("--as", "itf", "--no-caption"), "--no-caption is for svg,"),
+        (("--as", "storyboard", "--columns", "0"), "`0` is no number of frames from 1 to 99"),
+        (("--as", "storyboard", "--columns", "x"), "`x` is no number of frames from 1 to 99"),
+        (("--as", "svg", "--title", " "), "an empty title is none"),
+    ],
+)
+def test_an_option_that_changes_nothing_is_refused(
+    words: tuple[str, ...], problem: str, path: Path, show: Show
+) -> None:
+    code, _, err = show(path, *words)
+
+    assert code == 2
+    assert problem in err
 
 
 @pytest.mark.parametrize("name", ["run.png", "run.storyboard.png"])

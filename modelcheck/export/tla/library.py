@@ -13,6 +13,9 @@ Min(a, b) == IF a <= b THEN a ELSE b
 
 Max(a, b) == IF a >= b THEN a ELSE b
 
+\* A plain product counts as a constant, whatever its factors are, where TLC looks at infinite runs.
+Times(a, b) == IF a = a /\ b = b THEN a * b ELSE 0
+
 Least(S) == CHOOSE x \in S : \A y \in S : x <= y
 
 Greatest(S) == CHOOSE x \in S : \A y \in S : x >= y

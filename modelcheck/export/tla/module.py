@@ -217,9 +217,10 @@ class _Module:
             sign = {ir.Fairness.WEAK: "WF", ir.Fairness.STRONG: "SF"}.get(action.fairness)
             if sign is not None:
                 parts.append(cat(f"{sign}_vars(", Nest(8, self._actions.some(action).doc), ")"))
-        faults = [self._actions.some(a) for a in self._counted.actions if a.is_fault]
-        if faults:  # they come to an end
-            parts.append(cat("<>[][~", terms.parens(terms.either(faults).doc), "]_vars"))
+        if any(action.is_fault for action in self._counted.actions):
+            # They come to an end; what another action may do as well is no fault.
+            others = [self._actions.some(a) for a in self._counted.actions if not a.is_fault]
+            parts.append(cat("<>[][", terms.either(others).doc if others else terms.FALSE.doc, "]_vars"))
         yield _laid_out(cat("Fairness ==", Nest(2, cat(LINE, conjunction(parts or [cat("TRUE")])))))
         yield "Spec == Init /\\ [][Next]_vars /\\ Fairness"
 

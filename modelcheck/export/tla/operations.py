@@ -101,7 +101,7 @@ class TlaOperations:
             case ir.Op.SUB:
                 return tla.infix("-", tla.MINUS, *args)
             case ir.Op.MUL:
-                return tla.chain("*", tla.TIMES, args)
+                return self._use("Times", *args)
             case ir.Op.NEG:
                 return TlaTerm(cat("-", tla.within(args[0], tla.TIMES)), tla.NEGATIVE)
             case _:

@@ -13,6 +13,7 @@ from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import remark
 from modelcheck.export.tla.terms import TlaTerm
 from spec.pretty import LINE, Doc, Nest, cat
+from spec.walk import walk
 
 Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where that can be said of a state
 
@@ -83,7 +84,7 @@ class PropertyWriter:
             case ir.PropertyKind.ALWAYS_EVENTUALLY:
                 claims.temporal.append(name)
                 claims.is_fair = True
-                again = tla.within(self._term(prop.expr, self._now), tla.ATOM)
+                again = tla.within(self._side(prop.expr), tla.ATOM)
                 self._define(claims, prop, name, TlaTerm(cat("[]<>", again)))
             case ir.PropertyKind.DEADLOCK_FREE:
                 self._deadlock_free(prop, name, claims, actions)
@@ -99,12 +100,17 @@ class PropertyWriter:
         return self._e.term(expr, env)
 
     def _side(self, expr: ir.Expr | None) -> TlaTerm:
-        """One side of `~>`, of the state in any case: TLC calls a property with a constant side violated.
+        """A side of `~>`, or what holds again and again, of the state in any case: TLC has no constant there.
 
-        What the model reads may be gone from the text, as the value of a `let` that nothing uses.
+        What the model reads may be gone from the text, as the value of a `let` that nothing uses; and a
+        quantifier is written out by TLC, so that nothing is left where its domain has no members.
         """
+        assert expr is not None, "such a property has an expression"
         found = self._term(expr, self._now)
-        if any(re.search(rf"\b{re.escape(name)}\b", str(found)) for name in self._variables):
+        reads = any(re.search(rf"\b{re.escape(name)}\b", str(found)) for name in self._variables)
+        if reads and not any(
+            isinstance(x, ir.Bind) and not isinstance(x.domain, ir.Members) for x in walk(expr)
+        ):
             return found
         return tla.both([found, tla.equal(tla.atom("vars"), tla.atom("vars"))])
 

@@ -11,7 +11,7 @@ from broker_files.checkpoints import TopicPartition
 from broker_files.damage import UnreadableError
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.gathered import ClusterFiles, read_cluster
-from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_out_alone
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
 from modelcheck.review.explain_log.data import as_json
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Tell the run: exit 1 if something acknowledged or committed is lost by it, 3 if none is found."""
-    refuse_out_alone(args)
+    refuse_unused(args)
     if args.faults is not None and args.faults < 0:
         args.refuse("--faults: give a number from 0 on")
     if any("=" not in each for each in args.config):

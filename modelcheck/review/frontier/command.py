@@ -8,7 +8,7 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 import modelcheck.review.frontier.models as models
-from counterexamples.pictures.png import NoRenderer, png
+from counterexamples.pictures.rendered import NoRenderer, png
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
 from modelcheck.commands.given import words_of

@@ -1,0 +1,234 @@
+"""The sources of the site: the repository's documents with their links led to pages, and pages of protocols.
+
+No text is written twice: a document stands in the sources at the place that it has in the repository.
+What is added is a page for each protocol (its table, its runs, its text), the gallery, and lists of pages.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from posixpath import normpath, relpath
+
+import spec.library as library
+from docs.site.runs import DrawnRun
+from modelcheck.commands.known_bugs import address
+from spec.frozen import frozen
+
+ROOT = Path(__file__).parent.parent.parent
+PROTOCOLS = "spec/protocols"
+INDEX = "README.md"  # the page that a reader sees first, as `index.md`
+PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part the pages, by their files
+    "Manual": {
+        "spec/README.md": "The language",
+        "modelcheck/README.md": "The checker and its commands",
+        "modelcheck/review/reproduce/README.md": "On a real Kafka",
+        "spark_explore/README.md": "On many machines",
+        "editors/README.md": "In an editor",
+        "spec/codes.md": "Codes of mistakes",
+        "GLOSSARY.md": "Glossary",
+    },
+    "Protocols": {
+        f"{PROTOCOLS}/README.md": "All protocols",
+        "gallery.md": "Gallery of counterexamples",
+        "play.md": "Pages to play with",
+    },
+    "Course": {
+        "docs/course/README.md": "Quorum against ISR",
+        "docs/course/1-primary-and-backup.md": "1. Primary and backup",
+        "docs/course/2-majority.md": "2. Majority",
+        "docs/course/3-in-sync-replicas.md": "3. In-sync replicas",
+        "docs/course/4-leaders-epochs-truncation.md": "4. Leaders, epochs, truncation",
+    },
+    "For developers": {
+        "CONTRIBUTING.md": "Contributing",
+        "counterexamples/README.md": "Runs",
+        "broker_files/README.md": "Files of brokers",
+        "modelcheck/explicit/README.md": "The explicit engine",
+        "CHANGELOG.md": "Changelog",
+    },
+}
+MADE = frozenset({"gallery.md", "play.md"})  # pages that are no documents
+
+
+@frozen
+class Site:
+    """What a site has beside the documents: the runs of its gallery, and the checks of pages to play with."""
+
+    runs: tuple[DrawnRun, ...]
+    played: Mapping[str, str]
+
+    def of(self, protocol: str) -> tuple[DrawnRun, ...]:
+        """The runs of a protocol, in the order of the table of bugs."""
+        return tuple(run for run in self.runs if run.bug.model == protocol)
+
+
+def documents() -> tuple[str, ...]:
+    """The documents that are pages, by their places in the repository."""
+    return (INDEX, *(file for part in PARTS.values() for file in part if file not in MADE))
+
+
+def write_sources(site: Site, folder: Path) -> None:
+    """Write all that the generator reads into a folder that is not there."""
+    for file in documents():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        if file == f"{PROTOCOLS}/README.md":
+            text = text.partition("\n## ")[0] + _listed("", {f"{name}.md": name for name in library.names()})
+        elif file == "spec/codes.md":
+            text = re.sub(
+                r"^## (R\d{4}):", lambda found: f"({found[1]})=\n{found[0]}", text, flags=re.MULTILINE
+            )
+        elif file == INDEX:
+            text += "".join(_listed(title, part) for title, part in PARTS.items())
+        _put(folder, _page(file), _led(text, file, folder))
+    sections = (ROOT / PROTOCOLS / "README.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    for section in sections:
+        name, _, rest = section.partition("\n")
+        table = _led(rest, f"{PROTOCOLS}/README.md", folder)
+        _put(folder, f"{PROTOCOLS}/{name}.md", _protocol(site, name, table))
+    for run in site.runs:
+        for form, drawn in (("storyboard", run.storyboard), ("diagram", run.diagram)):
+            _put(folder, f"{PROTOCOLS}/{_picture(run, form)}", drawn)
+    _put(folder, "gallery.md", _gallery(site))
+    _put(folder, "play.md", _play(site))
+
+
+def _put(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+# ------------------------------------------------------------------------- links
+
+
+def _led(text: str, file: str, folder: Path) -> str:
+    """A document whose links lead to pages; files that are none are copied beside it, for readers to take."""
+    page = Path(_page(file)).parent.as_posix()
+
+    def led(found: re.Match[str]) -> str:
+        words, target = found[1], found[2]
+        if re.match(r"https?:|mailto:", target):
+            return found[0]
+        path, _, anchor = target.partition("#")
+        if not path and file == f"{PROTOCOLS}/README.md" and anchor in library.names():
+            return f"[{words}]({anchor}.md)"
+        if not path:
+            return found[0]
+        meant = _meant(normpath(f"{Path(file).parent.as_posix()}/{path}"), folder)
+        if meant is None:
+            return words
+        there, _, part = meant.partition("#")
+        anchor = anchor or part
+        return f"[{words}]({relpath(there, page)}{anchor and '#'}{anchor})"
+
+    return _outside_code(
+        text, lambda part: re.sub(r"\[((?:[^\[\]]|!?\[[^\]]*\](?:\([^)]*\))?)*)\]\(([^)\s]+)\)", led, part)
+    )
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    """A text in which all but the blocks of code is changed."""
+    parts = re.split(r"(^```.*?^```[ ]*$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else change(part) for part in parts)
+
+
+def _meant(path: str, folder: Path) -> str | None:
+    """The page, or the copied file, for a place in the repository; None for a folder of code."""
+    if path == PROTOCOLS or (ROOT / path / "README.md").exists():
+        path = f"{path}/README.md"
+    if path in documents():
+        return _page(path)
+    if path.startswith(f"{PROTOCOLS}/") and path.endswith(".rsm"):
+        return f"{path.removesuffix('.rsm')}.md#the-text"
+    if (ROOT / path).is_dir():
+        return None
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / path, folder / path)
+    return path
+
+
+def _page(file: str) -> str:
+    return "index.md" if file == INDEX else file
+
+
+def _listed(title: str, pages: Mapping[str, str]) -> str:
+    """Pages as a part of the list at the side."""
+    caption = f":caption: {title}\n" if title else ""
+    lines = "".join(f"{words} <{file.removesuffix('.md')}>\n" for file, words in pages.items())
+    return f"\n\n```{{toctree}}\n:hidden:\n{caption}\n{lines}```\n"
+
+
+# ------------------------------------------------------------- pages that are made
+
+
+def _protocol(site: Site, name: str, table: str) -> str:
+    """The page of a protocol; `table` is what the page of all says of it."""
+    parts = [f"# {name}\n\n{table.strip()}\n"]
+    if name in site.played:
+        asked = site.played[name]
+        parts.insert(1, f"\n{_play_link(name, asked, '../..')}: take the steps of `{asked}` yourself.\n")
+    runs = site.of(name)
+    if runs:
+        parts.append("\n## Runs\n\nKnown mistakes, each with the fewest faults and then the fewest steps.\n")
+    parts += [_run(run) for run in runs]
+    parts.append(f"\n## The text\n\n```rsm\n{library.text(name).strip()}\n```\n")
+    return "".join(parts)
+
+
+def _run(run: DrawnRun) -> str:
+    bug = run.bug
+    return (
+        f"\n({run.name})=\n### {bug.check}: {bug.property}\n\n"
+        f"{bug.system}, [{bug.name}]({address(bug.source)}): {bug.what}.\n\n"
+        f"![{bug.what}]({_picture(run, 'storyboard')})\n\n"
+        f"<details><summary>Every step</summary>\n\n"
+        f"![The same as a sequence diagram]({_picture(run, 'diagram')})\n\n"
+        f"```text\n{run.story.strip()}\n```\n\n</details>\n\n"
+        f"```sh\nmodelcheck check {bug.model} --check {bug.check} --explain\n```\n"
+    )
+
+
+def _picture(run: DrawnRun, form: str) -> str:
+    return f"pictures/{run.name}.{form}.svg"
+
+
+def _gallery(site: Site) -> str:
+    """What systems did wrong, as key frames; each leads to the whole run."""
+    return (
+        "# Gallery of counterexamples\n\n"
+        "What systems are known to have done wrong, and what protocols would do without one of their rules.\n"
+        "Each picture is of the run that a search finds: the fewest faults, then the fewest steps.\n"
+        + "".join(_of_systems(site.runs))
+    )
+
+
+def _of_systems(runs: Iterable[DrawnRun]) -> Iterator[str]:
+    system = ""
+    for run in runs:
+        if run.bug.system != system:
+            system = run.bug.system
+            yield f"\n## {system}\n"
+        yield f"\n### {run.bug.name}\n\n{run.bug.what[0].upper()}{run.bug.what[1:]}: "
+        yield f"[{run.bug.model}, `{run.bug.check}`](#{run.name}).\n\n"
+        yield f"![{run.bug.what}]({PROTOCOLS}/{_picture(run, 'storyboard')})\n"
+
+
+def _play(site: Site) -> str:
+    """The pages to play with, and what each is of."""
+    lines = []
+    for name, asked in site.played.items():
+        question = next(each for each in library.shipped(name).questions if each.name == asked)
+        lines.append(f"- {_play_link(name, asked, '.')}: {question.says or asked}\n")
+    return (
+        "# Pages to play with\n\n"
+        "Each page has the model's own kernel inside: what can happen and what refuses the rest, undo and\n"
+        "branches, the shortest way to a loss from where you are.\n"
+        "`modelcheck play` makes one of any check.\n\n"
+        f"{''.join(lines)}"
+    )
+
+
+def _play_link(name: str, asked: str, root: str) -> str:
+    return f'<a href="{root}/play/{name}.{asked}.html">Play {name}</a>'
