@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
+from modelcheck.review.also.text import not_asked
 from modelcheck.review.effective import Effective
 from modelcheck.review.keys import NEVER
 from modelcheck.review.review import Review
@@ -33,6 +34,8 @@ def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
     if verbose:
         yield from _reasons(settings, width)
     yield from _beside(settings, width, verbose=verbose)
+    if review.faults:
+        yield from not_asked(review.also, width, verbose=verbose)
     yield ()
 
 

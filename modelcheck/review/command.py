@@ -16,6 +16,8 @@ from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.contract.exits import Exit
+from modelcheck.review.also.asked import also
+from modelcheck.review.also.found import ASKABLE, Subject
 from modelcheck.review.answers import ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import stated_version, topics_in
@@ -76,6 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how many faults to try, 0 to {MOST_FAULTS} (default 2)",
     )
     parser.add_argument(
+        "--also",
+        type=_subjects,
+        default=(),
+        metavar="WHAT,…",
+        help="ask models that go on from the review's too: "
+        + ", ".join(f"{each.name} ({each.title})" for each in ASKABLE),
+    )
+    parser.add_argument(
         "--require",
         action="append",
         default=[],
@@ -128,7 +138,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     progress = ProgressLine(output.err, "", columns=output.width)
     effort = Effort(args.max_states, args.max_time)
     try:
-        rows = _reviews(settings, faults, required, effort, progress, timings)
+        rows = _reviews(settings, faults, (required, args.also), effort, progress, timings)
     finally:
         progress.clear()
     with timings.phase("tell"):
@@ -170,7 +180,7 @@ def _tell(rows: Sequence[Row], args: argparse.Namespace, output: Output) -> None
 def _reviews(
     settings: Sequence[Settings],
     faults: int,
-    required: tuple[Requirement, ...],
+    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     effort: Effort,
     watch: Watch,
     timings: Timings,
@@ -187,7 +197,7 @@ def _reviews(
         if question not in found:
             left = None if until is None else max(0.0, until - time.monotonic())
             spend = Effort(effort.states, left)
-            found[question] = _review(each, subject, faults, required, Asking(spend, watch, timings, ended))
+            found[question] = _review(each, subject, faults, wanted, Asking(spend, watch, timings, ended))
             ended = found[question].ended
         rows.append(Row(each.topic.name if each.topic else "", for_topic(found[question], each, subject)))
     return worst_first(rows)
@@ -197,9 +207,11 @@ def _review(
     settings: Settings,
     subject: Partition,
     faults: int,
-    required: tuple[Requirement, ...],
+    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     asking: Asking,
 ) -> Review:
+    """The review of one topic, with what is required of it and what is asked besides."""
+    required, subjects = wanted
     began = time.monotonic()
     found = None
     with asking:
@@ -214,9 +226,10 @@ def _review(
             found = remedies(asking, subject, about, loss)
         down = outage(asking, subject, answers) if faults else None
         controllers = quorum(asking, subject, settings.voters) if faults else None
+        more = also(asking, subject, subjects, settings.version.value, faults, answers) if faults else ()
     took = time.monotonic() - began
     spent = (asking.ended, asking.states, asking.known, took)
-    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers)
+    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers, more)
 
 
 _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic
@@ -236,6 +249,14 @@ def _faults(text: str) -> int:
     if text not in map(str, range(MOST_FAULTS + 1)):
         raise argparse.ArgumentTypeError(f"from 0 to {MOST_FAULTS}, and not {text!r}")
     return int(text)
+
+
+def _subjects(text: str) -> tuple[Subject, ...]:
+    known = {each.name: each for each in ASKABLE}
+    asked = text.split(",")
+    if wrong := [each for each in asked if each not in known]:
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(known)}")
+    return tuple(known[each] for each in dict.fromkeys(asked))
 
 
 # ------------------------------------------------------------------ files
@@ -261,6 +282,7 @@ def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> N
         ("--brokers", [args.brokers]),
         ("--topic", [args.topic]),
         ("--faults", [args.faults]),
+        ("--also", [",".join(each.name for each in args.also) or None]),
         ("--require", args.require),
         ("--max-states", [None if args.max_states == STATES else args.max_states]),
         ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),

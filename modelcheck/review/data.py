@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import modelcheck.review.also.text as also
 import modelcheck.review.outages.controllers_text as controllers
 import modelcheck.review.outages.text as outages
 from modelcheck.review.answers import Answer
@@ -36,6 +37,7 @@ def as_json(review: Review) -> dict[str, object]:
         },
         "availability": None if review.outage is None else outages.as_json(review.outage),
         "controllers": None if review.quorum is None else controllers.as_json(review.quorum, review.outage),
+        "also": also.as_json(review.also),
         "first_loss": _loss(review.loss),
         "remedies": _search(review.remedies, review),
         "required": [{"requirement": str(each), "met": review.met(each)} for each in review.required],

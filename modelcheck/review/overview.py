@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
+from modelcheck.review.also.asked import names as brokers
+from modelcheck.review.also.found import Case
 from modelcheck.review.answers import Answer
 from modelcheck.review.data import FORMAT, as_json
 from modelcheck.review.outages.found import Outage
@@ -68,7 +70,17 @@ def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
         for answer in review.answers
     )
     down = None if review.outage is None else _outage(review.outage, subject.names)
-    return replace(review, settings=settings, partition=subject, answers=answers, outage=down)
+    also = tuple(
+        replace(each, cases=tuple(_case(c, subject.names) for c in each.cases)) for each in review.also
+    )
+    return replace(review, settings=settings, partition=subject, answers=answers, outage=down, also=also)
+
+
+def _case(case: Case, replicas: tuple[str, ...]) -> Case:
+    if case.loss is None:
+        return case
+    every = brokers(replicas, len(case.loss.scope.sorts["Broker"]))
+    return replace(case, loss=_renamed(case.loss, every))
 
 
 def _outage(found: Outage, names: tuple[str, ...]) -> Outage:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 
+import modelcheck.review.also.text as also
 import modelcheck.review.outages.controllers_text as controllers
 import modelcheck.review.outages.text as outages
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
@@ -110,6 +111,7 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
                 ("What would have prevented it", list(remedies(review, WIDTH))),
                 ("How it stops while brokers are down", _stops(review)),
                 (controllers.TITLE, _controllers(review)),
+                (also.TITLE, list(also.lines(review.also, WIDTH))),
                 ("What the answer rests on", rest),
             )
             if lines

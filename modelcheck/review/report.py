@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import modelcheck.review.also.text as also
 import modelcheck.review.outages.controllers_text as controllers
 import modelcheck.review.outages.text as outages
 from counterexamples.ending import ending
@@ -34,6 +35,7 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
         yield from _story(review, answers, width, verbose=verbose)
         if number == 0 and review.loss is not None:
             yield from remedies(review, width)
+    yield from also.lines(review.also, width)
     yield from warnings(review.settings)
     yield from basis(review, width, verbose=verbose)
     yield from limits(review, width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from modelcheck.review.also.found import Asked
 from modelcheck.review.answers import Answer, shown_first
 from modelcheck.review.outages.controllers import Quorum
 from modelcheck.review.outages.found import Outage
@@ -22,7 +23,7 @@ class Review:
     nobody looked; `ended` is why the review came to an early end, empty when it
     did not; `states` were found by all searches together, `known` of them by an earlier run;
     `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
-    faults were to be tried, or no file names controllers.
+    faults were to be tried, or no file names controllers; `also` is what was asked on request.
     """
 
     settings: Settings
@@ -37,12 +38,15 @@ class Review:
     seconds: float
     outage: Outage | None = None
     quorum: Quorum | None = None
+    also: tuple[Asked, ...] = ()
 
     @property
     def complete(self) -> bool:
         """Whether every question was answered as far as it was asked."""
         tried = self.remedies is None or self.remedies.complete
-        asked = all(answer.complete for answer in self.answers)
+        asked = all(answer.complete for answer in self.answers) and all(
+            case.complete for each in self.also for case in each.cases
+        )
         return not self.ended and tried and asked and (self.outage is None or self.outage.complete)
 
     @property

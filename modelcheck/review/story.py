@@ -69,6 +69,8 @@ def outcome(trace: Trace) -> str:
             return f"a consumer has read {_records(lost)}, which not every in-sync replica had"
         case "no_divergence":
             return "below the high watermarks of both, two logs differ"
+        case "completes":
+            return "the move cannot end until somebody repairs something"
         case _:
             return "the partition takes no writes until somebody repairs something"
 

@@ -25,8 +25,7 @@ def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
     for cluster in by_kind["Kafka"]:
         _cluster(gathered, cluster, by_kind["KafkaNodePool"])
     if not by_kind["Kafka"]:
-        for pool in by_kind["KafkaNodePool"]:
-            _pool_facts(gathered, pool)
+        _pools(gathered, by_kind["KafkaNodePool"])
 
 
 def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:
@@ -42,16 +41,39 @@ def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:
     if not pools:
         gathered.fact(About.BROKERS, get(kafka, "replicas"), "spec.kafka.replicas")
         _storage(gathered, get(kafka, "storage"))
-    for pool in pools:
-        _pool_facts(gathered, pool)
+    _pools(gathered, pools)
 
 
-def _pool_facts(gathered: Gathered, pool: Node) -> None:
-    """What a node pool adds: its brokers and their storage, unless it has controllers only."""
+def _pools(gathered: Gathered, pools: Sequence[Node]) -> None:
+    """What the node pools of one cluster say: each of its brokers, and all together of its controllers."""
+    counts = [gathered.count(get(pool, "spec", "replicas"), _counts([pool])) for pool in pools]
+    for pool, many in zip(pools, counts, strict=True):
+        _pool_facts(gathered, pool, many)
+    voting = [pool for pool in pools if "controller" in _roles(pool)]
+    known = [many for pool, many in zip(pools, counts, strict=True) if many is not None and pool in voting]
+    if voting and len(known) == len(voting):
+        words, first = _counts(voting), get(voting[0], "spec", "replicas")
+        both = "yes" if all("broker" in _roles(pool) for pool in voting) else "no"
+        gathered.fact(About.VOTERS, first, words, str(sum(known)))
+        gathered.fact(About.COMBINED, first, f"roles in {words}", both)
+
+
+def _roles(pool: Node) -> tuple[str, ...]:
     roles = get(pool, "spec", "roles")
-    if roles is None or "broker" in map(text_of, items(roles)):
-        words = f"spec.replicas of node pool `{text_of(get(pool, 'metadata', 'name')) or ''}`"
-        gathered.fact(About.BROKERS, get(pool, "spec", "replicas"), words)
+    return () if roles is None else tuple(text_of(role) or "" for role in items(roles))
+
+
+def _counts(pools: Sequence[Node]) -> str:
+    """What counts the nodes of these pools, in words."""
+    names = " and ".join(f"`{text_of(get(pool, 'metadata', 'name')) or ''}`" for pool in pools)
+    return f"spec.replicas of node pool{'s' if len(pools) > 1 else ''} {names}"
+
+
+def _pool_facts(gathered: Gathered, pool: Node, many: int | None) -> None:
+    """What a node pool of so many nodes adds: brokers and their storage, unless it has controllers only."""
+    if get(pool, "spec", "roles") is None or "broker" in _roles(pool):
+        if many is not None:
+            gathered.fact(About.BROKERS, get(pool, "spec", "replicas"), _counts([pool]), str(many))
         _storage(gathered, get(pool, "spec", "storage"))
 
 

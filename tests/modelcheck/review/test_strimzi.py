@@ -8,6 +8,7 @@ import pytest
 
 from modelcheck.review.found import About
 from modelcheck.review.read import read_files, read_text
+from modelcheck.review.settings import resolve
 from spec.source import Source
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -24,7 +25,47 @@ def test_pools_count_their_brokers_and_their_least_durable_disk() -> None:
         (About.STORAGE, "ephemeral"),
         (About.BROKERS, "2"),
         (About.STORAGE, "persistent-claim"),
+        (About.VOTERS, "3"),
+        (About.COMBINED, "no"),
     ]
+
+
+POOL = """
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaNodePool
+metadata: {{name: {name}}}
+spec: {{replicas: {replicas}, roles: [{roles}]}}
+---"""
+
+
+@pytest.mark.parametrize(
+    ("pools", "expected"),
+    [
+        ([("a", "3", "controller"), ("b", "5", "broker")], (3, False, "node pool `a` at")),
+        ([("a", "3", "controller, broker")], (3, True, "node pool `a` at")),
+        ([("a", "1", "controller, broker"), ("b", "2", "broker, controller")], (3, True, "`a` and `b` at")),
+        ([("a", "1", "controller, broker"), ("b", "2", "controller")], (3, False, "`a` and `b` at")),
+        ([("a", "3", "broker")], None),
+    ],
+)
+def test_pools_with_the_role_of_a_controller_are_the_voters(
+    pools: list[tuple[str, str, str]], expected: tuple[int, bool, str] | None
+) -> None:
+    texts = [POOL.format(name=name, replicas=replicas, roles=roles) for name, replicas, roles in pools]
+    found = resolve([read_text(Source("f.yaml", "".join(texts)))], kafka="4.1").voters
+    if found is None or expected is None:
+        actual = None if found is None else (found.count.value, found.are_brokers, "")
+    else:
+        words = expected[2] if expected[2] in found.count.reason else found.count.reason
+        actual = (found.count.value, found.are_brokers, words)
+
+    assert actual == expected
+
+
+def test_a_number_of_nodes_that_is_none_is_one_problem() -> None:
+    text = POOL.format(name="a", replicas="many", roles="broker, controller")
+
+    assert [problem.code for problem in read_text(Source("f.yaml", text)).problems] == ["R0728"]
 
 
 def test_a_topic_goes_by_its_topic_name() -> None:

@@ -1,0 +1,80 @@
+"""What else can be asked of a configuration, and what was found, as values."""
+
+from __future__ import annotations
+
+from counterexamples.trace import Trace
+from spec.frozen import frozen
+
+
+@frozen
+class Subject:
+    """Something that the model of one partition leaves out, and the file that has it.
+
+    `name` is what `--also` takes, empty where nobody asks it with a configuration; `touches` are the
+    guarantees of the review that it bears on.
+    """
+
+    name: str
+    title: str
+    file: str
+    touches: tuple[str, ...]
+    short: str = ""  # in the line that names what was not asked
+
+
+LINKS = Subject(
+    "links", "single links that break", "kafka_partial_partition.rsm", ("durable", "writable"), "single links"
+)
+REASSIGNMENT = Subject(
+    "reassignment",
+    "replicas that are moved to other brokers",
+    "kafka_reassignment.rsm",
+    ("durable",),
+    "moved replicas",
+)
+SETTINGS = Subject(
+    "settings",
+    "settings that are changed while the cluster runs",
+    "kafka_changed_settings.rsm",
+    ("durable",),
+    "changed settings",
+)
+ASKABLE = (LINKS, REASSIGNMENT, SETTINGS)
+SUBJECTS = (
+    *ASKABLE,
+    Subject("", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable")),
+    Subject("", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",)),
+    Subject("", "transactions", "kafka_transactions.rsm", ("read",)),
+    Subject("", "consumers that read from followers", "kafka_follower_reads.rsm", ("read",)),
+)
+
+
+@frozen
+class Case:
+    """One question and its answer: up to `tried` faults of some kinds, while `asks` goes on.
+
+    So many as `survived` break nothing (-1: not even none is known to); `loss` is a run with the fewest
+    that do; `what` is what it is about, a guarantee of the review or `ends`, that a move ends.
+    `without` is how many faults of the same kinds break it where nothing of that goes on, as far as the
+    review knows.
+    """
+
+    what: str
+    asks: str
+    tried: int
+    survived: int
+    loss: Trace | None
+    without: int | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was answered as far as it was asked."""
+        return self.loss is not None or self.survived >= self.tried
+
+
+@frozen
+class Asked:
+    """What was found of a subject; `notes` say what of it was not asked, and why."""
+
+    subject: Subject
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,117 @@
+"""What was asked on request, in sentences with their runs and in plain values, and what was not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.review.also.found import ASKABLE, SUBJECTS, Asked, Case
+from modelcheck.review.story import sentences_json, story
+from modelcheck.review.text import faults_of
+
+OPTION = "--also"
+TITLE = "Asked as well"
+_BREAKS = {
+    "durable": "acknowledged records can be lost",
+    "writable": "writes can stop until somebody repairs something",
+    "ends": "the move cannot end until somebody repairs something",
+}
+_HOLDS = {"durable": "acknowledged records survive", "writable": "writes go on", "ends": "the move can end"}
+
+
+def says(case: Case) -> str:
+    """An answer in one sentence: "clients do not reach a broker: with 1 fault writes can stop: …"."""
+    loss = case.loss
+    if loss is None and case.survived >= 0:
+        short = "" if case.complete else "; more is not known, the search was cut short"
+        least = f"with up to {count(case.survived, 'fault')}" if case.survived else "without faults"
+        return f"{case.asks}: {_HOLDS[case.what]} {least}{short}"
+    if loss is None:
+        return f"{case.asks}: not known, the search was cut short"
+    least = "" if case.survived == loss.faults - 1 else " (whether with fewer, is not known)"
+    least += ", as without that" if case.without is not None and case.without <= loss.faults else ""
+    if loss.faults == 0:
+        return f"{case.asks}: {_BREAKS[case.what]} without any fault{least}"
+    return f"{case.asks}: with {count(loss.faults, 'fault')} {_BREAKS[case.what]}: {_faults(case)}{least}"
+
+
+def _faults(case: Case) -> str:
+    """The faults of the run, in the words of a review or, of links, in those of their model."""
+    own = {"part": "a broken link", "deafen": "a deaf broker", "hide": "a hidden broker"}
+    names = "" if case.loss is None else faults_of(case.loss)
+    for fault, words in own.items():
+        names = names.replace(f"another {fault}", f"another {words.removeprefix('a ')}").replace(fault, words)
+    return names
+
+
+def mark(case: Case) -> tuple[str, Role]:
+    """✓ nothing that was tried breaks it, ✗ something does, ? it is not known."""
+    if case.loss is not None:
+        return "✗", Role.BAD
+    return ("✓", Role.GOOD) if case.complete else ("?", Role.UNSURE)
+
+
+def lines(found: Sequence[Asked], width: int) -> Iterator[Line]:
+    """Each subject with its cases, then the run of each that is broken."""
+    for asked in found:
+        yield line(Piece(_title(asked), Role.STRONG))
+        first = max((len(case.what) for case in asked.cases), default=0)
+        for case in asked.cases:
+            sign, role = mark(case)
+            label = line("  ", Piece(f"{sign} ", role), Piece(f"{case.what:<{first}}  ", Role.STRONG))
+            yield from wrapped(label, says(case), width)
+        for note in asked.notes:
+            yield from wrapped(line("    "), f"Not asked: {note}.", width, Role.DIM)
+        yield ()
+        for case in asked.cases:
+            if case.loss is not None:
+                title = f"How: {case.asks}"
+                yield from story(title, [case.loss], width, least=case.survived == case.loss.faults - 1)
+                yield ()
+
+
+def _title(asked: Asked) -> str:
+    return f"{asked.subject.title[0].upper()}{asked.subject.title[1:]} ({asked.subject.file})"
+
+
+def not_asked(found: Sequence[Asked], width: int, *, verbose: bool) -> Iterator[Line]:
+    """What this configuration was not asked about, and how to ask; `verbose` names all, with their files."""
+    asked = [each.subject for each in found]
+    left = [subject for subject in ASKABLE if subject not in asked]
+    if verbose:
+        yield line(Piece("Not asked", Role.STRONG))
+        for subject in (each for each in SUBJECTS if each not in asked):
+            how = f"{OPTION} {subject.name}" if subject.name else "no option asks it"
+            text = f"bears on {' and '.join(subject.touches)}; {subject.file}; {how}"
+            yield from wrapped(line(f"  {subject.title}  "), text, max(width, 60), Role.DIM)
+        yield ()
+    elif left:
+        what = ", ".join(subject.short for subject in left)
+        option = f"{OPTION} {','.join(subject.name for subject in left)}"
+        yield from wrapped((), f"Not asked: {what} ({option})", width, Role.DIM)
+
+
+def as_json(found: Sequence[Asked]) -> list[dict[str, object]]:
+    """It in plain values, in the shape of the schema."""
+    return [
+        {
+            "subject": asked.subject.name,
+            "file": asked.subject.file,
+            "cases": [_case(case) for case in asked.cases],
+            "notes": list(asked.notes),
+        }
+        for asked in found
+    ]
+
+
+def _case(case: Case) -> dict[str, object]:
+    return {
+        "about": case.what,
+        "says": says(case),
+        "tried": case.tried,
+        "survives": case.survived if case.survived >= 0 else None,
+        "lost_with": None if case.loss is None else case.loss.faults,
+        "complete": case.complete,
+        "lost_without": case.without,
+        "run": sentences_json(case.loss),
+    }
