@@ -159,6 +159,8 @@ def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
         case Deadlocked():
             found = next(iter(machine.steps(last)), None)
             _claim(found is None, f"{machine.name(found.step) if found else ''} can happen in the last state")
+            ends = trace.property is not None and _evaluate(machine, trace, last)
+            _claim(not ends, f"`{trace.property}` allows a run to end in the last state")
         case Lasso(loop):
             _loops(machine, trace, loop)
         case Trapped():

@@ -75,7 +75,7 @@ def failures(trace: Trace) -> tuple[Failure, ...]:
         return ()
     prop = trace.model.property(trace.property)
     match trace.ending:
-        case BadState():
+        case BadState() | Deadlocked():
             return failing(trace.model, trace.scope, prop, trace.states[-1])
         case BadStep():
             *_, before, after = trace.states

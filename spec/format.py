@@ -519,8 +519,10 @@ def _definition(
 ) -> tuple[str, s.Text | None, str, list[Doc]]:
     """The head, the sentence, the sign and the expressions of something that is defined by an expression."""
     match node:
-        case s.PropertyDecl("deadlock free"):
+        case s.PropertyDecl("deadlock free", expr=None):
             return "deadlock free", None, "", []
+        case s.PropertyDecl("deadlock free", expr=s.Node() as expr):
+            return "deadlock free", None, " unless", [expression(expr)]
         case s.PropertyDecl(kind, name, says, expr, goal):
             return f"{kind} {name.text}", says, ":", [expression(e) for e in (expr, goal) if e is not None]
         case s.AssumeDecl(name, test):

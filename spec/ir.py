@@ -458,7 +458,11 @@ class PropertyKind(PyEnum):
 
 @frozen
 class Property(Node):
-    """A named claim. `expr` is None for deadlock free and assert; `goal` is leadsto's right side."""
+    """A named claim; `goal` is leadsto's right side.
+
+    `expr` is None for assert; of deadlock free it says which states may be the end of a
+    run, and is None where none may.
+    """
 
     name: str
     kind: PropertyKind

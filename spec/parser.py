@@ -267,7 +267,8 @@ class _Build:
         return s.Ident("deadlock_free", span=span)
 
     def deadlock_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
-        return s.PropertyDecl("deadlock free", children[0], None, None, None, span=span)
+        name, unless = children
+        return s.PropertyDecl("deadlock free", name, None, unless, None, span=span)
 
     display_decl = _listed(s.DisplayDecl)
 

@@ -131,10 +131,20 @@ class Machine:
             yield from self._actions[action.name].unguarded(state)
 
     def holds(self, prop: Property, state: State) -> bool:
-        """Whether a property's (left) expression is true; of deadlock free: whether anything can happen."""
+        """Whether a property's (left) expression is true.
+
+        Of deadlock free: whether anything can happen, or else the run may end there.
+        """
         if prop.kind is PropertyKind.DEADLOCK_FREE:
-            return self.can_go_on(state)
+            return self.can_go_on(state) or self.may_end(prop, state)
         return self._properties[prop.name].holds(state)
+
+    def may_end(self, prop: Property, state: State) -> bool:
+        """Whether a deadlock free property allows runs to end in a state. Raises ModelError.
+
+        It is asked of states in which nothing can happen, and of no others.
+        """
+        return prop.expr is not None and self._properties[prop.name].holds(state)
 
     def goal(self, prop: Property, state: State) -> bool:
         """Whether the right side of a `leadsto` is true in a state."""

@@ -517,7 +517,7 @@ class ActionDecl(Node):
 
 @frozen
 class PropertyDecl(Node):
-    """`invariant p: e`, …; `goal` for leadsto; `expr` is None for `deadlock free`."""
+    """`invariant p: e`, …; `goal` for leadsto; `expr` of `deadlock free` is None without `unless`."""
 
     kind: str
     name: Ident

@@ -191,6 +191,7 @@ _NAMED = st.one_of(
     ),
     _in("leadsto %s%s: %s ~> %s", NAMES, _SAYS, EXPRESSIONS, EXPRESSIONS),
     st.just("deadlock free"),
+    _in("deadlock free unless %s", EXPRESSIONS),
     _in("assume %s: %s", NAMES, EXPRESSIONS),
     _in(
         "config %s: %s = %s%s",

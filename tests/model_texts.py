@@ -238,6 +238,10 @@ class _Writer:
             )
         if self.dice.chance(30):
             lines.append("deadlock free")
+            if self.dice.chance(40):
+                ends: list[str] = []
+                self._add(ends, lambda: f" unless {self.expressions.condition(view, 1)}")
+                lines[-1] += "".join(ends)
         return lines
 
     def _assumptions(self) -> list[str]:

@@ -124,7 +124,8 @@ def is_seen(machine: Machine, trace: Trace, before: State | None, taken: Taken |
         if isinstance(ending, BadAssert):
             return taken is not None and trace.property in taken.broken
         if isinstance(ending, Deadlocked):
-            return not list(machine.steps(state))
+            stuck = not list(machine.steps(state))
+            return stuck and not machine.may_end(trace.model.property(trace.property or ""), state)
         if isinstance(ending, Erred) and trace.property is None:
             actions = [a.name for a in trace.model.actions if ending.step in {None, *_all(ending, a.name)}]
             list(machine.steps(state, None, actions))

@@ -97,7 +97,8 @@
       }
       case "reachable": return is() ? ["good", "★ reached here"] : ["dim", "○ not here"];
       case "recoverable": return is() ? ["good", "★ at its goal"] : ["dim", "○ not at its goal"];
-      case "deadlock free": return kernel.isDead(at.words) ? ["bad", "✗ nothing can happen"] : ["good", "✓ something can happen"];
+      case "deadlock free": return kernel.isDead(at.words) ? ["bad", "✗ nothing can happen"]
+        : ["good", property.text ? "✓ something can happen, or all may end here" : "✓ something can happen"];
       case "step": case "assert":
         if (!at.step) return ["dim", "○ of steps: none yet"];
         return at.step.broken.includes(property.name) ? ["bad", "✗ broken by this step"] : ["good", "✓ this step keeps it"];

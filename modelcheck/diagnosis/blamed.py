@@ -9,7 +9,7 @@ from itertools import pairwise
 from counterexamples.ending import failures
 from counterexamples.explanation import FalsePart, PartValue
 from counterexamples.lines import one_line
-from counterexamples.trace import BadState, BadStep, Lasso, Trace, Trapped
+from counterexamples.trace import BadState, BadStep, Deadlocked, Lasso, Trace, Trapped
 from modelcheck.diagnosis.filled import filled, given
 from spec.blame import Failure, Operand, failing
 from spec.evaluate import Evaluator, Frame, Layout, bound, compiled
@@ -37,14 +37,14 @@ from spec.types import Type
 from spec.values import Cut, ModelError, show
 from spec.walk import children, walk
 
-ENDINGS = BadState | BadStep | Trapped | Lasso
+ENDINGS = BadState | BadStep | Deadlocked | Trapped | Lasso
 
 
 def blamed(trace: Trace) -> tuple[FalsePart, ...]:
     """The false parts of what a trace violates; of what a run waits for, those that are false at its end.
 
-    None where the violation is no expression: a deadlock, an error of the model,
-    an `assert`.  Costs the values in these parts, in each state of the trace.
+    None where the violation is no expression: a deadlock of a model whose runs may end
+    nowhere, an error of the model, an `assert`.  Costs the values in these parts, in each state of the trace.
     """
     if trace.property is None or not isinstance(trace.ending, ENDINGS):
         return ()

@@ -154,7 +154,9 @@ class ReplayStage:
         ending, machine = self.trace.ending, self.machine
         try:
             match ending:
-                case BadState():
+                case Deadlocked() if self.trace.property is None:
+                    found = not machine.can_go_on(state)
+                case BadState() | Deadlocked():
                     found = not machine.holds(self._property, state)
                 case Example():
                     found = machine.holds(self._property, state)
@@ -166,8 +168,6 @@ class ReplayStage:
                     )
                 case BadAssert():
                     found = taken is not None and self.trace.property in taken.broken
-                case Deadlocked():
-                    found = not machine.can_go_on(state)
                 case Erred():
                     return self._errs(ending, before, taken, state)
                 case _:

@@ -90,6 +90,8 @@ def what_is_wrong(trace: Trace, parts: Sequence[FalsePart]) -> str:
         case BadState() | BadStep() | BadAssert():
             return f"This breaks {promise}{why}."
         case Deadlocked():
+            if why:
+                return f"Then nothing can happen any more, and no run may end like this{why}."
             return f"Then nothing can happen any more{f', which breaks {promise}' if says else ''}."
         case Erred(code, message):
             return f"Then the model makes an error: {message} ({code})."

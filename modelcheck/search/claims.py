@@ -48,7 +48,7 @@ class PropertyMonitor(Finds[Discovery]):
         self, machine: Machine, properties: Sequence[Property], tell: Callable[[Discovery], None]
     ) -> None:
         super().__init__(properties, lambda _, found: tell(found))
-        self.deadlock = [p.name for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
+        self.deadlock = [p for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
         self._machine = machine
         self._of_states = [p for p in properties if p.kind in OF_STATES]
         self._of_steps = [p for p in properties if p.kind is PropertyKind.STEP]
@@ -78,10 +78,14 @@ class PropertyMonitor(Finds[Discovery]):
             except ModelError as error:
                 self.erred(error, place, prop.name)
 
-    def see_deadlock(self, place: Place) -> None:
-        """Nothing can happen in a state."""
-        for name in self.deadlock:
-            self._found(Discovery(place, Deadlocked(), name))
+    def see_end(self, state: State, place: Place) -> None:
+        """Ask the properties of deadlocks about a state in which nothing can happen."""
+        for prop in self.deadlock:
+            try:
+                if not self._machine.may_end(prop, state):
+                    self._found(Discovery(place, Deadlocked(), prop.name))
+            except ModelError as error:
+                self.erred(error, place, prop.name)
 
     def erred(self, error: ModelError, place: Place, name: str | None = None) -> None:
         """The model makes an error there, by a step or while a property is asked."""

@@ -136,7 +136,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
             can_go = self._free_steps(here, spent, state, found)
             can_go |= self._paid_steps(here, spent, state)
             if self.claims.deadlock and not can_go and not self.machine.can_go_on(state, self._faults):
-                self.claims.see_deadlock(here)
+                self.claims.see_end(state, here)
         return found
 
     # ---------------------------------------------------------------- one state

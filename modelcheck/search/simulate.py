@@ -148,7 +148,8 @@ class _Simulation:
                 else:
                     possible.append(found)
             if stuck and self.claims.deadlock and not self.machine.can_go_on(state):
-                self.claims.see_deadlock(self._place())
+                self.claims.see_end(state, self._place())
+                self._note_error()
         except ModelError as error:
             self.claims.erred(error, self._place())
             self._note_error()

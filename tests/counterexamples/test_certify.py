@@ -126,6 +126,21 @@ def test_an_ending_that_is_not_so_is_refused(ending: Ending, prop: str | None) -
     assert refusal(trace).at is None
 
 
+@pytest.mark.parametrize(("where", "refused"), [("n == 1", True), ("n == 0", False)])
+def test_a_state_in_which_a_run_may_end_is_no_deadlock(where: str, *, refused: bool) -> None:
+    text = f"""protocol once
+        state {{ n: 0..1 = 0 }}
+        action up {{ require n == 0; n := 1 }}
+        deadlock free unless {where}
+        check all {{ }}
+    """
+    trace = walk("up", model=loads(text)[0], ending=Deadlocked(), prop="deadlock_free")
+    if refused:
+        assert "allows a run to end" in refusal(trace).reason
+    else:
+        assert certify(trace).trace is trace
+
+
 def test_an_example_shows_what_it_says() -> None:
     trace = walk("elect(a)", "elect(b)", "elect(a)", ending=Example(), prop="third")
 

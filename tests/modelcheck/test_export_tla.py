@@ -107,6 +107,22 @@ def test_tlc_does_not_take_a_step_that_asks_for_a_member_for_a_function(tmp_path
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).states == 2
 
 
+@pytest.mark.oracle
+@needs_tlc
+@pytest.mark.parametrize(
+    "ends", ["decided", "decided or exists n: Node. n.voted", "forall n: Node. not n.up"]
+)
+def test_tlc_knows_where_a_run_may_end(ends: str, tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "agreement" / "end_that_is_allowed.rsm").read_text(encoding="utf-8")
+    (model,) = loads(text.replace("unless decided", f"unless {ends}"))
+    asked = model.checks[0]
+    (result,) = check(model, asked).findings.results
+    ours = result.verdict.trace if isinstance(result.verdict, Violated) else None
+
+    shown = tlc(tmp_path, exported(model, asked, tmp_path), quick=True).shown
+    assert shown == (0 if ours is None else len(ours.steps) + 1)
+
+
 BOUND_TWICE = """
 protocol bound_twice
 sort S

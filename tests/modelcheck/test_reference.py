@@ -295,6 +295,38 @@ def test_a_state_without_any_step_is_a_deadlock() -> None:
     assert len(trace.steps) == 3
 
 
+ENDS = """
+    protocol ends
+    state {{ x: 0..3 = 0, log: seq[0..3; 1] = [] }}
+    action up {{ require x < 2  x := x + 1 }}
+    action over {{ require x == 0  x := 3 }}
+    deadlock free unless {where}
+    check all {{ }}
+"""
+
+
+def test_a_state_in_which_a_run_may_end_is_no_deadlock() -> None:
+    (result,) = run(ENDS.format(where="x >= 2")).findings.results
+
+    assert isinstance(result.verdict, Holds)
+
+
+def test_a_deadlock_is_the_nearest_state_in_which_no_run_may_end() -> None:
+    trace = violated(run(ENDS.format(where="x == 3")), "deadlock_free")
+
+    assert names(trace) == ["up", "up"]
+
+
+def test_where_a_run_may_end_is_asked_of_states_without_steps_alone() -> None:
+    error = run(ENDS.format(where="log[x - 2] == 0")).findings.error
+    guarded = run(ENDS.format(where="1 / (x / 2) <= 1")).findings
+
+    assert error is not None
+    assert error.property == "deadlock_free"
+    assert names(error) == ["over"]
+    assert guarded.error is None
+
+
 TRAP = """
 protocol trap
 nat N

@@ -193,6 +193,21 @@ def test_a_deadlock_is_seen() -> None:
     assert without(trace, 1).run is None
 
 
+def test_a_run_that_may_end_is_no_deadlock() -> None:
+    text = """
+        protocol dead
+        state { n: 0..3 = 0, m: 0..3 = 0 }
+        action up { require n < 2  n := n + 1 }
+        action turn { require n < 2  m := (m + 1) % 4 }
+        deadlock free unless m == 1
+        check all { }
+    """
+    trace = run("turn", "up", "turn", "up", ending=Deadlocked(), prop="deadlock_free", text=text)
+
+    assert names(without(trace, 0, 2)) == ["up", "up"]
+    assert without(trace, 0).run is None
+
+
 def test_a_trap_is_seen_from_another_state_than_the_one_of_the_trace() -> None:
     trace = run("put(0)", "put(1)", "stop", "take | n = 1", ending=Trapped(), prop="fresh")
 

@@ -184,6 +184,7 @@ check all {{ scope N = 20 }}
         ("", "step even: n != 4", "even", BadStep()),
         ("assert low: n < 3", "", "low", BadAssert()),
         ("require n < 3", "deadlock free", "deadlock_free", Deadlocked()),
+        ("require n < 3", "deadlock free unless n < 3", "deadlock_free", Deadlocked()),
     ],
 )
 def test_steps_asserts_and_deadlocks_are_looked_at(guard: str, claim: str, name: str, ending: object) -> None:
@@ -195,6 +196,12 @@ def test_steps_asserts_and_deadlocks_are_looked_at(guard: str, claim: str, name:
     assert found.trace is not None
     assert found.trace.ending == ending
     assert not found.fewest
+
+
+def test_a_random_run_may_end_where_the_model_says_so() -> None:
+    outcome = simulated(BROKEN.format(guard="require n < 3", claim="deadlock free unless n == 3"))
+
+    assert isinstance(outcome.findings.results[0].verdict, Unknown)
 
 
 def test_an_error_of_the_model_ends_the_runs() -> None:

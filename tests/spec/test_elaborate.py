@@ -272,6 +272,14 @@ def test_what_is_known_now_was_not_known_before_the_step() -> None:
     assert codes(BASE + "step a: leader != none implies old(leader.ok)") == ["R0302"]
 
 
+def test_where_a_run_may_end_is_a_condition_on_states() -> None:
+    assert prop("deadlock free unless leader == none") == "==(leader, None)"
+    assert codes(BASE + "deadlock free unless leader") == codes(BASE + "invariant a: leader")
+    assert codes(BASE + "deadlock free unless old(leader) == none") == codes(
+        BASE + "invariant a: old(leader) == none"
+    )
+
+
 def test_the_value_of_what_is_known_is_itself() -> None:
     assert prop("invariant a: leader != none and the(leader).ok") == (
         "and(!=(leader, None), lookup(Replica.ok, the(leader)))"

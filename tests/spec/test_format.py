@@ -172,6 +172,19 @@ display { up: on, epoch: turn }
     )
 
 
+def test_where_a_run_may_end_stands_behind_deadlock_free() -> None:
+    short, long = "done", " and ".join(["alpha_or_beta != gamma_or_delta"] * 4)
+    text = f"protocol p\n\n// why\ndeadlock   free unless ({short}) // so\ndeadlock free unless {long}\n"
+
+    assert check(text).splitlines()[2:] == [
+        "// why",
+        "deadlock free unless done  // so",
+        "deadlock free unless",
+        "  alpha_or_beta != gamma_or_delta",
+        *["  and alpha_or_beta != gamma_or_delta"] * 3,
+    ]
+
+
 def test_what_is_too_deep_to_be_laid_out_is_a_mistake_of_the_text() -> None:
     with pytest.raises(SpecError) as found:
         format_text("protocol p\ninvariant a: " + " and ".join(["true"] * 5_000))

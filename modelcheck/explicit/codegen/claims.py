@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.context import Context
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.graphs import BEGINS, UNSERVED
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.state import StateBits
-from spec.ir import Property, PropertyKind
+from spec.ir import Expr, Property, PropertyKind
 
+MAY_END = "may_end"
 MOST = 63  # properties that are asked of states; the last bit is for an error
 
 
@@ -47,6 +49,26 @@ def goals(properties: Sequence[Property], expressions: Expressions, layout: Pack
     fn.begin(error)
     fn.end("ret i64 2")
     return [fn]
+
+
+def asks(name: str, expr: Expr, expressions: Expressions, layout: PackedLayout) -> Function:
+    """A function that says whether an expression is true of a state; 2 for an error."""
+    fn = Function(name, [("ptr noalias readonly", "state")], "i64", "nounwind")
+    error = fn.new("error")
+    own = StateBits(fn, layout, fn.array(layout.words))
+    StateBits(fn, layout, "%state").copy_to(own)
+    holds = expressions.test(expr, Scene(fn, own, error))
+    fn.end(f"ret {fn.resize(holds, 64)}")
+    fn.begin(error)
+    fn.end("ret i64 2")
+    return fn
+
+
+def ends(context: Context, expressions: Expressions, layout: PackedLayout) -> list[Function]:
+    """`may_end`: whether a state in which nothing can happen is no deadlock, where the model allows some."""
+    if context.deadlock is None or context.deadlock.expr is None:
+        return []
+    return [asks(MAY_END, context.deadlock.expr, expressions, layout)]
 
 
 def awaits(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:

@@ -33,7 +33,10 @@ class Context:
 
     @property
     def errors(self) -> int:
-        """First finds of an error: in a free step, in a fault, in a property of a free step, of a fault."""
+        """First finds of an error: in a free step, in a fault, in a property of a free step, of a fault.
+
+        Asking whether a run may end counts as a free step.
+        """
         return ERROR
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.claims import MAY_END
 from modelcheck.explicit.codegen.context import CURSOR, ORDINAL, PARENT, WENT, Context
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.parameters import Parameters
@@ -16,7 +17,7 @@ from modelcheck.explicit.codegen.runtime import (
     SHARDS,
     Runtime,
 )
-from modelcheck.explicit.codegen.steps import BY_VALUE
+from modelcheck.explicit.codegen.steps import BY_VALUE, find_here
 
 
 class Expansion(Runtime):
@@ -96,8 +97,13 @@ class Expansion(Runtime):
             for name in probes:
                 fn.leave_if(fn.call(1, name, "%ctx", state), go_on)  # an error is something, too
             fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
-            here, known = fn.read("%ctx", PARENT), fn.read("%ctx", self.context.dead)
-            fn.write("%ctx", fn.select(fn.below(here, known), here, known), self.context.dead)
+            if self.context.deadlock.expr is not None:
+                ends = fn.call(64, MAY_END, state)
+                fn.leave_if(fn.eq(ends, i64(1)), go_on)
+                with fn.when(fn.eq(ends, i64(2))):
+                    find_here(fn, self.context.errors)
+                    fn.goto(go_on)
+            find_here(fn, self.context.dead)
         fn.goto(go_on)
         fn.begin(go_on)
         if faults:

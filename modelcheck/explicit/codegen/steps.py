@@ -421,7 +421,10 @@ class Steps:
         self.fn.write("%ctx", self.fn.add(self.fn.read("%ctx", word), i64(1)), word)
 
     def _find(self, word: int) -> None:
-        """This state is the first with something, unless one before it was."""
-        fn = self.fn
-        here, known = fn.read("%ctx", PARENT), fn.read("%ctx", word)
-        fn.write("%ctx", fn.select(fn.below(here, known), here, known), word)
+        find_here(self.fn, word)
+
+
+def find_here(fn: Function, word: int) -> None:
+    """The state at hand is the first with something, unless one before it was."""
+    here, known = fn.read("%ctx", PARENT), fn.read("%ctx", word)
+    fn.write("%ctx", fn.select(fn.below(here, known), here, known), word)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
-from modelcheck.explicit.codegen.claims import awaits, claims, goals
+from modelcheck.explicit.codegen.claims import awaits, claims, ends, goals
 from modelcheck.explicit.codegen.context import Context, context, fair, of_fair_runs, recoverable
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.graphs import MOST_FAIR, graphs
@@ -88,6 +88,7 @@ def write(
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
         *claims(words.of_states, expressions, layout),
+        *ends(words, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
         *loops(layout, words, parameters, named, most, symmetric=bool(task.symmetry)),
         *(awaits(endless, expressions, layout) if endless else ()),

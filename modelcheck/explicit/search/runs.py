@@ -58,7 +58,7 @@ class Replay:
             case FindKind.ERROR_IN_STATE:
                 name, error = self._asked(states[-1])
             case FindKind.ERROR_IN_STEP:
-                error = self._tried(states[-1], by_fault=find.by_fault)
+                name, error = self._tried(states[-1], by_fault=find.by_fault)
             case _:
                 name, error, taken = self._asked_after(states[-1], by_fault=find.by_fault)
                 states.append(taken.state)
@@ -137,12 +137,18 @@ class Replay:
                     return prop.name, error
         raise AssertionError("no property makes an error")  # the kernel found one
 
-    def _tried(self, state: State, *, by_fault: bool) -> ModelError:
+    def _tried(self, state: State, *, by_fault: bool) -> tuple[str | None, ModelError]:
+        """The error of a step, or of asking whether a run may end where there is no step."""
+        name: str | None = None
         try:
             for _ in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
                 pass
+            for prop in self.task.properties:
+                if prop.kind is PropertyKind.DEADLOCK_FREE:
+                    name = prop.name
+                    self.machine.holds(prop, state)
         except ModelError as error:
-            return error
+            return name, error
         raise AssertionError("no step makes an error")  # the kernel found one
 
     def _asked_after(self, state: State, *, by_fault: bool) -> tuple[str, ModelError, Taken]:

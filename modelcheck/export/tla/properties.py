@@ -125,7 +125,10 @@ class PropertyWriter:
     def _deadlock_free(
         self, prop: ir.Property, name: str, claims: PropertyDefinitions, actions: Sequence[ir.Action]
     ) -> None:
-        """Some action is possible, be it a fault beyond the budget or a step that is cut."""
+        """Some action is possible, be it a fault beyond the budget or a step that is cut; or the run may end.
+
+        TLC looks at the last only where all before it are false, as modelcheck does.
+        """
         possible = [self._possible(action) for action in actions]
         some = [each for each in possible if each is not None]
         if len(some) < len(possible):
@@ -134,4 +137,6 @@ class PropertyWriter:
             )
             return
         claims.invariants.append(name)
+        if prop.expr is not None:
+            some.append(self._term(prop.expr, self._now))
         self._define(claims, prop, name, tla.either(some))

@@ -141,6 +141,25 @@ def test_a_page_tells_of_random_models_what_the_language_means(seed: int, node: 
     assert [what(found, laid) for found in told] == [meant(machine, asked, state) for state in sample]
 
 
+@pytest.mark.parametrize(
+    ("unless", "dead"), [("", True), (" unless n == 2", False), (" unless n == 1", True)]
+)
+def test_a_page_knows_where_a_run_may_end(unless: str, node: str, tmp_path: Path, *, dead: bool) -> None:
+    (model,) = loads(f"""protocol short
+        state {{ n: 0..2 = 0 }}
+        action up {{ require n < 2; n := n + 1 }}
+        deadlock free{unless}
+        check all {{ }}
+    """)
+    asked = model.checks[0]
+    ask = [[f"{word:x}" for word in layout(model, asked.scope, {}).pack((n,))] for n in range(3)]
+
+    told = answers(node, tmp_path, model, asked, states=ask, wanted=["deadlock_free"])
+
+    assert [found["dead"] for found in told["about"]] == [False, False, dead]
+    assert (told["found"]["found"] is not None) == dead
+
+
 def some_states(machine: Machine) -> list[State]:
     """The first states of a search that takes faults as it takes all else."""
     found = dict.fromkeys(machine.initial())
@@ -188,7 +207,7 @@ def meant(machine: Machine, asked: Check, state: State) -> Json:
     shown = [show(v.type, value, scope) for v, value in zip(model.variables, state, strict=True)]
     itf = [encoder(v.type, scope)(value) for v, value in zip(model.variables, state, strict=True)]
     truth = {p.name: machine.holds(p, state) for p in model.properties if p.kind in OF_A_STATE}
-    free = any(p.kind is PropertyKind.DEADLOCK_FREE for p in model.properties)
+    free = next((p for p in model.properties if p.kind is PropertyKind.DEADLOCK_FREE), None)
     return (
         sorted(steps),
         sorted(cuts),
@@ -196,7 +215,7 @@ def meant(machine: Machine, asked: Check, state: State) -> Json:
         shown,
         itf,
         truth,
-        not machine.can_go_on(state) if free else None,
+        None if free is None else not machine.holds(free, state),
     )
 
 
