@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.contract.result import Holds, Violated
+from modelcheck.contract.result import Holds, Unknown, Violated
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import target
 from spec.ir import Check, PropertyKind
@@ -42,6 +42,8 @@ def by_tlc(case: Case) -> Differences | None:
     known = case.by_reference(asked).findings
     if known is None or known.error is not None:
         return None  # TLC evaluates no more than it needs, so it may not see what is wrong
+    if only and isinstance(known.results[0].verdict, Unknown):
+        return None
     if only and not known.stats.states:
         return None  # TLC judges what is constant although there is no state
     of_runs = bool(only) and model.property(only[0]).kind in OF_FAIR_RUNS

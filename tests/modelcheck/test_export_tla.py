@@ -218,6 +218,33 @@ def test_what_a_fault_does_as_well_may_happen_for_ever(tmp_path: Path) -> None:
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).shown > 0
 
 
+TAKEN_AWAY = """protocol away
+nat N
+state {{ s: {type} = {none}, b: bool = false }}
+action go {{ s := {value}  b := true }}
+check k {{ scope N = 0 }}
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+@pytest.mark.parametrize(
+    ("kind", "none", "value"),
+    [
+        ("set[N]", "{}", "{0, 1} & {0}"),
+        ("set[N]", "{}", "{0, 1} - {1}"),
+        ("set[N]", "{}", "{0, 1} - {0}"),
+        ("seq[N; 2]", "[]", "[0, 1][..1]"),
+        ("seq[N; 2]", "[]", "[0, 1][1..]"),
+    ],
+)
+def test_only_what_is_left_must_fit(kind: str, none: str, value: str, tmp_path: Path) -> None:
+    (model,) = loads(TAKEN_AWAY.format(type=kind, none=none, value=value))
+    ours = check(model, model.checks[0]).findings.stats.states
+
+    assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).states == ours
+
+
 def test_no_control_character_gets_into_a_module() -> None:
     (model,) = loads(
         'protocol m\nstate { a: bool = false }\naction go says "one\x07 two\x1b[31m \x7f" { a := not a }\n'

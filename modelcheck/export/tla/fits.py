@@ -226,7 +226,9 @@ class _Bounds:
             case ir.Apply(op=ir.Op.CONCAT | ir.Op.UNION, args=args):
                 return [c for arg in args for c in self._of_elements(place.part(arg), target)]
             case ir.Apply(op=ir.Op.TAKE | ir.Op.DROP | ir.Op.MINUS | ir.Op.INTERSECT, args=(kept, _)):
-                return self._of_elements(place.part(kept), target)
+                # What does not fit may be what is taken away.
+                asked = self._of_elements(place.part(kept), target)
+                return asked and self._of_all(self._term(place), expr.type, target.of, env)
             case ir.Make(parts=parts):
                 return [c for part in parts for c in self.of(place.part(part), target.of)]
             case ir.If(test=test, then=then, other=other):
