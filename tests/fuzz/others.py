@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.contract.result import Holds, Unknown, Violated
+from modelcheck.contract.result import Findings, Holds, Unknown, Violated
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import target
 from spec.ir import Check, PropertyKind
@@ -40,15 +40,9 @@ def by_tlc(case: Case) -> Differences | None:
         return None
     asked = replace(given, only=only)
     known = case.by_reference(asked).findings
-    if known is None or known.error is not None:
-        return None  # TLC evaluates no more than it needs, so it may not see what is wrong
-    if only and isinstance(known.results[0].verdict, Unknown):
-        return None
-    if only and not known.stats.states:
-        return None  # TLC judges what is constant although there is no state
     of_runs = bool(only) and model.property(only[0]).kind in OF_FAIR_RUNS
-    if of_runs and known.stats.cut:
-        return None  # at the edge of the scope it is not the same there
+    if known is None or not _is_said_by_tlc(known, of_runs=of_runs):
+        return None
     with TemporaryDirectory() as folder:
         made = _written("tla", case, asked, Path(folder))
         if made is None or any(" is left out" in note for note in made.notes):
@@ -70,6 +64,15 @@ def by_tlc(case: Case) -> Differences | None:
     if run is None or run.faults:  # it goes by the fewest steps alone
         return differences({only[0]: run is not None}, {only[0]: told.shown > 0})
     return differences({only[0]: len(run.states)}, {only[0]: told.shown})
+
+
+def _is_said_by_tlc(known: Findings, *, of_runs: bool) -> bool:
+    """Whether TLC means the same with what was asked."""
+    if known.error is not None or any(isinstance(each.verdict, Unknown) for each in known.results):
+        return False  # it evaluates no more than it needs, so it may not see what is wrong
+    if known.results and not known.stats.states:
+        return False  # it judges what is constant although there is no state
+    return not (of_runs and known.stats.cut)  # at the edge of the scope it is not the same there
 
 
 def by_spin(case: Case) -> Differences | None:
