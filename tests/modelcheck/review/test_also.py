@@ -141,6 +141,7 @@ def test_what_was_not_asked_is_said_with_how_to_ask(
     capsys: pytest.CaptureFixture[str],
     golden: Callable[[str, str], None],
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
     Path("server.properties").write_text("node.id=1\nprocess.roles=broker\ndefault.replication.factor=1\n")
     main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--also", "links", *option])
