@@ -81,7 +81,7 @@ def _answer(
     if losses:
         loss = min(losses, key=shown_first)
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
-    unsure = [left for verdict in verdicts if (left := _left_open(verdict)) is not None]
+    unsure = [left for verdict in verdicts if (left := left_open(verdict)) is not None]
     if unsure:
         least, why = min(unsure)
         known = [v.extent.faults for v in verdicts if isinstance(v, Violated)]
@@ -95,7 +95,7 @@ def _answer(
     return Answer(guarantee, kind, survived, None, complete=True, states=found.states)
 
 
-def _left_open(verdict: Verdict) -> tuple[int, str] | None:
+def left_open(verdict: Verdict) -> tuple[int, str] | None:
     """How many faults are survived for certain, and why no more is known; None when all is."""
     match verdict:
         case Unknown(why, extent):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from modelcheck.review.catalogue import known
-from modelcheck.review.partition import MOST_BROKERS, Partition
+from modelcheck.review.partition import MOST_BROKERS, Partition, with_spares
 from modelcheck.review.releases import entry, release_of
 from modelcheck.review.versions import Version, of
 from spec.frozen import frozen
@@ -87,17 +87,12 @@ def changed(partition: Partition, changes: tuple[Change, ...]) -> Partition:
     names = partition.names
     for change in changes:
         if change.switch == REPLICAS:
-            names = (*names, _another(names))
+            names = with_spares(names, len(names) + 1)
             continue
         config[change.switch] = change.after
         if change.switch in _NEWER:
             config |= _NEWER[change.switch].along
     return replace(partition, names=names, config=config)
-
-
-def _another(names: tuple[str, ...]) -> str:
-    """A broker beside those there are."""
-    return next(name for number in range(1, len(names) + 2) if (name := f"broker{number}") not in names)
 
 
 def in_words(change: Change, release: Version, brokers: int) -> Words:

@@ -16,9 +16,8 @@ from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.contract.exits import Exit
-from modelcheck.review.also.asked import also
-from modelcheck.review.also.found import ASKABLE, Subject
-from modelcheck.review.answers import ask_all, ask_mixed
+from modelcheck.review.also.found import ASKABLE, Asked, Subject
+from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import stated_version, topics_in
 from modelcheck.review.data import as_json
@@ -226,10 +225,23 @@ def _review(
             found = remedies(asking, subject, about, loss)
         down = outage(asking, subject, answers) if faults else None
         controllers = quorum(asking, subject, settings.voters) if faults else None
-        more = also(asking, subject, subjects, settings.version.value, faults, answers) if faults else ()
+        more = _also(asking, subject, subjects, settings, faults, answers) if subjects and faults else ()
     took = time.monotonic() - began
     spent = (asking.ended, asking.states, asking.known, took)
     return Review(settings, subject, faults, answers, found, required, *spent, down, controllers, more)
+
+
+def _also(
+    asking: Asking,
+    subject: Partition,
+    subjects: Sequence[Subject],
+    settings: Settings,
+    faults: int,
+    answers: Sequence[Answer],
+) -> tuple[Asked, ...]:
+    from modelcheck.review.also.asked import also  # noqa: PLC0415 - who asks nothing besides pays for nothing
+
+    return also(asking, subject, subjects, settings.version.value, faults, answers)
 
 
 _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
-from modelcheck.review.also.asked import names as brokers
 from modelcheck.review.also.found import Case
 from modelcheck.review.answers import Answer
 from modelcheck.review.data import FORMAT, as_json
 from modelcheck.review.outages.found import Outage
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import Partition, with_spares
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review
@@ -79,7 +78,7 @@ def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
 def _case(case: Case, replicas: tuple[str, ...]) -> Case:
     if case.loss is None:
         return case
-    every = brokers(replicas, len(case.loss.scope.sorts["Broker"]))
+    every = with_spares(replicas, len(case.loss.scope.sorts["Broker"]))
     return replace(case, loss=_renamed(case.loss, every))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import spec.ir as ir
 from modelcheck.review.releases import ACKS, kafka, value_of
@@ -108,3 +109,10 @@ def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
     ids = settings.topic.partitions[0].replicas if settings.topic and settings.topic.partitions else ()
     numbers = ids if len(set(ids)) == replicas else range(1, replicas + 1)
     return tuple(f"broker{number}" for number in numbers)
+
+
+def with_spares(names: Sequence[str], many: int) -> tuple[str, ...]:
+    """The brokers of these names, and then others up to so many in all, by numbers that are free."""
+    numbers = (f"broker{number}" for number in range(1, many + len(names) + 1))
+    free = (name for name in numbers if name not in names)
+    return (*names, *islice(free, max(0, many - len(names))))

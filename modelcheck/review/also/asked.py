@@ -6,17 +6,16 @@ they add is set here.  No kernel is shared with the review, so nothing of it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import assert_never
 
 import spec.ir as ir
 import spec.library as library
-from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
+from modelcheck.contract.result import Verdict, Violated
 from modelcheck.review.also.found import LINKS, REASSIGNMENT, SETTINGS, Asked, Case, Subject
-from modelcheck.review.answers import Answer, shown_first
+from modelcheck.review.answers import Answer, left_open, shown_first
 from modelcheck.review.asking import Asking
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import Partition, with_spares
 from modelcheck.review.questions import ANY, Posed, Question, fault_kinds
 from modelcheck.review.releases import Plain, value_of
 from modelcheck.review.versions import Version, of
@@ -167,13 +166,6 @@ def _kept(
 # ------------------------------------------------------------------ one search
 
 
-def names(replicas: Sequence[str], many: int) -> tuple[str, ...]:
-    """The brokers with a replica, and then others up to so many in all, by numbers that are free."""
-    numbers = (f"broker{number}" for number in range(1, many + len(replicas) + 1))
-    free: Iterable[str] = (name for name in numbers if name not in replicas)
-    return (*replicas, *(name for name, _ in zip(free, range(many - len(replicas)), strict=False)))
-
-
 @cache
 def _model(file: str, variant: str) -> ir.Model:
     (found,) = loads(library.text(file), f"{file}.rsm", only=(variant,))
@@ -192,7 +184,7 @@ def _answer(
         entry.name: value_of(entry, given[entry.name]) if entry.name in given else entry.default
         for entry in model.configs
     }
-    brokers = names(partition.names, partition.replicas + case.spare)
+    brokers = with_spares(partition.names, partition.replicas + case.spare)
     nats = {"Record": records, "Offset": records, "Epoch": 2 + most + case.spare}
     budget = ir.Budget(most, {kind: many for kind, many in case.faults.items() if kind in model.faults})
     scope = ir.Scope({"Broker": brokers}, nats, {}, config)
@@ -215,13 +207,8 @@ def _without(case: _Inquiry, answers: Sequence[Answer]) -> int | None:
 
 def _known(verdict: Verdict, most: int) -> int:
     """How many faults are survived for certain."""
-    match verdict:
-        case Holds():
-            return most
-        case Violated(trace=trace, unshown=left):
-            least = trace.faults if trace is not None else left.least if left is not None else 0
-            return least - 1
-        case Unknown(extent=extent):
-            return -1 if extent is None or extent.faults is None else extent.faults
-        case _:
-            assert_never(verdict)
+    if (left := left_open(verdict)) is not None:
+        return left[0]
+    if isinstance(verdict, Violated):
+        return -1 if verdict.trace is None else verdict.trace.faults - 1
+    return most

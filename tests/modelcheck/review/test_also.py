@@ -12,8 +12,8 @@ import pytest
 
 import spec.library as library
 from modelcheck.cli import main
-from modelcheck.review.also.asked import names
 from modelcheck.review.also.found import SUBJECTS
+from modelcheck.review.partition import with_spares
 from modelcheck.review.questions import GUARANTEES
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json").read_text())
@@ -115,7 +115,7 @@ def test_of_more_replicas_than_can_be_searched_it_is_not_asked(asked: Run) -> No
 
 
 def test_brokers_without_a_replica_have_names_of_their_own() -> None:
-    assert names(("broker3", "broker1"), 3) == ("broker3", "broker1", "broker2")
+    assert with_spares(("broker3", "broker1"), 3) == ("broker3", "broker1", "broker2")
 
 
 def test_each_subject_has_its_file_and_guarantees_of_the_review() -> None:
