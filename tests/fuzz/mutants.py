@@ -77,7 +77,7 @@ MUTANTS = (
            "fn.less(i64(self.scope.limit(name)), live.v)",
            "fn.less(i64(self.scope.limit(name) + 1), live.v)", PLAIN),
     Mutant("a cut hides an error beside it", f"{EXPLICIT}/codegen/fitting.py",
-           "for bound in FitLimit:", "for bound in reversed(Bound):", f"{AGREEMENT} -k error_beside"),
+           "for bound in FitLimit:", "for bound in reversed(FitLimit):", f"{AGREEMENT} -k error_beside"),
     Mutant("a cut hides an error beside it, of solvers", "modelcheck/grounding/fits.py",
            "    env.error(terms, terms.any(found.errors))\n    env.cut(terms, terms.any(found.cuts))\n",
            "    env.cut(terms, terms.any(found.cuts))\n    env.error(terms, terms.any(found.errors))\n",
