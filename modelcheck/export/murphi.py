@@ -14,7 +14,7 @@ from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
 from modelcheck.grounding.machine import Machine, machine
 from modelcheck.grounding.steps import Rule
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import Sign, Term, subterms
 
 KEYWORDS = frozenset(
     "alias array assert assume begin boolean by case clear const cover do else elsif end endalias endexists "
@@ -71,6 +71,11 @@ class _Text:
         made = self._made
         yield f"-- {'; '.join(about)}"
         yield ""
+        least, most = self._range()
+        if least < 0 or most > max((flat.most or 1 for flat in made.flats), default=1):
+            # rumur computes in the narrowest type of C that the types of a model need.
+            yield f"type number: {least}..{most};"
+            yield ""
         yield "var"
         for flat in made.flats:
             yield f"  {flat.name}: {_type(flat.most)};"
@@ -88,6 +93,19 @@ class _Text:
             yield ""
             yield f'invariant "{name}"'
             yield f"  {self._w.text(holds)};"
+
+    def _range(self) -> tuple[int, int]:
+        """Bounds of all numbers that come up while a step is taken or an invariant looked at."""
+        roots = [holds for _, holds in self._made.invariants]
+        for rule in self._made.rules:
+            roots += [rule.guard, rule.error]
+            roots += [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
+        least, most = 0, 1
+        for term in subterms(roots):
+            least, most = min(least, term.lo), max(most, term.hi)
+            if term.sign is Sign.CONST:  # below 0 it is written as a difference
+                most = max(most, -term.lo)
+        return least, most
 
     def _rule(self, rule: Rule) -> Iterator[str]:
         terms, w = self._made.terms, self._w

@@ -7,7 +7,7 @@ a term may be evaluated early, late, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import groupby
 
@@ -277,6 +277,18 @@ class Terms:
     def count(self, test: Term) -> Term:
         """1 where it is true, 0 elsewhere."""
         return self.ite(test, self.number(1), self.number(0))
+
+
+def subterms(roots: Iterable[Term]) -> Iterator[Term]:
+    """These terms and all their parts, each once."""
+    seen: set[Term] = set()
+    stack = list(roots)
+    while stack:
+        term = stack.pop()
+        if term not in seen:
+            seen.add(term)
+            yield term
+            stack.extend(term.args)
 
 
 def _names_a_value(term: Term) -> bool:

@@ -112,6 +112,21 @@ def test_rumur_agrees_on_random_models(tmp_path: Path) -> None:
     assert compared > 20
 
 
+@pytest.mark.oracle
+@needs_rumur
+@pytest.mark.parametrize("guard", ["0 - x > 0 - 1", "300 * x < 300", "70000 + x < 70001"])
+def test_rumur_has_room_for_what_is_computed_on_the_way(guard: str, tmp_path: Path) -> None:
+    (model,) = loads(f"""
+        protocol on_the_way
+        state {{ x: 0..1 = 0 }}
+        action up {{ require room: {guard}
+          x := x + 1 }}
+        check it {{ }}
+    """)
+
+    assert rumur(tmp_path, written("murphi", model, model.checks[0], tmp_path).command, states=2) == (2, 0)
+
+
 @pytest.mark.parametrize("to", ["promela", "murphi"])
 def test_what_is_too_large_is_refused_by_name(to: str) -> None:
     with pytest.raises(Inexpressible, match=r"a bag.* of 360 possible members"):

@@ -143,10 +143,7 @@ class _Search:
 
     def _block(self, name: str, cube: Cube) -> None:
         """Block a cube and all its predecessors, with a queue of obligations; or show a run through them."""
-        frames, number = self._frames, 0
-        if frames.is_initial(cube):
-            self._show_obligations(name, _Obligation(cube))
-            return
+        frames, number = self._frames, 0  # no start is in the cube: those were looked at first
         queue = [(frames.last, number, _Obligation(cube))]
         while queue:
             self._report()

@@ -1,5 +1,7 @@
 -- quorum, check n3_w2_r2; Node = 3; Term = 2; Offset = 1; write_quorum = 2; read_quorum = 2
 
+type number: 0..3;
+
 var
   term: 0..2;
   log_node1_len: 0..1;

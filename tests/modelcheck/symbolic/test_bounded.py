@@ -271,6 +271,25 @@ check it { scope N = 4
     assert costs == [(1, 1), (3, 0)]
 
 
+@pytest.mark.parametrize("fewest", [False, True])
+def test_there_are_no_more_faults_of_a_kind_than_the_budget_says(*, fewest: bool) -> None:
+    text = """
+protocol p
+state { n: 0..3 = 0 }
+fault slip { require n < 3
+  n := n + 1 }
+invariant low: n < MOST
+check it { faults slip <= 2 }
+"""
+    found = {}
+    for most in (2, 3):
+        (model,) = loads(text.replace("MOST", str(most)))
+        engine = BoundedSearch(5, fewest_faults=fewest)
+        found[most] = type(check(model, model.checks[0], engine=engine).findings.results[0].verdict)
+
+    assert found == {2: Violated, 3: Holds}
+
+
 def test_an_error_of_the_model_is_found_with_the_run_to_it() -> None:
     text = "protocol p\nstate { n: 0..2 = 0 }\naction up { n := n + 1 }\ninvariant low: n < 9\ncheck it { }"
     model = loads(text)[0]
