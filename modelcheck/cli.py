@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from modelcheck.contract.exits import Exit, worst
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from modelcheck.processes.starting import begin
 from modelcheck.storage.output import Output, own_streams
 from spec.diagnostics import SpecError, as_json, suggest
@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(given: list[str], output: Output) -> int:
     """The exit code of the command that the arguments name."""
     top = _Parser(prog="modelcheck", description=_about(), epilog=EXITS, formatter_class=_Raw, usage=_usage())
-    top.add_argument("--version", action="version", version=f"modelcheck {version()}")
+    top.add_argument("--version", action="version", version=f"modelcheck {VERSION}")
     top.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
     top.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     if not given:

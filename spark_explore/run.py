@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelcheck.contract.engine import CannotResume, Task
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from modelcheck.explicit.codegen.layout import layout
 from spark_explore.pieces import Damaged, Piece, count_states, piece_from_json, verify
 from spark_explore.store import Store, forget
@@ -210,10 +210,10 @@ def about(task: Task) -> Json:
         task.stop_early,
     )
     packed = layout(model, scope, budget.counted)
-    identity = hashlib.sha256(repr((FORMAT, version(), parts, asked, packed)).encode()).hexdigest()
+    identity = hashlib.sha256(repr((FORMAT, VERSION, parts, asked, packed)).encode()).hexdigest()
     return {
         "format": FORMAT,
-        "version": version(),
+        "version": VERSION,
         "identity": identity,
         "file": model.source.name,
         "text": model.source.text,

@@ -7,6 +7,7 @@ compared with it and every counterexample is replayed by it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ from spec.values import Cut, ModelError, encode, reader, show
 T = TypeVar("T")
 State = tuple[Value, ...]
 MEMO = 100_000  # values of one variable whose bytes are remembered
+MACHINES = 8  # the last ones, whose closures are kept for another of the same model and scope
 
 
 @frozen
@@ -67,7 +69,8 @@ class Machine:
     """A model within a scope, ready to run.
 
     Each action and property becomes closures when it is first needed, which costs
-    about as much as some ten states; a machine that was used is equal to a new one.
+    about as much as some ten states, and nothing where one of the last machines was the same;
+    a machine that was used is equal to a new one.
     """
 
     def __init__(self, model: Model, scope: Scope) -> None:
@@ -76,8 +79,8 @@ class Machine:
         self._count = len(model.variables)
         self._encoders = [_Memo(encode(variable.type, scope)) for variable in model.variables]
         self._readers = [reader(variable.type, scope) for variable in model.variables]
-        self._actions = _OnDemand(lambda name: _Action(model.action(name), model, scope))
-        self._properties = _OnDemand(lambda name: _Claim(model.property(name), model, scope))
+        closures = _closures(model, scope)
+        self._actions, self._properties = closures.actions, closures.properties
 
     def initial(self) -> tuple[State, ...]:
         """The distinct states a run may start in, in the order of the choices made.
@@ -188,6 +191,28 @@ class Machine:
         """The assumptions that the configuration and sizes do not meet."""
         layout = Layout(self.scope, 0)
         return tuple(a for a in self.model.assumes if not compiled(a.test, layout)([None] * a.slots))
+
+
+class _Closures:
+    """What the actions and properties of a model became within a scope, as far as they were needed."""
+
+    def __init__(self, model: Model, scope: Scope) -> None:
+        self.model, self.scope = model, scope
+        self.actions = _OnDemand(lambda name: _Action(model.action(name), model, scope))
+        self.properties = _OnDemand(lambda name: _Claim(model.property(name), model, scope))
+
+
+_KEPT: deque[_Closures] = deque(maxlen=MACHINES)
+
+
+def _closures(model: Model, scope: Scope) -> _Closures:
+    """Those of a machine made before, or none yet: a review replays some thirty runs of one model."""
+    for each in tuple(_KEPT):  # another thread may add one meanwhile
+        if each.model is model and each.scope == scope:
+            return each
+    made = _Closures(model, scope)
+    _KEPT.append(made)
+    return made
 
 
 class _OnDemand(dict[str, T]):

@@ -10,7 +10,7 @@ from modelcheck.answers.matrix import proof_words, reach_words, switch_words
 from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Holds, Layer, Outcome, Result, Unknown, Violated
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from modelcheck.contract.wording import (
     budget_words,
     config_words,
@@ -134,7 +134,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
     if measured:
         how += [f"ready in {seconds_words(stats.ready)}"] if stats.ready >= LEAST_SHOWN else []
         how += [seconds_words(stats.seconds), memory_words(stats.memory)]
-    yield "engine", [*how, f"modelcheck {version()}", f"text {digest(model.source)}"]
+    yield "engine", [*how, f"modelcheck {VERSION}", f"text {digest(model.source)}"]
     if measured:
         yield "second", [*second_engine_words(outcome.findings)]
 

@@ -23,7 +23,7 @@ from modelcheck.contract.result import (
     Unshown,
     Violated,
 )
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from modelcheck.contract.wording import verdict_name, verdict_words
 from modelcheck.diagnosis.explain import explain
 
@@ -40,7 +40,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
     return (
         {
             "format": FORMAT,
-            "version": version(),
+            "version": VERSION,
             "file": model.source.name,
             "text": digest(model.source),
             "model": model.name,

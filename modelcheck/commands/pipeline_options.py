@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from modelcheck.answers.pipelines.junit import junit
 from modelcheck.answers.pipelines.report import Report
-from modelcheck.answers.pipelines.sarif import sarif
 from modelcheck.contract.report import Stopped
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
@@ -48,6 +46,10 @@ def write_report(
         for path in paths:
             files.fail(path, stopped)
         return
+    # Here, and so not at the start of every check: both need libraries that nothing else does.
+    from modelcheck.answers.pipelines.junit import junit  # noqa: PLC0415
+    from modelcheck.answers.pipelines.sarif import sarif  # noqa: PLC0415
+
     if args.junit is not None:
         files.put(args.junit, "junit", junit(report))
     if args.sarif is not None:

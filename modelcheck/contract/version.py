@@ -2,12 +2,4 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
-
-def version() -> str:
-    """The version that is installed; `source` where the code runs without being installed."""
-    try:
-        return metadata.version("modelcheck")
-    except metadata.PackageNotFoundError:
-        return "source"
+VERSION = "0.1.0"  # `pyproject.toml` reads it here; to ask what is installed takes a tenth of a start

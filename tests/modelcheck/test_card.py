@@ -35,7 +35,7 @@ def outcome(name: str, *, states: int | None = None, budget: Budget | None = Non
 
 @pytest.fixture(autouse=True)
 def _one_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(card_module, "version", lambda: "1.2.3")
+    monkeypatch.setattr(card_module, "VERSION", "1.2.3")
 
 
 def told(found: Outcome, *, strict: bool = False, width: int = 100) -> str:

@@ -87,7 +87,7 @@ def cell(action: str = "commit", *, shown: bool = True) -> ObligationCell:
 @pytest.fixture(autouse=True)
 def _one_version(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (card_module, outcome_json):
-        monkeypatch.setattr(module, "version", lambda: "1.2.3")
+        monkeypatch.setattr(module, "VERSION", "1.2.3")
 
 
 def test_the_story_says_first_that_it_is_no_run(golden: Callable[[str, str], None]) -> None:

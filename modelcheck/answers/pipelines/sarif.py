@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from modelcheck.answers.pipelines.report import FilePlace, Finding, FindingRule, Report, RunStage
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from spec.library import SUFFIX, is_meant
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -34,7 +34,7 @@ def sarif(report: Report, command: str) -> str:
     numbers = {rule.name: number for number, rule in enumerate(rules)}
     driver = {
         "name": "modelcheck",
-        "semanticVersion": version(),
+        "semanticVersion": VERSION,
         "rules": [_rule(rule) for rule in rules],
     }
     run = {

@@ -12,7 +12,7 @@ from counterexamples.lines import Line, Piece, Role, line, wrapped
 from modelcheck.asking.textbook.compared import AnsweredCell, Apart, Compared, Side, Weighed
 from modelcheck.asking.textbook.comparison import Column, ComparisonQuestion
 from modelcheck.asking.textbook.wording import SIGNS, check_words, extent, found_json, found_words
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 
 Json = dict[str, object]
 FORMAT = "modelcheck compare 1"  # the number goes up when a key changes its meaning or goes away
@@ -149,7 +149,7 @@ def as_json(found: Compared) -> Json:
     columns = found.comparison.columns
     return {
         "format": FORMAT,
-        "version": version(),
+        "version": VERSION,
         "columns": [{"name": each.name, "title": each.title, "about": each.about} for each in columns],
         "questions": [_question_json(found, each, columns) for each in found.comparison.questions],
         "pairs": [

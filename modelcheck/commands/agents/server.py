@@ -17,7 +17,7 @@ from pydantic import Field
 
 import modelcheck.commands.agents.asked as asked
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 
 SECONDS = 30.0  # for a request that does not say
 OWN = "model.rsm"  # the name of a model that is given as a text
@@ -58,7 +58,7 @@ class ToolAnswer:
 def serve(most_seconds: float, memory: int | None) -> None:
     """Answer requests on the standard streams until the input ends."""
     tools = _Tools(most_seconds, memory)
-    server = MCPServer("modelcheck", instructions=ABOUT, version=version(), log_level="WARNING")
+    server = MCPServer("modelcheck", instructions=ABOUT, version=VERSION, log_level="WARNING")
     server.add_tool(tools.check)
     server.add_tool(tools.explain)
     server.add_tool(tools.replay)

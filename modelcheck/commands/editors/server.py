@@ -25,7 +25,7 @@ import spec.syntax as s
 from modelcheck.commands.editors.buffers import Buffer, Buffers, is_shipped, model_files, path_of_name
 from modelcheck.commands.editors.marks import TextMark, expects, marks, verdict
 from modelcheck.commands.editors.running import CheckAnswer, CheckRuns, Failed, Waits, in_background
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from spec.diagnostics import SpecError
 from spec.editing.completion import complete
 from spec.editing.described import described
@@ -54,7 +54,7 @@ def serve(background: str, seconds: float, memory: int | None) -> None:
 
 def made(background: str, seconds: float, memory: int | None) -> LanguageServer:
     """A server that has not started."""
-    server = LanguageServer("modelcheck", version())
+    server = LanguageServer("modelcheck", VERSION)
     desk = _Desk(server, background, seconds, memory)
     features: dict[str, tuple[Callable[..., Any], Any]] = {
         lsp.INITIALIZE: (desk.initialize, None),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from io import StringIO
 
 from counterexamples.trace import Trace
-from modelcheck.contract.version import version
+from modelcheck.contract.version import VERSION
 from modelcheck.review.answers import Answer
 from modelcheck.review.data import answer_json
 from modelcheck.review.frontier.found import Frontier, Line
@@ -26,7 +26,7 @@ def as_json(found: Frontier) -> dict[str, object]:
     configurations = [_configuration(found, each, runs) for each in found.lines]
     return {
         "format": FORMAT,
-        "version": version(),
+        "version": VERSION,
         "title": grid.title,
         "axes": list(grid.heads),
         "faults_tried": grid.faults,
