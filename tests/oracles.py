@@ -57,6 +57,7 @@ def tlc(folder: Path, name: str, *, quick: bool = False) -> Told:
     return Told(int(states[1]), len(re.findall(r"^State \d+:", done.stdout, re.MULTILINE)))
 
 
+PATIENCE = 300.0  # seconds for a command
 MANY = 50_000  # states for which code that is quick is worth waiting for
 
 needs_spin = pytest.mark.skipif(
@@ -67,27 +68,30 @@ needs_rumur = pytest.mark.skipif(
 )
 
 
-def by_command(folder: Path, command: Iterable[str], level: str) -> str:
-    """What the commands say that an export gives for its run; compiled so quickly, or to be so quick."""
+def by_command(folder: Path, command: Iterable[str], level: str, seconds: float) -> str:
+    """What the commands say that an export gives for its run; compiled so quickly, or to be so quick.
+
+    Each may take so many seconds; else subprocess.TimeoutExpired is raised.
+    """
     said = ""
     for line in command:
         words = [level if word == "-O2" else word for word in shlex.split(line)]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
         said = done.stdout + done.stderr
     return said
 
 
-def spin(folder: Path, command: Iterable[str]) -> tuple[int, int]:
+def spin(folder: Path, command: Iterable[str], *, seconds: float = PATIENCE) -> tuple[int, int]:
     """Distinct states, and errors, that SPIN finds."""
-    said = by_command(folder, command, "-O0")
+    said = by_command(folder, command, "-O0", seconds)
     found = re.search(r"errors: (\d+)\n\s*(\d+) states, stored", said)
     assert found is not None, said
     return int(found[2]), int(found[1])
 
 
-def rumur(folder: Path, command: Iterable[str], *, states: int) -> tuple[int, int]:
+def rumur(folder: Path, command: Iterable[str], *, states: int, seconds: float = PATIENCE) -> tuple[int, int]:
     """Distinct states, and errors, that rumur finds; there should be so many."""
-    said = by_command(folder, command, "-O1" if states > MANY else "-O0")
+    said = by_command(folder, command, "-O1" if states > MANY else "-O0", seconds)
     found = re.search(r"(\d+) states, \d+ rules fired", said)
     errors = re.search(r"(\d+) error\(s\) found", said)
     assert found is not None, said

@@ -20,6 +20,8 @@ from tests.fuzz.cases import OF_FAIR_RUNS, Case, TooLarge
 from tests.fuzz.findings import Differences
 from tests.oracles import rumur, spin, tlc
 
+SECONDS = 30  # for each of the commands that make a model checker of a model: gcc may take minutes
+
 SAID_TO_TLC = {  # in the same words
     PropertyKind.INVARIANT,
     PropertyKind.LEMMA,
@@ -77,12 +79,16 @@ def _is_said_by_tlc(known: Findings, *, of_runs: bool) -> bool:
 
 def by_spin(case: Case) -> Differences | None:
     """As many states in SPIN, and whether something is wrong."""
-    return _flat(case, "promela", lambda folder, made, _: spin(folder, made.command))
+    return _flat(case, "promela", lambda folder, made, _: spin(folder, made.command, seconds=SECONDS))
 
 
 def by_rumur(case: Case) -> Differences | None:
     """The same in rumur."""
-    return _flat(case, "murphi", lambda folder, made, n: rumur(folder, made.command, states=n))
+    return _flat(case, "murphi", _rumur)
+
+
+def _rumur(folder: Path, made: Exported, states: int) -> tuple[int, int]:
+    return rumur(folder, made.command, states=states, seconds=SECONDS)
 
 
 def _flat(case: Case, to: str, run: Callable[[Path, Exported, int], tuple[int, int]]) -> Differences | None:
@@ -97,7 +103,10 @@ def _flat(case: Case, to: str, run: Callable[[Path, Exported, int], tuple[int, i
         made = _written(to, case, asked, Path(folder))
         if made is None or any("breaks" in note for note in made.notes):
             return None
-        states, errors = run(Path(folder), made, known.stats.states)
+        try:
+            states, errors = run(Path(folder), made, known.stats.states)
+        except subprocess.TimeoutExpired as error:
+            raise TooLarge from error
     wrong = known.error is not None or any(isinstance(r.verdict, Violated) for r in known.results)
     found = differences({"wrong": wrong}, {"wrong": errors > 0})
     if not wrong and asked.budget.total is None:
