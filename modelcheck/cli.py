@@ -72,6 +72,7 @@ COMMANDS = {
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
 }
+SHELLS = ("bash", "zsh", "tcsh")
 EXITS = (
     "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown,"
     " 70 a bug in modelcheck"
@@ -112,6 +113,25 @@ class _Parser(argparse.ArgumentParser):
         options = [option for action in self._actions for option in action.option_strings]
         known = [choice.strip(" ')") for choice in choices.split(",")] if choices else options
         return suggest(said.rpartition(": ")[2].split(" ")[0].strip("'"), known) if ": " in said else ""
+
+
+class _Completion(argparse.Action):
+    """Writes a script for a shell, and quits."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: object, shell: object, _option: str | None = None
+    ) -> None:
+        """Import every command, for its options."""
+        from modelcheck.commands.completion import completion  # noqa: PLC0415 - no other needs it
+
+        commands = {
+            name: (summary, import_module(module).add_arguments)
+            for name, (summary, module) in COMMANDS.items()
+        }
+        whole = argparse.ArgumentParser(prog="modelcheck", description="Model checking for replicated logs.")
+        whole.add_argument("--version", action="store_true", help="say which version this is")
+        print(completion(str(shell), commands, whole))
+        parser.exit()
 
 
 def console() -> int:
@@ -162,12 +182,18 @@ def _run(given: list[str], output: Output) -> int:
     """The exit code of the command that the arguments name."""
     top = _Parser(prog="modelcheck", description=_about(), epilog=EXITS, formatter_class=_Raw, usage=_usage())
     top.add_argument("--version", action="version", version=f"modelcheck {VERSION}")
+    top.add_argument(
+        "--completion",
+        choices=SHELLS,
+        action=_Completion,
+        help="write what this shell needs to complete command lines, and exit",
+    )
     top.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
     top.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     if not given:
         top.print_help(sys.stderr)
         return Exit.WRONG
-    named = top.parse_args(given[:1])
+    named = top.parse_args(given[: 1 + (given[0] == "--completion")])
     summary, module_name = COMMANDS[named.command]
     module = import_module(module_name)
     parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)

@@ -26,6 +26,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "lark": ("spec.tables",),
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
+    "shtab": ("modelcheck.commands.completion",),
     "yaml": ("modelcheck.review.readers.tree",),
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
     "kafka": ("modelcheck.review.reproduce.client",),

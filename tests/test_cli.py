@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,6 +76,54 @@ def test_a_command_line_that_makes_no_sense_is_wrong_input(args: tuple[str, ...]
 
     assert (found.returncode, found.stdout) == (2, "")
     assert "usage: modelcheck" in found.stderr
+
+
+# ------------------------------------------------------------------ completion
+
+BASH = shutil.which("bash")
+OFFERED = """
+offered() {
+  COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+  _shtab_modelcheck modelcheck "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+  echo "${COMPREPLY[@]}"
+}
+"""
+
+
+@pytest.mark.skipif(BASH is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("modelcheck re", "review reproduce"),
+        ("modelcheck check --fewest", "--fewest-faults"),
+        ("modelcheck check --engine i", "ic3 induction"),
+        ("modelcheck check tests/modelcheck/tin", "tests/modelcheck/tiny.rsm"),
+        ("modelcheck reproduce --kafka-home tests/mod", "tests/modelcheck"),
+    ],
+)
+def test_bash_offers_commands_options_values_and_files(words: str, offered: str) -> None:
+    script = run("--completion", "bash").stdout
+    asked = f"{script}\n{OFFERED}\noffered {words}"
+
+    done = subprocess.run([str(BASH), "-c", asked], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.stdout.split() == offered.split(), done.stderr
+
+
+@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+def test_other_shells_have_all_commands(shell: str) -> None:
+    found = run("--completion", shell)
+
+    assert (found.returncode, found.stderr) == (0, "")
+    assert all(name in found.stdout for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("args", [("--completion",), ("--completion", "fish")])
+def test_a_shell_that_is_not_known_is_wrong_input(args: tuple[str, ...]) -> None:
+    found = run(*args)
+
+    assert found.returncode == 2
+    assert "--completion" in found.stderr
 
 
 # --------------------------------------------------------------------- explain

@@ -180,7 +180,7 @@ def test_the_run_of_another_question_is_refused_and_left_as_it_is(
     for changed in ((other, question), (model, larger), asked("quorum", "n3_w1_r2")):
         with pytest.raises(CannotResume, match=r"is of another model, scope, check or version of modelcheck"):
             check(*changed, engine=again)
-    for name, value in (("version", lambda: "0.0.0"), ("FORMAT", 0)):
+    for name, value in (("VERSION", "0.0.0"), ("FORMAT", 0)):
         with monkeypatch.context() as patch:
             patch.setattr(runs, name, value)
             with pytest.raises(CannotResume, match=r"of another .*version of modelcheck"):
