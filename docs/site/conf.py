@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from docs.site.colours import RsmLexer
-
-_ROOT = Path(__file__).parent.parent.parent
+from modelcheck.contract.version import VERSION
 
 project = "modelcheck"
-version = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+version = VERSION
 html_title = project
 extensions = ["myst_parser"]
 myst_heading_anchors = 6  # every heading can be led to, by the name that it has elsewhere
