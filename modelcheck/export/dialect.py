@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from modelcheck.grounding.layout import FlatVariable
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import Sign, Term, subterms
 from spec.frozen import frozen
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name
@@ -137,15 +137,4 @@ def _count(term: Term, uses: Counter[Term], order: list[Term]) -> None:
 
 def _variables(term: Term, named: Mapping[Term, str]) -> set[Term]:
     """The variables that a term reads where the named ones are known."""
-    found: set[Term] = set()
-    seen: set[Term] = set()
-    stack = [term]
-    while stack:
-        each = stack.pop()
-        if each in seen or each in named:
-            continue
-        seen.add(each)
-        if each.sign is Sign.VAR:
-            found.add(each)
-        stack.extend(each.args)
-    return found
+    return {each for each in subterms([term], named) if each.sign is Sign.VAR}

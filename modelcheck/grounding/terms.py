@@ -279,9 +279,9 @@ class Terms:
         return self.ite(test, self.number(1), self.number(0))
 
 
-def subterms(roots: Iterable[Term]) -> Iterator[Term]:
-    """These terms and all their parts, each once."""
-    seen: set[Term] = set()
+def subterms(roots: Iterable[Term], known: Iterable[Term] = ()) -> Iterator[Term]:
+    """These terms and all their parts, each once; but for known ones and what is a part of those alone."""
+    seen = set(known)
     stack = list(roots)
     while stack:
         term = stack.pop()

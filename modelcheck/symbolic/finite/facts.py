@@ -19,7 +19,7 @@ from modelcheck.grounding.environment import Ends, Env
 from modelcheck.grounding.expressions import CORE, Expressions
 from modelcheck.grounding.machine import Machine
 from modelcheck.grounding.shapes import Shapes
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import Sign, Term, subterms
 from spec.elaboration.typing import length
 from spec.frozen import frozen
 from spec.source import Span
@@ -262,10 +262,7 @@ def _one(fact: StateFact) -> Iterator[Term]:
 
 
 def _variables(term: Term) -> Iterator[Term]:
-    if term.sign is Sign.VAR:
-        yield term
-    for arg in term.args:
-        yield from _variables(arg)
+    return (each for each in subterms([term]) if each.sign is Sign.VAR)
 
 
 def apply(op: ir.Op, of: t.Type, *args: ir.Expr) -> ir.Expr:
