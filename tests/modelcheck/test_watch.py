@@ -14,11 +14,13 @@ from typing import NoReturn
 
 import pytest
 
+from modelcheck import api
 from modelcheck.api import check
-from modelcheck.contract.engine import Limits
-from modelcheck.contract.report import Stopped
-from modelcheck.contract.result import End, Unknown
+from modelcheck.contract.engine import Limits, Refusal, Task
+from modelcheck.contract.report import Reporter, Stopped
+from modelcheck.contract.result import End, Findings, Unknown
 from modelcheck.processes.watch import CAN_RAISE, held, watched
+from modelcheck.search.reference import ReferenceEngine
 from spec.load import loads
 
 LIMIT = 1.0  # seconds, where a test gives a limit
@@ -254,6 +256,32 @@ def test_the_last_word_ends_the_program_with_the_exit_of_the_unknown() -> None:
     assert found.stderr == (
         "modelcheck: the limit of time is reached, in the midst of one computation; no verdict\n"
     )
+
+
+@pytest.mark.xfail(reason="the engine that is asked next has the whole limit anew", strict=True)
+def test_an_engine_has_what_is_left_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(ReferenceEngine):
+        """Takes its time to refuse."""
+
+        def refusals(self, task: Task) -> tuple[Refusal, ...]:  # noqa: ARG002 - whatever is asked
+            time.sleep(0.1)
+            return (Refusal("anything", "reference"),)
+
+    class Next(ReferenceEngine):
+        """Remembers how long it may take."""
+
+        def run(self, task: Task, reporter: Reporter) -> Findings:
+            assert task.limits.seconds is not None
+            left.append(task.limits.seconds)
+            return super().run(task, reporter)
+
+    left: list[float] = []
+    monkeypatch.setattr(api, "PREFERRED", (Slow(), Next()))
+    (model,) = loads(f"protocol m\n{MOVES}check c {{ }}\n")
+
+    check(model, model.checks[0], limits=Limits(seconds=HUNG))
+
+    assert left[0] <= HUNG - 0.1
 
 
 def test_from_another_thread_there_is_but_what_the_engine_minds() -> None:
