@@ -48,7 +48,7 @@ def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
 
 
 def _unknown_name(e: Elaborator, node: s.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    known = [*env.names, *e.declared.known()]
+    known = [*env.names, *e.declared.known(), "true", "false", "none"]
     help_ = suggest(node.name, known)
     owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
     if not help_ and owners:
