@@ -96,7 +96,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     engines, began = PREFERRED if engine is None else (engine,), monotonic()
     try:
         with watched(task.limits.seconds, task.limits.memory, last_word):
-            findings = _answered(engines, task, reporter or Silent(), beside_after)
+            findings = _answered(engines, task, reporter or Silent(), beside_after, began)
     except Stopped as stopped:
         findings = unsearched(_name(engines[0]), task, stopped.end, monotonic() - began)
     except MemoryError:
@@ -119,14 +119,21 @@ def task_of(model: Model, check: Check, family: Family | None = None, *, symmetr
 
 
 def _answered(
-    engines: tuple[str | Engine, ...], task: Task, reporter: Reporter, beside_after: float | None
+    engines: tuple[str | Engine, ...],
+    task: Task,
+    reporter: Reporter,
+    beside_after: float | None,
+    asked_at: float,
 ) -> Findings:
-    """What the first engine that can finds; every run in it has been replayed."""
+    """What the first engine that can finds in what is left of the time; every run in it has been replayed."""
     if assumes := Machine(task.model, task.scope).assumption_failures():
         raise Unmet(task.model, assumes)
     chosen = _able(engines, task)
     if engines is PREFERRED and beside_after is not None:
         chosen = Portfolio(chosen, beside_after)
+    if task.limits.seconds is not None:
+        left = max(0.0, task.limits.seconds - (monotonic() - asked_at))
+        task = replace(task, limits=replace(task.limits, seconds=left))
     began = perf_counter()
     findings = chosen.run(task, reporter)
     searched = perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -78,6 +79,11 @@ class Task:
     ways: bool = True
     family: Family | None = None
     at_first: bool = False
+
+    @property
+    def question(self) -> Task:
+        """The task without its limits: what an engine makes ready for one serves the other."""
+        return replace(self, limits=Limits())
 
     @property
     def faults(self) -> frozenset[str]:

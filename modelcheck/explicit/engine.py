@@ -68,14 +68,15 @@ class ExplicitEngine:
         ]
         if not refused:
             try:
-                self._ready = task, self._kernel(task)
+                self._ready = task.question, self._kernel(task)
             except TooWide as wide:
                 refused.append(Refusal(str(wide), "reference"))
         return tuple(refused)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""
-        kernel = self._ready[1] if self._ready and self._ready[0] is task else self._kernel(task)
+        is_ready = self._ready is not None and self._ready[0] == task.question
+        kernel = self._ready[1] if self._ready is not None and is_ready else self._kernel(task)
         kernel.configure()
         for phase, seconds in kernel.spent.items():
             reporter.tell(PhaseDone(phase, seconds))

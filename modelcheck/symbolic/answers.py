@@ -36,9 +36,9 @@ class Made(Generic[T]):
         self._last: tuple[Task, T] | None = None
 
     def of(self, task: Task) -> T:
-        """What is made of it, the same as long as it is the same task."""
-        if self._last is None or self._last[0] is not task:
-            self._last = task, self._make(task)
+        """What is made of it, the same as long as it is the same task but for its limits."""
+        if self._last is None or self._last[0] != task.question:
+            self._last = task.question, self._make(task)
         return self._last[1]
 
     def refusals(self, task: Task, *, symmetry: Refusal = UNCOUNTED) -> tuple[Refusal, ...]:

@@ -258,7 +258,6 @@ def test_the_last_word_ends_the_program_with_the_exit_of_the_unknown() -> None:
     )
 
 
-@pytest.mark.xfail(reason="the engine that is asked next has the whole limit anew", strict=True)
 def test_an_engine_has_what_is_left_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(ReferenceEngine):
         """Takes its time to refuse."""
