@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from importlib import resources
+from functools import cache
 
 from spec.frozen import frozen
 
@@ -23,6 +23,14 @@ class CodeEntry:
     text: str
 
 
+@cache
+def codes() -> dict[str, CodeEntry]:
+    """All codes with their entries, in the order of the file, which is read when it is first asked for."""
+    from importlib import resources  # noqa: PLC0415 - where there is a mistake
+
+    return _read(resources.files("spec").joinpath("codes.md").read_text(encoding="utf-8"))
+
+
 def _read(text: str) -> dict[str, CodeEntry]:
     entries = [CodeEntry(code, title, _paragraphs(body)) for code, title, body in _ENTRY.findall(text)]
     return {entry.code: entry for entry in entries}
@@ -36,7 +44,4 @@ def _paragraphs(body: str) -> str:
 
 def find(typed: str) -> CodeEntry | None:
     """The code that was typed, in capitals or not, in brackets or not; None where there is none."""
-    return CODES.get(typed.upper().strip("[]"))
-
-
-CODES = _read(resources.files("spec").joinpath("codes.md").read_text(encoding="utf-8"))
+    return codes().get(typed.upper().strip("[]"))

@@ -7,12 +7,11 @@ them, and the caller raises all of them at once as a
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import field
 
-from spec.codes import CODES, CodeEntry
+from spec.codes import CodeEntry, codes
 from spec.frozen import frozen
 from spec.source import Source, Span
 
@@ -49,7 +48,7 @@ class Diagnostic:
     @property
     def entry(self) -> CodeEntry:
         """The registry's entry for this diagnostic's code."""
-        return CODES[self.code]
+        return codes()[self.code]
 
 
 class SpecError(Exception):
@@ -70,6 +69,8 @@ def mistyped(option: str, text: str, message: str, help_: str = "", code: str = 
 
 def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
     """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same)."""
+    import difflib  # noqa: PLC0415 - where there is a mistake
+
     others = sorted(set(known) - {name})
     near = [other for other in others if other.casefold() == name.casefold()]
     near += difflib.get_close_matches(name, others, n=1, cutoff=near_by)

@@ -1,16 +1,20 @@
-"""Frozen, slotted dataclasses whose methods are made when they are first called.
+"""Frozen, slotted dataclasses of which hardly anything is made before it is used.
 
-The standard library makes them all when a class is defined, by compiling half a
-dozen texts; with some hundred classes that was a fifth of a second at each start,
-most of it for classes of which the run has no instance.  In all else they are
+The standard library makes fields, methods and documentation when a class is defined, and
+compiles half a dozen texts for it; with some hundred classes that was a fifth of a second
+at each start, most of it for classes of which the run has no instance.  Here a class is
+given slots, and the rest is made when it is first asked for.  In all else they are
 dataclasses: `fields`, `replace`, `asdict` and `match` work, and type checkers know them.
+They derive from classes of this kind, or from such as have no fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
+from functools import partial
+from inspect import get_annotations
+from typing import Any, NamedTuple, NoReturn, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 
@@ -42,17 +46,109 @@ def frozen(
     """
 
     def decorate(plain: type[T]) -> type[T]:
-        made = dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(plain)
+        names = [name for name, kind in get_annotations(plain).items() if not _is_of_class(kind)]
+        own = {name: vars(plain).get(name, MISSING) for name in names}
         methods: list[Callable[..., Any]] = [_init, _repr, _setattr, _delattr, _reduce]
         methods += [_eq, _hash] if eq else []
         methods += [_lt, _le, _gt, _ge] if order else []
-        for method in methods:
-            name = f"_{method.__name__}__" if method.__name__ != "_reduce" else "__reduce__"
-            if name not in plain.__dict__:
-                setattr(made, name, method)
-        return made
+        members: dict[str, Any] = {f"_{each.__name__}__": each for each in methods if each is not _reduce}
+        members |= {"__reduce__": _reduce, "__match_args__": _Late("__match_args__", _match_args)}
+        by_library = partial(_by_library, plain, kw_only=kw_only)
+        members |= {name: _Late(name, by_library) for name in OF_LIBRARY}
+        members |= {"__own_fields__": (own, kw_only), "__all_fields__": _Late("__all_fields__", _all_fields)}
+        return _with_members(plain, members, names if slots else None)
 
     return decorate if cls is None else decorate(cls)
+
+
+# ------------------------------------------------------------- what a class is made with
+
+
+def _is_of_class(annotation: object) -> bool:
+    """Whether what is annotated is of the class, and no field."""
+    return str(annotation).removeprefix("typing.").startswith("ClassVar")
+
+
+def _with_members(plain: type[T], members: dict[str, Any], slots: Iterable[str] | None) -> type[T]:
+    """The class with these members, but where it has its own; with slots it is a new one."""
+    new = {name: value for name, value in members.items() if name not in vars(plain)}
+    if slots is None:
+        made = plain
+        for name, value in new.items():
+            setattr(made, name, value)
+    else:
+        inherited = {name for base in plain.__mro__[1:] for name in vars(base).get("__slots__", ())}
+        left_out = {*slots, "__dict__", "__weakref__"}
+        new["__slots__"] = tuple(name for name in slots if name not in inherited)
+        new["__qualname__"] = plain.__qualname__
+        kept = {name: value for name, value in vars(plain).items() if name not in left_out}
+        metaclass: Any = type(plain)
+        made = metaclass(plain.__name__, plain.__bases__, kept | new)
+    for value in new.values():
+        if isinstance(value, _Late):
+            value.of = made
+    return made
+
+
+class _Late:
+    """A member of a class, `of`, that is made when it is first asked for, perhaps with others."""
+
+    of: type[Any]
+
+    def __init__(self, name: str, make: Callable[[type[Any]], dict[str, object]]) -> None:
+        self._name, self._make = name, make
+
+    def __get__(self, _instance: object, _cls: type[Any]) -> object:
+        made = self._make(self.of)
+        for name, value in made.items():
+            setattr(self.of, name, value)
+        return made[self._name]
+
+
+OF_LIBRARY = ("__dataclass_fields__", "__dataclass_params__")
+
+
+def _by_library(plain: type[Any], _made: type[Any], *, kw_only: bool) -> dict[str, object]:
+    """What the functions of the standard library look for in a dataclass."""
+    dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(plain)
+    return {name: vars(plain)[name] for name in OF_LIBRARY}
+
+
+def _match_args(cls: type[Any]) -> dict[str, object]:
+    return {"__match_args__": tuple(each.name for each in _parts(cls) if each.init and not each.kw_only)}
+
+
+class _Part(NamedTuple):
+    """What methods know of a field."""
+
+    name: str
+    default: object
+    factory: object
+    init: bool
+    repr: bool
+    compare: bool
+    kw_only: bool
+
+
+def _parts(cls: Any) -> tuple[_Part, ...]:  # noqa: ANN401 - a class that was made here, or derives from one
+    """The fields of a class with those that it inherits, in the order of the standard library."""
+    return cls.__all_fields__  # type: ignore[no-any-return]
+
+
+def _all_fields(cls: type[Any]) -> dict[str, object]:
+    found = {each.name: each for base in reversed(cls.__mro__) for each in _own_parts(base)}
+    return {"__all_fields__": tuple(found.values())}
+
+
+def _own_parts(cls: type[Any]) -> Iterator[_Part]:
+    own, kw_only = vars(cls).get("__own_fields__", ({}, False))
+    for name, given in own.items():
+        if isinstance(given, Field):
+            kw = kw_only if given.kw_only is MISSING else given.kw_only
+            flags = (given.init, given.repr, given.compare, kw)
+            yield _Part(name, given.default, given.default_factory, *flags)
+        else:
+            yield _Part(name, given, MISSING, init=True, repr=True, compare=True, kw_only=kw_only)
 
 
 # ------------------------------------------------------------- made when first called
@@ -60,8 +156,16 @@ def frozen(
 
 def _init(self: object, *args: object, **kwargs: object) -> None:
     cls: Any = type(self)
-    cls.__init__ = _made(cls, "__init__", *_of_init(fields(cls), checked=hasattr(cls, "__post_init__")))
+    cls.__init__ = _made(cls, "__init__", *_of_init(_parts(cls), checked=hasattr(cls, "__post_init__")))
     cls.__init__(self, *args, **kwargs)
+
+
+def _repr(self: object) -> str:
+    cls: Any = type(self)
+    shown = ", ".join(f"{each.name}={{self.{each.name}!r}}" for each in _parts(cls) if each.repr)
+    text = f"def __repr__(self):\n return f'{{type(self).__qualname__}}({shown})'\n"
+    cls.__repr__ = _made(cls, "__repr__", text, {})
+    return cls.__repr__(self)  # type: ignore[no-any-return]
 
 
 def _eq(self: object, other: object) -> bool:
@@ -110,7 +214,7 @@ def _made(cls: type, name: str, text: str, known: dict[str, object]) -> Any:  # 
     return method
 
 
-def _of_init(of: Iterable[Field[Any]], *, checked: bool) -> tuple[str, dict[str, object]]:
+def _of_init(of: Iterable[_Part], *, checked: bool) -> tuple[str, dict[str, object]]:
     """The text of an `__init__`, and the values it refers to."""
     known: dict[str, object] = {"_set": object.__setattr__, "_missing": MISSING}
     places: list[str] = []
@@ -121,8 +225,8 @@ def _of_init(of: Iterable[Field[Any]], *, checked: bool) -> tuple[str, dict[str,
         if each.default is not MISSING:
             known[f"_default_{each.name}"] = each.default
             given = f"{each.name}=_default_{each.name}"
-        elif each.default_factory is not MISSING:
-            known[f"_make_{each.name}"] = each.default_factory
+        elif each.factory is not MISSING:
+            known[f"_make_{each.name}"] = each.factory
             given = f"{each.name}=_missing"
             value = f"_make_{each.name}() if {each.name} is _missing else {each.name}"
         elif each.init:
@@ -142,15 +246,10 @@ def _of_init(of: Iterable[Field[Any]], *, checked: bool) -> tuple[str, dict[str,
 
 
 def _compared(cls: type[Any]) -> list[str]:
-    return [each.name for each in fields(cls) if each.compare]
+    return [each.name for each in _parts(cls) if each.compare]
 
 
 # ------------------------------------------------------------- the same for all classes
-
-
-def _repr(self: Any) -> str:  # noqa: ANN401 - of whatever class
-    shown = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
-    return f"{type(self).__qualname__}({shown})"
 
 
 def _setattr(_self: object, name: str, _value: object) -> NoReturn:
@@ -163,11 +262,11 @@ def _delattr(_self: object, name: str) -> NoReturn:
 
 def _reduce(self: Any) -> tuple[object, ...]:  # noqa: ANN401 - of whatever class
     """What a pickle or a copy needs."""
-    return _restored, (type(self), [getattr(self, each.name) for each in fields(self)])
+    return _restored, (type(self), [getattr(self, each.name) for each in _parts(type(self))])
 
 
 def _restored(cls: type[Any], values: list[object]) -> object:
     made = object.__new__(cls)
-    for each, value in zip(fields(cls), values, strict=True):
+    for each, value in zip(_parts(cls), values, strict=True):
         object.__setattr__(made, each.name, value)
     return made

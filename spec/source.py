@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import field
+from functools import lru_cache
 
 from spec.frozen import frozen
 
@@ -28,11 +28,10 @@ class Source:
     name: str
     text: str
     parts: tuple[tuple[int, str], ...] = ()  # where texts of other files begin, and the names of these
-    _starts: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        starts = (0, *(found.end() for found in re.finditer("\n", self.text)))
-        object.__setattr__(self, "_starts", starts)
+    @property
+    def _starts(self) -> tuple[int, ...]:
+        return _starts(self.text)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""
@@ -58,3 +57,9 @@ class Source:
     def at(self, span: Span) -> str:
         """The text that a span covers."""
         return self.text[span.start : span.end]
+
+
+@lru_cache(maxsize=16)
+def _starts(text: str) -> tuple[int, ...]:
+    """Where the lines of a text start; found when a place is asked for, which of most texts nobody does."""
+    return (0, *(found.end() for found in re.finditer("\n", text)))

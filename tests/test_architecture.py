@@ -27,7 +27,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
     "shtab": ("modelcheck.commands.completion",),
-    "yaml": ("modelcheck.review.readers.tree",),
+    "yaml": ("modelcheck.review.readers.yaml",),
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
     "kafka": ("modelcheck.review.reproduce.client",),
     "llvmlite": ("modelcheck.explicit.native.compiling",),

@@ -7,7 +7,7 @@ import textwrap
 
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
-from spec.codes import CODES, find
+from spec.codes import codes, find
 from spec.diagnostics import suggest
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Explain a code, or list all."""
     if args.code is None:
-        entries = [{"code": entry.code, "title": entry.title} for _, entry in sorted(CODES.items())]
+        entries = [{"code": entry.code, "title": entry.title} for _, entry in sorted(codes().items())]
         if args.json:
             output.json(entries)
         else:
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         return Exit.EXPECTED
     entry = find(args.code)
     if entry is None:
-        near = suggest(args.code.upper(), CODES) or "`modelcheck explain` without a code lists all"
+        near = suggest(args.code.upper(), codes()) or "`modelcheck explain` without a code lists all"
         output.tell(f"modelcheck: there is no code `{args.code}`; {near}")
         return Exit.WRONG
     if args.json:

@@ -24,7 +24,7 @@ from modelcheck.review.readers.products import another_product
 from modelcheck.review.readers.quorum import is_quorum, read_quorum
 from modelcheck.review.readers.spring import is_spring, read_spring
 from modelcheck.review.readers.terraform import read_terraform
-from modelcheck.review.readers.tree import Mapping, Node, documents
+from modelcheck.review.readers.tree import Mapping, Node
 from modelcheck.review.unread import unread
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -138,6 +138,8 @@ def _read_tree(source: Source) -> Reading:
         message = f"{len(source.text) // 1024} KB of YAML are too much for a review"
         advice = "give the Kafka, KafkaNodePool and KafkaTopic resources in question"
         raise SpecError([_whole(source.name, "R0708", message, advice)])
+    from modelcheck.review.readers.yaml import documents  # noqa: PLC0415 - takes its time, and most is properties
+
     found, problems = documents(source)
     sorted_: dict[int, list[Node]] = {}
     for document in found:

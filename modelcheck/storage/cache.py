@@ -98,9 +98,9 @@ class Cache:
     def _trim(self) -> None:
         """Remove the oldest of these files, and nothing else that may be in the folder."""
         named = re.compile(f"{self._kept.names}|{_NEW}")
-        found = [path for path in self.folder.iterdir() if named.fullmatch(path.name)]
+        found = [name for name in os.listdir(self.folder) if named.fullmatch(name)]  # noqa: PTH208 - thousands
         if len(found) > self._kept.most:
-            ours = [path for path in found if self._is_marked(path)]
+            ours = [path for name in found if self._is_marked(path := self.folder / name)]
             newest = sorted(ours, key=lambda path: path.stat().st_mtime, reverse=True)
             for path in newest[self._kept.most :]:
                 path.unlink(missing_ok=True)

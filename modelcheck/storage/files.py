@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 import tempfile
-import uuid
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from errno import EACCES, EISDIR
 from pathlib import Path
@@ -86,7 +85,7 @@ def save(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    new = path.with_name(f".modelcheck-{uuid.uuid4().hex[:12]}")
+    new = path.with_name(f".modelcheck-{os.urandom(6).hex()}")
     try:
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             file.write(data)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import spec.ir as ir
 import spec.types as t
-from spec.codes import CODES
+from spec.codes import codes
 from spec.editing.manual import manual
 from spec.editing.positions import word_at
 from spec.editing.sizes import size_words, smallest
@@ -61,7 +61,7 @@ def described(known: Understood, names: SymbolTable, offset: int) -> Described |
 
 def explained(code: str) -> str:
     """What `spec/codes.md` says of a code."""
-    entry = CODES[code]
+    entry = codes()[code]
     return f"**{entry.code}: {entry.title}**\n\n{entry.text}"
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
-from typing import Any
+from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 import pytest
 
@@ -46,6 +47,21 @@ class Alone:
     x: int
 
 
+@frozen(slots=False)
+class Wide:
+    x: int
+    kind: ClassVar[str] = "wide"
+    unit: str = field(default="m", kw_only=True)
+
+    @cached_property
+    def doubled(self) -> int:
+        return 2 * self.x
+
+
+class Derived(Point):
+    """Has no fields of its own, and is no data class by itself."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Plain:
     major: int
@@ -72,6 +88,28 @@ def test_kinds_differ_and_what_derives_has_more() -> None:
     assert Point(1, 0) != Special(1, 0)
     assert repr(Special(1)) == "Special(x=1, y=0, z=3)"
     assert Alone(1) != Alone(1)
+
+
+def test_fields_are_those_of_the_standard_library_in_its_order() -> None:
+    assert [each.name for each in fields(Special)] == ["x", "y", "seen", "z"]
+    assert [each.name for each in fields(Wide)] == ["x", "unit"]
+    assert (Point.__match_args__, Special.__match_args__) == (("x", "y", "seen"), ("x", "y", "seen", "z"))
+    assert Wide.__match_args__ == ("x",)
+    assert [vars(each)["__slots__"] for each in (Point, Special)] == [("x", "y", "seen"), ("z",)]
+    assert replace(Special(1), z=4).z == 4
+    assert is_dataclass(Special)
+
+
+def test_what_is_of_the_class_is_no_field() -> None:
+    assert Wide(1).doubled == 2
+    assert Wide.kind == "wide"
+    assert repr(Wide(1, unit="km")) == "Wide(x=1, unit='km')"
+
+
+def test_a_class_that_is_only_derived_has_the_methods() -> None:
+    assert repr(Point(1)) == "Point(x=1, y=0)"
+    assert repr(Derived(1)) == "Derived(x=1, y=0)"
+    assert Derived(1) == Derived(1)
 
 
 def test_order_is_that_of_the_fields() -> None:

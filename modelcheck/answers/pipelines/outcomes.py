@@ -23,7 +23,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Outcome, Result, Unknown, Violated
 from modelcheck.contract.wording import budget_words, config_words, scope_words, verdict_words
-from spec.codes import CODES
+from spec.codes import codes
 from spec.frozen import frozen
 from spec.ir import Check, Guard, Model
 from spec.semantics import Machine
@@ -138,7 +138,7 @@ def _error(outcome: Outcome, run: Trace) -> Finding:
     """An error that the model makes: the code and the place are those of the expression."""
     place, rule, message = FilePlace(run.model.source), UNEXPECTED, End.ERROR.value
     if isinstance(run.ending, Erred):
-        entry = CODES[run.ending.code]
+        entry = codes()[run.ending.code]
         rule, message = FindingRule(entry.code, entry.title, entry.text), run.ending.message
         place = FilePlace(run.model.source, run.ending.span)
     return Finding(

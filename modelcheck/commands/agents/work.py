@@ -31,7 +31,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome
 from modelcheck.contract.wording import scope_words
 from modelcheck.storage.output import Output
-from spec.codes import CODES, find
+from spec.codes import codes, find
 from spec.diagnostics import SpecError, mistyped, suggest
 from spec.diagnostics import as_json as mistake_json
 
@@ -115,7 +115,7 @@ def _explain(request: Mapping[str, Any]) -> Json:
     code = str(request["code"])
     entry = find(code)
     if entry is None:
-        message, help_ = f"there is no code `{code}`", suggest(code.upper(), CODES)
+        message, help_ = f"there is no code `{code}`", suggest(code.upper(), codes())
         raise mistyped("code", code, message, help_, "R0902")
     data = {"code": entry.code, "title": entry.title}
     return _answer(Exit.EXPECTED, f"{entry.code}: {entry.title}\n\n{entry.text}", "every model", data)
