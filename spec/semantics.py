@@ -77,9 +77,9 @@ class Machine:
         self.model = model
         self.scope = scope
         self._count = len(model.variables)
-        self._encoders = [_Memo(encode(variable.type, scope)) for variable in model.variables]
-        self._readers = [reader(variable.type, scope) for variable in model.variables]
-        closures = _closures(model, scope)
+        self._closures = closures = _closures(model, scope)
+        self._encoders = [_Memo(each) for each in closures.encoders]
+        self._readers = closures.readers
         self._actions, self._properties = closures.actions, closures.properties
 
     def initial(self) -> tuple[State, ...]:
@@ -87,6 +87,11 @@ class Machine:
 
         Raises ModelError, also when a start is beyond the scope.
         """
+        if self._closures.starts is None:
+            self._closures.starts = self._starts()
+        return self._closures.starts
+
+    def _starts(self) -> tuple[State, ...]:
         layout = Layout(self.scope, self._count)
         frame = fresh([None] * self._count, self.model.init_slots)
         for index, variable in enumerate(self.model.variables):
@@ -194,12 +199,15 @@ class Machine:
 
 
 class _Closures:
-    """What the actions and properties of a model became within a scope, as far as they were needed."""
+    """What the parts of a model became within a scope, and where it may start, as far as it was asked."""
 
     def __init__(self, model: Model, scope: Scope) -> None:
         self.model, self.scope = model, scope
         self.actions = _OnDemand(lambda name: _Action(model.action(name), model, scope))
         self.properties = _OnDemand(lambda name: _Claim(model.property(name), model, scope))
+        self.encoders = [encode(variable.type, scope) for variable in model.variables]
+        self.readers = [reader(variable.type, scope) for variable in model.variables]
+        self.starts: tuple[State, ...] | None = None
 
 
 _KEPT: deque[_Closures] = deque(maxlen=MACHINES)
