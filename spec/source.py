@@ -58,3 +58,10 @@ class Source:
     def at(self, span: Span) -> str:
         """The text that a span covers."""
         return self.text[span.start : span.end]
+
+
+@frozen(kw_only=True)
+class Node:
+    """Anything that has a place in the text; the place does not change what it is."""
+
+    span: Span = field(compare=False, repr=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import spec.ir as ir
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.constants import constant
@@ -191,7 +192,7 @@ class Checks:
             elif item.kind is not None:
                 seen.add(item.kind.text)
 
-    def _known_fault(self, kind: s.Ident) -> bool:
+    def _known_fault(self, kind: se.Ident) -> bool:
         if kind.text in self.faults:
             return True
         help_ = suggest(kind.text, self.faults)
@@ -202,7 +203,7 @@ class Checks:
 
     # -------------------------------------------------------------- expectations
 
-    def _known_property(self, name: s.Ident) -> bool:
+    def _known_property(self, name: se.Ident) -> bool:
         if name.text in self.properties:
             return True
         help_ = suggest(name.text, self.properties)
@@ -219,7 +220,7 @@ class Checks:
                 if only is not None and name.text not in only:
                     message = f"this check does not look at `{name.text}`"
                     self.problems.add("R0511", name.span, message, help="add it to `only`")
-            case s.CountExpect("taken", s.Ident(action)) if action not in self.actions:
+            case s.CountExpect("taken", se.Ident(action)) if action not in self.actions:
                 self._unknown_action(item.of.span if item.of else item.span, action)
                 return None
             case _:
@@ -235,7 +236,7 @@ def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
     match item:
         case s.VerdictExpect(name, holds, any_faults, faults, steps):
             return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)
-        case s.CountExpect("taken", s.Ident(action), count):
+        case s.CountExpect("taken", se.Ident(action), count):
             return ir.ExpectTaken(action, count, span=item.span)
         case s.CountExpect(what, _, count, faults):
             return ir.ExpectCount(what, count, faults, span=item.span)
