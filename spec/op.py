@@ -1,7 +1,8 @@
-"""The operations and quantifiers of the language, by name. What operations mean is in `operators.py`."""
+"""The operations, functions and quantifiers of the language, by name; `operators.py` has the meanings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 
@@ -59,3 +60,25 @@ class Quantifier(Enum):
     ARGMAX = "argmax"  # the member with the greatest body [R0604 empty; R0606 a tie on a sort]
     ARGMIN = "argmin"
     SET = "set"  # the set of the body's values
+
+
+FUNCTIONS: Mapping[str, tuple[int, ...]] = {
+    "at": (2,),
+    "common_prefix": (2,),
+    "count": (2,),
+    "did": (1,),
+    "elements": (1,),
+    "enabled": (1,),
+    "flushed": (1,),
+    "head": (1,),
+    "int": (1,),
+    "last": (1,),
+    "max": (1, 2),
+    "min": (1, 2),
+    "old": (1,),
+    "size": (1,),
+    "starts_with": (2,),
+    "subsets": (1,),
+    "the": (1,),
+}
+"""The functions of the language, and how many arguments each may take."""

@@ -15,7 +15,7 @@ from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import TypeEnv, Use
-from spec.op import Op, Quantifier
+from spec.op import FUNCTIONS, Op, Quantifier
 from spec.source import Span
 from spec.wording import an, counted
 
@@ -28,37 +28,29 @@ class Builtins:
 
     def __init__(self, elaborator: Elaborator) -> None:
         self._e = elaborator
-        self._table: dict[str, tuple[tuple[int, ...], _Build]] = {
-            "at": ((2,), self._at),
-            "common_prefix": ((2,), self._common_prefix),
-            "count": ((2,), self._count),
-            "did": ((1,), self._did),
-            "elements": ((1,), self._elements),
-            "enabled": ((1,), self._enabled),
-            "flushed": ((1,), self._flushed),
-            "head": ((1,), self._head),
-            "int": ((1,), self._int),
-            "last": ((1,), self._last),
-            "max": ((1, 2), self._extremum),
-            "min": ((1, 2), self._extremum),
-            "old": ((1,), self._old),
-            "size": ((1,), self._size),
-            "starts_with": ((2,), self._starts_with),
-            "subsets": ((1,), self._subsets),
-            "the": ((1,), self._the),
+        self._table: dict[str, _Build] = {
+            "at": self._at,
+            "common_prefix": self._common_prefix,
+            "count": self._count,
+            "did": self._did,
+            "elements": self._elements,
+            "enabled": self._enabled,
+            "flushed": self._flushed,
+            "head": self._head,
+            "int": self._int,
+            "last": self._last,
+            "max": self._extremum,
+            "min": self._extremum,
+            "old": self._old,
+            "size": self._size,
+            "starts_with": self._starts_with,
+            "subsets": self._subsets,
+            "the": self._the,
         }
-
-    def names(self) -> list[str]:
-        """All functions, for suggestions."""
-        return list(self._table)
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a function."""
-        return name in self._table
 
     def call(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         """The IR of a call; reports a wrong number or kind of arguments."""
-        name, arity = node.name.text, self._table[node.name.text][0]
+        name, arity = node.name.text, FUNCTIONS[node.name.text]
         for arg in node.args:
             if arg.name is not None:
                 return self._e.fail("R0313", arg.span, f"`{name}` takes its arguments by position")
@@ -71,7 +63,7 @@ class Builtins:
                 node.span,
                 f"`{name}` takes {many} {'argument' if arity == (1,) else 'arguments'}, not {len(node.args)}",
             )
-        return self._table[name][1](node, env, hint)
+        return self._table[name](node, env, hint)
 
     def _of(
         self, node: se.Call, env: TypeEnv, kinds: type[t.Type] | tuple[type[t.Type], ...], what: str

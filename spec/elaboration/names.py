@@ -18,13 +18,10 @@ import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
+from spec.op import FUNCTIONS
 from spec.source import Span
 from spec.wording import counted
 
-BUILTINS = (
-    "at", "common_prefix", "count", "did", "elements", "enabled", "flushed", "head", "int", "last", "max",
-    "min", "old", "size", "starts_with", "subsets", "the",
-)  # fmt: skip
 WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar is unambiguous
     """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
     where""".split()
@@ -117,7 +114,7 @@ def claim(found: Declarations, name: se.Ident) -> bool:
 
 def usable(found: Declarations, name: se.Ident) -> bool:
     """Whether a name may be given to something; reports a word that means something everywhere."""
-    if name.text not in {*BUILTINS, *WORDS, *COLLECTIONS, "bool", "int"}:
+    if name.text not in {*FUNCTIONS, *WORDS, *COLLECTIONS, "bool", "int"}:
         return True
     what = f"`{name.text}` is a word of the language"
     found.problems.add("R0203", name.span, what, help="choose another name")

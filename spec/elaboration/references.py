@@ -11,8 +11,9 @@ import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import Builtins
 from spec.elaboration.elaborator import Elaborator, retyped
-from spec.elaboration.names import BUILTINS, DeclaredVariable
+from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import Binding, TypeEnv, Use
+from spec.op import FUNCTIONS
 from spec.source import Span
 from spec.wording import counted, listed
 
@@ -84,7 +85,7 @@ def _type_as_set(e: Elaborator, node: se.Name) -> ir.Expr:
 def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """What a call stands for."""
     name, declared = node.name.text, e.declared
-    if name in BUILTINS:
+    if name in FUNCTIONS:
         return Builtins(e).call(node, env, hint)
     if name in declared.functions:
         return _apply_function(e, declared.functions[name], node.args, node.span, env)
@@ -93,7 +94,7 @@ def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.
         return _make_case(e, union, ordinal, node.args, node.span, env)
     if isinstance(declared.types.get(name), t.Record):
         return _make_record(e, node, env)
-    known = [*declared.functions, *declared.cases, *declared.types, *BUILTINS]
+    known = [*declared.functions, *declared.cases, *declared.types, *FUNCTIONS]
     help_ = suggest(name, known)
     if name in declared.actions:
         help_ = f"actions are not called; `enabled({name})` asks whether it can happen"

@@ -7,6 +7,7 @@ import pytest
 from spec import ir
 from spec.diagnostics import SpecError
 from spec.load import loads
+from spec.op import FUNCTIONS
 
 BASE = """protocol toy
 sort Replica
@@ -349,6 +350,14 @@ def test_did_takes_the_first_parameters() -> None:
     text = "action a(r: Replica, n in 0..1) { epoch := 1 }\nstep s: forall r: Replica. did(a(r))"
 
     assert prop(text) == "forall $0 in all Replica. did a($0)"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_as_many_arguments_as_it_says(name: str) -> None:
+    for count in range(1, 4):
+        found = codes(f"{BASE}invariant p: {name}({', '.join(['0'] * count)}) == nowhere\n")
+
+        assert ("R0313" in found) == (count not in FUNCTIONS[name])
 
 
 # ----------------------------------------------------------------------- statements
