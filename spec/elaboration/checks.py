@@ -34,7 +34,7 @@ class Checks:
     def check(self, node: s.CheckDecl) -> ir.Check:
         """One check; reports what it leaves open and what it names that is not there."""
         clauses = self._grouped(node)
-        scope = ir.Scope(*self._bounds(node, clauses["scope"]), self._config(clauses["config"]))
+        scope = self._scope(node, clauses["scope"], clauses["config"])
         self._within(node, scope, clauses["config"])
         only = tuple(name.text for name in clauses["only"] if self._known_property(name))
         expect = tuple(made for item in clauses["expect"] if (made := self._expect(item, only or None)))
@@ -60,9 +60,8 @@ class Checks:
 
     # -------------------------------------------------------------- bounds
 
-    def _bounds(
-        self, node: s.CheckDecl, items: list[s.ScopeItem]
-    ) -> tuple[dict[str, tuple[str, ...]], dict[str, int], dict[str, int]]:
+    def _scope(self, node: s.CheckDecl, items: list[s.ScopeItem], config: list[s.ConfigItem]) -> ir.Scope:
+        """What makes the model finite in this check; reports what is bounded twice, and what is not."""
         sorts: dict[str, tuple[str, ...]] = {}
         nats: dict[str, int] = {}
         networks: dict[str, int] = {}
@@ -96,7 +95,7 @@ class Checks:
             help_ = "write `scope " + ", ".join(f"{name} = …" for name in missing) + "`"
             listed = ", ".join(f"`{name}`" for name in missing)
             self.problems.add("R0503", node.name.span, f"the check has no scope for {listed}", help=help_)
-        return sorts, nats, networks
+        return ir.Scope(sorts=sorts, nats=nats, networks=networks, config=self._config(config))
 
     def _bounded(self) -> list[str]:
         types = [name for name, of in self.declared.types.items() if of in {t.Sort(name), t.Nat(name)}]

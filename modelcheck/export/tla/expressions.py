@@ -318,7 +318,7 @@ def is_path(expr: ir.Expr) -> bool:
             return False
 
 
-def splits(expr: ir.Expr) -> bool:
+def is_split_by_tlc(expr: ir.Expr) -> bool:
     """Whether TLC would take a condition apart, and count a step for each way to make it true."""
     match expr:
         case ir.Or():
@@ -326,12 +326,12 @@ def splits(expr: ir.Expr) -> bool:
         case ir.Bind(quantifier=quantifier):
             return quantifier is Quantifier.EXISTS
         case ir.And(parts=parts):
-            return any(map(splits, parts))
+            return any(map(is_split_by_tlc, parts))
         case ir.Implies(right=right):
-            return splits(right)
+            return is_split_by_tlc(right)
         case ir.If(then=then, other=other):
-            return splits(then) or splits(other)
+            return is_split_by_tlc(then) or is_split_by_tlc(other)
         case ir.Let(body=body):
-            return splits(body)
+            return is_split_by_tlc(body)
         case _:
             return False

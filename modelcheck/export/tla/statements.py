@@ -27,7 +27,7 @@ from modelcheck.export.tla.blocks import (
     TlaBlock,
     as_set,
 )
-from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions, splits
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions, is_split_by_tlc
 from modelcheck.export.tla.fits import LONG, Stored, stop
 from modelcheck.export.tla.names import field_name, legal, local
 from modelcheck.export.tla.terms import TlaTerm
@@ -91,7 +91,11 @@ class Flow(Versions):
         """The parts of a guard, each so that TLC makes one step of it."""
         for part in test.parts if isinstance(test, ir.And) else (test,):
             term = self.expressions.term(part, env)
-            yield tla.call(self.expressions.values.library.use("Holds"), term) if splits(part) else term
+            yield (
+                tla.call(self.expressions.values.library.use("Holds"), term)
+                if is_split_by_tlc(part)
+                else term
+            )
 
     # ------------------------------------------------------------------ in order, through choices
 
