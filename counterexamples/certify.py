@@ -155,7 +155,7 @@ def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
             broken = taken.broken if taken else ()
             _claim(trace.property in broken, f"no assert of `{trace.property}` is false in the last step")
         case Erred() as ending:
-            _errs(machine, trace, ending)
+            _check_error(machine, trace, ending)
         case Deadlocked():
             found = next(iter(machine.steps(last)), None)
             _claim(found is None, f"{machine.name(found.step) if found else ''} can happen in the last state")
@@ -193,7 +193,7 @@ def _evaluate(machine: Machine, trace: Trace, state: State) -> bool:
         raise NotReplayable(None, f"the property makes an error: {error.message}") from error
 
 
-def _errs(machine: Machine, trace: Trace, ending: Erred) -> None:
+def _check_error(machine: Machine, trace: Trace, ending: Erred) -> None:
     """The model makes that error in the last state: by the step named, or when the property is asked."""
     last = trace.states[-1]
     try:

@@ -184,6 +184,7 @@ class FileRecovery:
         )
 
     def _restore(self) -> bool:
+        """Take up the marks that a run before has written; whether it was looking beyond the scope."""
         run = self._search.files
         data = run.read_json(self._status)
         for level, name in zip(run.levels, data["levels"], strict=True):

@@ -23,13 +23,12 @@ from spec.ir import (
     Members,
     Model,
     Old,
-    Op,
     Or,
     Property,
-    Quantifier,
     Scope,
     Value,
 )
+from spec.op import Op, Quantifier
 from spec.semantics import State, Step
 from spec.source import Span
 from spec.types import Type

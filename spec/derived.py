@@ -29,13 +29,12 @@ from spec.ir import (
     Let,
     Local,
     Model,
-    Op,
     Property,
-    Quantifier,
     Says,
     Stmt,
     Var,
 )
+from spec.op import Op, Quantifier
 from spec.types import BOOL, INT, Set, Type, Unknown
 from spec.walk import with_expressions, with_parts
 

@@ -40,14 +40,13 @@ from spec.ir import (
     MapOf,
     Members,
     Old,
-    Op,
     Or,
     Part,
-    Quantifier,
     Scope,
     Value,
     Var,
 )
+from spec.op import Op, Quantifier
 from spec.operators import NoValue, operation
 from spec.source import Span
 from spec.totality import Totality

@@ -10,8 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.comments import Comments
 from spec.format_expressions import binder, expression, type_
+from spec.format_lines import (
+    Element,
+    case_text,
+    config_line,
+    definition,
+    dotted,
+    field_text,
+    listed,
+    one_line,
+)
 from spec.frozen import frozen
 from spec.parser import parse, too_deep
 from spec.pretty import Doc, cat, flat, joined, layout
@@ -20,27 +31,6 @@ from spec.source import Source, Span
 WIDTH = 100
 INDENT = 2
 FAR = 30  # columns that a comment may be moved to stand under its neighbours
-CLAUSES = {
-    s.ScopeClause: "scope",
-    s.ConfigClause: "config",
-    s.FaultsClause: "faults",
-    s.OnlyClause: "only",
-    s.ExpectClause: "expect",
-}
-
-Element = (
-    s.Item
-    | s.VariantItem
-    | s.Stmt
-    | s.VarDecl
-    | s.FieldDecl
-    | s.ShownDecl
-    | s.CaseDecl
-    | s.Clause
-    | s.ConfigDefault
-    | s.Text
-    | s.Ident
-)
 
 
 def format_text(text: str, name: str = "<text>") -> str:
@@ -201,15 +191,15 @@ class _Layout:
         """The columns of an element that is one line in a table; None for one that is not."""
         match element:
             case s.SortDecl(names):
-                return _Row(("sort", _names(names)), "sorts")
+                return _Row(("sort", listed(names)), "sorts")
             case s.NatDecl(names):
-                return _Row(("nat", _names(names)), "sorts")
+                return _Row(("nat", listed(names)), "sorts")
             case s.VarDecl(storage, name, of, init):
                 columns = (f"{name.text}:", flat(type_(of)), f"= {flat(expression(init))}")
                 return _Row((storage, *columns) if storage else columns, "var")
             case s.ShownDecl(role, path):
-                return _Row((f"{role.text}:", _path(path)), "shown")
-            case s.Require(s.Ident(label), test):
+                return _Row((f"{role.text}:", dotted(path)), "shown")
+            case s.Require(se.Ident(label), test):
                 return _Row((f"require {label}:", flat(expression(test))), "require")
             case s.Assign(place, value):
                 return _Row((flat(expression(place)), f":= {flat(expression(value))}"), "assign")
@@ -240,16 +230,18 @@ class _Layout:
             case s.EnumDecl(name, members):
                 self._braced(f"enum {name.text}", [m.text for m in members], element.span, members)
             case s.RecordDecl(name, fields):
-                self._braced(f"record {name.text}", [_field(f) for f in fields], element.span, fields)
+                self._braced(f"record {name.text}", [field_text(f) for f in fields], element.span, fields)
             case s.UnionDecl(name, cases):
-                self._braced(f"union {name.text}", [_case(c) for c in cases], element.span, cases, sep=" ")
+                self._braced(
+                    f"union {name.text}", [case_text(c) for c in cases], element.span, cases, sep=" "
+                )
             case s.PropertyDecl() | s.FunDecl() | s.AssumeDecl() | s.AddGuard():
                 self._comments_before(element.span.end)
-                self._defined(*_definition(element))
+                self._defined(*definition(element))
             case _:
                 self._comments_before(element.span.end)
                 self._line(
-                    layout(_leaf(element), width=WIDTH, column=self.indent, indent=self.indent + INDENT)
+                    layout(one_line(element), width=WIDTH, column=self.indent, indent=self.indent + INDENT)
                 )
 
     def _opened(self, element: Element) -> tuple[str, Sequence[Element]] | None:
@@ -398,7 +390,7 @@ class _Layout:
             return
         parts.sort(key=lambda part: part.span.start)
         words = {id(node.key): "key ", id(node.note): "note "}
-        rows = [_config_part(part, words.get(id(part), "")) for part in parts]
+        rows = [config_line(part, words.get(id(part), "")) for part in parts]
         one_line = f"{head} {{ {'  '.join(rows)} }}"
         if "\n" not in self.source.at(node.span) and len(one_line) <= WIDTH:
             self._line(one_line)
@@ -477,135 +469,12 @@ def _last(element: Element) -> Doc:
         case s.VarDecl(_, _, _, value) | s.Require(_, value) | s.Assign(_, value) | s.Let(_, value):
             return expression(value)
         case s.SortDecl(names) | s.NatDecl(names):
-            return cat(_names(names))
+            return cat(listed(names))
         case s.ShownDecl(_, path):
-            return cat(_path(path))
+            return cat(dotted(path))
         case _:
             raise AssertionError(element)
-
-
-def _path(path: Sequence[s.Ident]) -> str:
-    return ".".join(name.text for name in path)
-
-
-def _names(names: Sequence[s.Ident]) -> str:
-    return ", ".join(name.text for name in names)
-
-
-def _field(node: s.FieldDecl) -> str:
-    return f"{node.name.text}: {flat(type_(node.type))}"
-
-
-def _case(node: s.CaseDecl) -> str:
-    return f"{node.name.text}({', '.join(map(_field, node.fields))})" if node.fields else node.name.text
-
-
-def _config_part(part: Element, word: str) -> str:
-    match part:
-        case s.ConfigDefault(version, value):
-            return f'default "{version.text}" = {flat(expression(value))}'
-        case s.Text(text):
-            return f'{word}"{text}"'
-        case _:
-            raise AssertionError(part)
 
 
 def _is_statement(element: Element) -> bool:
     return isinstance(element, s.Stmt)
-
-
-def _definition(
-    node: s.PropertyDecl | s.FunDecl | s.AssumeDecl | s.AddGuard,
-) -> tuple[str, s.Text | None, str, list[Doc]]:
-    """The head, the sentence, the sign and the expressions of something that is defined by an expression."""
-    match node:
-        case s.PropertyDecl("deadlock free", expr=None):
-            return "deadlock free", None, "", []
-        case s.PropertyDecl("deadlock free", expr=s.Node() as expr):
-            return "deadlock free", None, " unless", [expression(expr)]
-        case s.PropertyDecl(kind, name, says, expr, goal):
-            return f"{kind} {name.text}", says, ":", [expression(e) for e in (expr, goal) if e is not None]
-        case s.AssumeDecl(name, test):
-            return f"assume {name.text}", None, ":", [expression(test)]
-        case s.AddGuard(action, guard, test):
-            return f"require {action.text}.{guard.text}", None, ":", [expression(test)]
-        case s.FunDecl(name, params, result, body):
-            shown = "" if params is None else f"({', '.join(map(_field, params))})"
-            return f"fun {name.text}{shown}: {flat(type_(result))}", None, " =", [expression(body)]
-
-
-def _leaf(element: Element) -> Doc:
-    """An element that is one line, or one broken line."""
-    match element:
-        case s.TypeDecl(name, of):
-            return cat(f"type {name.text} = ", type_(of))
-        case s.NetworkDecl(name, keys, mode, of, faults):
-            channel = f"[{', '.join(flat(type_(key)) for key in keys)}]" if keys else ""
-            tail = f" with {_names(faults)}" if faults else ""
-            return cat(f"network {name.text}{channel}: {mode.text} of {flat(type_(of))}{tail}")
-        case s.Drop(name, guard):
-            return cat(f"drop {name.text}" + (f".{guard.text}" if guard else ""))
-        case s.Restore(storage, sort, name):
-            return cat(f"{storage} {sort.text}.{name.text}")
-        case s.Require(_, test):
-            return cat("require ", expression(test))
-        case s.Do(call):
-            return expression(call)
-        case s.ChooseStmt(of, where):
-            return cat("choose ", binder(of), *([] if where is None else [" where ", expression(where)]))
-        case s.AssertStmt(name, test):
-            return cat(f"assert {name.text}: ", expression(test))
-        case s.MemberStmt(verb, of):
-            return cat(f"{verb} ", expression(of))
-        case _:
-            return _clause(element)
-
-
-def _clause(element: Element) -> Doc:
-    """A clause of a check."""
-    match element:
-        case s.ScopeClause(items) | s.ConfigClause(items) | s.FaultsClause(items) | s.ExpectClause(items):
-            parts = [_clause_item(item) for item in items]
-        case s.OnlyClause(names):
-            parts = [cat(name.text) for name in names]
-        case _:
-            raise AssertionError(element)
-    return cat(f"{CLAUSES[type(element)]:<6} ", joined([", "], parts))
-
-
-def _clause_item(item: object) -> Doc:
-    match item:
-        case s.ScopeItem(name, int(size)):
-            return cat(f"{name.text} = {size}")
-        case s.ScopeItem(name, tuple(members)):
-            return cat(f"{name.text} = {{{_names(members)}}}")
-        case s.ConfigItem(name, value):
-            return cat(f"{name.text} = ", expression(value))
-        case s.FaultItem(kind, most):
-            return cat(_fault(kind, most))
-        case s.VerdictExpect():
-            return cat(_verdict(item))
-        case s.CountExpect("taken", s.Ident(action), count, _):
-            return cat(f"taken {action} {count}")
-        case s.CountExpect(what, _, count, faults):
-            return cat(f"{what} {count}" + ("" if faults is None else f" within {_plural(faults, 'fault')}"))
-        case _:
-            raise AssertionError(item)
-
-
-def _fault(kind: s.Ident | None, most: int | None) -> str:
-    if kind is None:
-        return "any" if most is None else "none" if most == 0 else f"<= {most}"
-    return f"{kind.text} any" if most is None else f"{kind.text} <= {most}"
-
-
-def _verdict(item: s.VerdictExpect) -> str:
-    if item.holds:
-        return f"{item.name.text} holds" + (" for any faults" if item.any_faults else "")
-    faults = "" if item.faults is None else f" with {_plural(item.faults, 'fault')}"
-    steps = "" if item.steps is None else f" in {_plural(item.steps, 'step')}"
-    return f"{item.name.text} violated{faults}{steps}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

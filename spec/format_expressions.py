@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.pretty import LINE, SOFT, Doc, Group, Nest, TextPiece, cat, flat, joined
 
 # How tightly each form binds, loosest first; the grammar has a rule for each.
@@ -23,95 +23,95 @@ _BINDS = {
 }
 
 
-def expression(node: s.Expr) -> Doc:
+def expression(node: se.Expr) -> Doc:
     """An expression that stands by itself."""
     return _at(node, _IMPLIES, last=True)
 
 
-def _at(node: s.Expr, least: int, *, last: bool) -> Doc:
+def _at(node: se.Expr, least: int, *, last: bool) -> Doc:
     """An expression where something that binds at least so tightly is wanted.
 
     `last` says that nothing follows it up to the next bracket or end, so that
     a form which reaches as far right as it can needs no parentheses.
     """
-    if isinstance(node, s.Quantified | s.LetIn | s.IfElse):
+    if isinstance(node, se.Quantified | se.LetIn | se.IfElse):
         return _open(node) if last and least <= _NOT else _bracketed(node)
     return _bracketed(node) if _binding(node) < least else _closed(node, last=last)
 
 
-def _bracketed(node: s.Expr) -> Doc:
+def _bracketed(node: se.Expr) -> Doc:
     return cat("(", Nest(1, expression(node)), ")")
 
 
-def _binding(node: s.Expr) -> int:
+def _binding(node: se.Expr) -> int:
     match node:
-        case s.Binary(op):
+        case se.Binary(op):
             return _BINDS.get(op, _COMPARE)
-        case s.IsCase():
+        case se.IsCase():
             return _COMPARE
-        case s.Unary("not"):
+        case se.Unary("not"):
             return _NOT
-        case s.Unary():
+        case se.Unary():
             return _SIGN
         case _:
             return _POSTFIX
 
 
-def _closed(node: s.Expr, *, last: bool) -> Doc:  # noqa: C901 - one case a node
+def _closed(node: se.Expr, *, last: bool) -> Doc:  # noqa: C901 - one case a node
     match node:
-        case s.IntLit(value):
+        case se.IntLit(value):
             return TextPiece(str(value))
-        case s.BoolLit(value):
+        case se.BoolLit(value):
             return TextPiece("true" if value else "false")
-        case s.NoneLit():
+        case se.NoneLit():
             return TextPiece("none")
-        case s.Name(name):
+        case se.Name(name):
             return TextPiece(name)
-        case s.Call(name, args):
+        case se.Call(name, args):
             return cat(name.text, _arguments(args))
-        case s.Method(of, name, args):
+        case se.Method(of, name, args):
             return cat(_of(of), ".", name.text, _arguments(args))
-        case s.Get(of, name):
+        case se.Get(of, name):
             return cat(_of(of), ".", name.text)
-        case s.Index(of, index):
+        case se.Index(of, index):
             return cat(_of(of), "[", expression(index), "]")
-        case s.Upto(of, end):
+        case se.Upto(of, end):
             return cat(_of(of), "[..", _at(end, _SUM, last=False), "]")
-        case s.From(of, start):
+        case se.From(of, start):
             return cat(_of(of), "[", _at(start, _SUM, last=False), "..]")
-        case s.Unary("not", of):
+        case se.Unary("not", of):
             return cat("not ", _at(of, _NOT, last=last))
-        case s.Unary(op, of):
+        case se.Unary(op, of):
             return cat(op, _at(of, _SIGN, last=False))
-        case s.Binary():
+        case se.Binary():
             return _binary(node, last=last)
-        case s.IsCase(of, case):
+        case se.IsCase(of, case):
             return cat(_at(of, _RANGE, last=False), " is ", case.text)
-        case s.SetLit(items):
+        case se.SetLit(items):
             return _listed("{", [_at(item, _SUM, last=False) for item in items], "}")
-        case s.SeqLit(items):
+        case se.SeqLit(items):
             return _listed("[", [expression(item) for item in items], "]")
-        case s.TupleLit(items):
+        case se.TupleLit(items):
             return _listed("(", [expression(item) for item in items], ")")
-        case s.Filter(of, where):
+        case se.Filter(of, where):
             return Group(cat("{", binder(of), Nest(2, cat(LINE, "where ", expression(where))), "}"))
-        case s.Collect(body, binders, where):
+        case se.Collect(body, binders, where):
             each = joined([", "], map(binder, binders))
             tail = cat("") if where is None else cat(LINE, "where ", expression(where))
             return Group(cat("{", _at(body, _SUM, last=False), Nest(2, cat(LINE, "for ", each, tail)), "}"))
-        case s.MapOf(name, of, body):
+        case se.MapOf(name, of, body):
             return cat("[", name.text, ": ", type_(of), " -> ", expression(body), "]")
-        case s.Quantified() | s.LetIn() | s.IfElse():
+        case se.Quantified() | se.LetIn() | se.IfElse():
             return _open(node)
         case _:
             assert_never(node)
 
 
-def _of(node: s.Expr) -> Doc:
+def _of(node: se.Expr) -> Doc:
     return _at(node, _POSTFIX, last=False)
 
 
-def _binary(node: s.Binary, *, last: bool) -> Doc:
+def _binary(node: se.Binary, *, last: bool) -> Doc:
     op, binds = node.op, _BINDS.get(node.op, _COMPARE)
     if op == "..":
         return cat(_at(node.left, _SUM, last=False), "..", _at(node.right, _SUM, last=False))
@@ -130,33 +130,33 @@ def _binary(node: s.Binary, *, last: bool) -> Doc:
     return Group(cat(first, Nest(2 if binds > _AND else 0, cat(*rest))))
 
 
-def _operand(node: s.Expr, least: int, op: str, *, last: bool) -> Doc:
+def _operand(node: se.Expr, least: int, op: str, *, last: bool) -> Doc:
     """An operand of a chain; an `and` within an `or` keeps its parentheses: few know which binds tighter."""
-    if op == "or" and isinstance(node, s.Binary) and node.op == "and":
+    if op == "or" and isinstance(node, se.Binary) and node.op == "and":
         return _bracketed(node)
     return _at(node, least, last=last)
 
 
-def _chain(node: s.Binary, op: str) -> list[s.Expr]:
+def _chain(node: se.Binary, op: str) -> list[se.Expr]:
     """The operands of `a op b op c`, which the parser groups to the left."""
-    left = _chain(node.left, op) if isinstance(node.left, s.Binary) and node.left.op == op else [node.left]
+    left = _chain(node.left, op) if isinstance(node.left, se.Binary) and node.left.op == op else [node.left]
     return [*left, node.right]
 
 
-def _open(node: s.Quantified | s.LetIn | s.IfElse) -> Doc:
+def _open(node: se.Quantified | se.LetIn | se.IfElse) -> Doc:
     match node:
-        case s.Quantified(word, binders, where, body):
+        case se.Quantified(word, binders, where, body):
             each = joined([", "], map(binder, binders))
             tail = cat("") if where is None else cat(" where ", expression(where))
             return Group(cat(word, " ", each, tail, ".", Nest(2, cat(LINE, expression(body)))))
-        case s.LetIn(name, value, body):
+        case se.LetIn(name, value, body):
             return Group(cat("let ", name.text, " = ", expression(value), ".", LINE, expression(body)))
-        case s.IfElse(test, then, other):
+        case se.IfElse(test, then, other):
             head = cat("if ", expression(test), " then ", expression(then))
             return Group(cat(head, LINE, "else ", expression(other)))
 
 
-def _arguments(args: tuple[s.Arg, ...]) -> Doc:
+def _arguments(args: tuple[se.Arg, ...]) -> Doc:
     made = [expression(a.value) if a.name is None else cat(a.name, " = ", expression(a.value)) for a in args]
     return _listed("(", made, ")")
 
@@ -167,21 +167,21 @@ def _listed(opens: str, parts: list[Doc], closes: str) -> Doc:
     return Group(cat(opens, Nest(2, cat(SOFT, joined([",", LINE], parts))), SOFT, closes))
 
 
-def binder(node: s.Binder) -> Doc:
+def binder(node: se.Binder) -> Doc:
     """`x: T`, `x in S`, `x: T in S`."""
     of = "" if node.type is None else f": {flat(type_(node.type))}"
     domain = cat("") if node.domain is None else cat(" in ", _at(node.domain, _RANGE, last=False))
     return cat(node.name.text, of, domain)
 
 
-def type_(node: s.Type) -> Doc:
+def type_(node: se.Type) -> Doc:
     """A type."""
     match node:
-        case s.NamedType(name):
+        case se.NamedType(name):
             return TextPiece(name)
-        case s.RangeType(lo, hi):
+        case se.RangeType(lo, hi):
             return TextPiece(f"{lo}..{hi}")
-        case s.EnumType(members):
+        case se.EnumType(members):
             return Group(
                 cat(
                     "{",
@@ -190,11 +190,11 @@ def type_(node: s.Type) -> Doc:
                     "}",
                 )
             )
-        case s.OptionType(of):
+        case se.OptionType(of):
             return cat(type_(of), "?")
-        case s.TupleType(items):
+        case se.TupleType(items):
             return cat("(", joined([", "], map(type_, items)), ")")
-        case s.AppliedType(name, args, limit):
+        case se.AppliedType(name, args, limit):
             end = "" if limit is None else f"; {limit if isinstance(limit, int) else limit.text}"
             return cat(name.text, "[", joined([", "], map(type_, args)), end, "]")
         case _:

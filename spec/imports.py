@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.diagnostics import Diagnostic, SpecError
 from spec.parser import parse
 from spec.source import Source, Span
@@ -51,7 +52,7 @@ def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) 
         help_ = f"{' → '.join((*behind, name))}: one of them has to begin with `protocol NAME`"
         raise SpecError([Diagnostic("R0105", source, tree.of.span, what, help=help_)])
     try:
-        text = shipped(name) if isinstance(tree.of, s.Ident) else file(name)
+        text = shipped(name) if isinstance(tree.of, se.Ident) else file(name)
     except SpecError as error:
         here = [replace(each, source=source, span=tree.of.span) for each in error.diagnostics]
         raise SpecError(here) from None
@@ -62,9 +63,9 @@ def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) 
     return Source(source.name, f"{before}\n{own}", parts)
 
 
-def _path(name: str, of: s.Ident | s.Text) -> str:
+def _path(name: str, of: se.Ident | s.Text) -> str:
     """A path is from the folder of the file that names it."""
-    return of.text if isinstance(of, s.Ident) else os.path.normpath(Path(name).parent / of.text)
+    return of.text if isinstance(of, se.Ident) else os.path.normpath(Path(name).parent / of.text)
 
 
 def _blanked(text: str, spans: list[Span]) -> str:

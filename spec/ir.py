@@ -15,22 +15,16 @@ item is the case's ordinal; seq → tuple; set → frozenset; bag → frozenset 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import Enum as PyEnum
 from typing import Any
 
 from spec.frozen import frozen
-from spec.source import Source, Span
+from spec.op import Op, Quantifier
+from spec.roles import Shown
+from spec.source import Node, Source
 from spec.types import Case, Enum, Nat, Record, Sort, Type, Union
 
 Value = Any  # see the module's docstring; typed per node by `Expr.type`
-
-
-@frozen(kw_only=True)
-class Node:
-    """Anything that has a place in the text; the place does not change what it is."""
-
-    span: Span = field(compare=False, repr=False)
 
 
 # ------------------------------------------------------------------ expressions
@@ -67,49 +61,6 @@ class Local(_Expr):
     """A parameter or a bound name, by its slot in the frame of its action or property."""
 
     slot: int
-
-
-class Op(PyEnum):
-    """Strict operations: every argument is evaluated, in order. T stands for any type.
-
-    Errors in brackets are errors of the model (`values.ModelError`).
-    """
-
-    NOT = "not"  # bool
-    ADD = "+"  # int, int
-    SUB = "-"
-    MUL = "*"
-    DIV = "/"  # rounds towards minus infinity [R0603 by zero]
-    MOD = "%"  # has the sign of the divisor [R0603 by zero]
-    NEG = "negate"
-    EQ = "=="  # T, T
-    NE = "!="
-    LT = "<"  # ordered T, T
-    LE = "<="
-    MIN2 = "min2"  # ordered T, T: min(a, b)
-    MAX2 = "max2"
-    IN = "in"  # T, set or bag or option or seq
-    SUBSET = "subset"  # set, set
-    UNION = "union"  # set, set; bag, bag (counts are added)
-    MINUS = "minus"  # set, set; bag, bag (counts are subtracted, not below 0)
-    INTERSECT = "intersect"  # set, set
-    SIZE = "size"  # set, bag (sum of counts), seq, option (0 or 1) → int
-    CONCAT = "concat"  # seq, seq
-    TAKE = "take"  # seq, int: entries at offsets below n: s[..n]
-    DROP = "drop"  # seq, int: entries at offsets n and above: s[n..]
-    INDEX = "index"  # seq, int [R0602 outside]
-    AT = "at"  # seq, int → option: the entry, or none outside
-    LAST = "last"  # seq [R0604 empty]
-    COMMON = "common_prefix"  # seq, seq → the length of the longest common prefix
-    STARTS = "starts_with"  # seq, seq: the second is a prefix of the first
-    ELEMENTS = "elements"  # seq or bag or option → set
-    COUNT = "count"  # T, bag → int
-    LOOKUP = "lookup"  # map, key [R0602 for a number outside the keys]
-    THE = "the"  # option, or set of one [R0605 otherwise]
-    LEAST = "least"  # set of ordered T [R0604 empty]: min(S)
-    GREATEST = "greatest"  # set of ordered T [R0604 empty]
-    SUBSETS = "subsets"  # set → set of sets
-    RANGE = "range"  # int, int → set of int: lo..hi, both included
 
 
 @frozen
@@ -166,19 +117,6 @@ class Members(_Expr):
     """All values of a scalar type (`of`), as a set."""
 
     of: Type
-
-
-class Quantifier(PyEnum):
-    """What a `Bind` makes of its body's values over the domain."""
-
-    FORALL = "forall"
-    EXISTS = "exists"
-    SUM = "sum"
-    MAX = "max"  # greatest value of the body [R0604 empty]
-    MIN = "min"
-    ARGMAX = "argmax"  # the member with the greatest body [R0604 empty; R0606 a tie on a sort]
-    ARGMIN = "argmin"
-    SET = "set"  # the set of the body's values
 
 
 @frozen
@@ -591,20 +529,6 @@ class Check(Node):
     only: tuple[str, ...] | None  # properties to look at; None: all
     expect: tuple[Expect, ...]
     says: str | None
-
-
-@frozen
-class Shown(Node):
-    """What plays a role in pictures of a state: it is for people, and no engine looks at it.
-
-    `variable` is its number in `Model.variables`, and `field` names a field of
-    the record that it is; None when it is shown whole.  The role `label` has no
-    variable: its field is one of the entries of what plays `log`.
-    """
-
-    role: str
-    variable: int | None
-    field: str | None
 
 
 @frozen

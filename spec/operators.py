@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from spec.fits import bag_size
-from spec.ir import Op, Value
+from spec.ir import Value
+from spec.op import Op
 from spec.types import Bag, Map, Option, Seq, Set, Type
 from spec.values import position
 

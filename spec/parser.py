@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.automaton import Automaton, Begun, TooDeep, Unexpected
 from spec.diagnostics import Diagnostic, SpecError
 from spec.mistakes import recognise
@@ -46,7 +47,7 @@ def begun(text: str) -> Begun | None:
     return replace(found, expected=frozenset(spelled.get(each, each) for each in found.expected))
 
 
-def parse_expression(source: Source, span: Span) -> s.Expr:
+def parse_expression(source: Source, span: Span) -> se.Expr:
     """The expression that stands alone at `span` (a value in a `says` text); spans are the file's."""
     return _run(Source(source.name, source.text[: span.end]), "expr", span.start)  # type: ignore[no-any-return]
 
@@ -105,8 +106,8 @@ def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
     return Diagnostic("R0101", source, mistake.at, mistake.message, help=mistake.help)
 
 
-def _ident(text: str, at: Span) -> s.Ident:
-    return s.Ident(text, span=at)
+def _ident(text: str, at: Span) -> se.Ident:
+    return se.Ident(text, span=at)
 
 
 def _quoted(text: str, at: Span) -> s.Text:
@@ -163,7 +164,7 @@ def _only(_self: object, children: list[Any], _span: Span) -> Any:  # noqa: ANN4
 
 
 def _word(_self: object, children: list[Any], _span: Span) -> str:
-    return children[0].text if isinstance(children[0], s.Ident) else children[0]
+    return children[0].text if isinstance(children[0], se.Ident) else children[0]
 
 
 def _given(children: list[Any]) -> tuple[Any, ...]:
@@ -174,7 +175,7 @@ def _given(children: list[Any]) -> tuple[Any, ...]:
 class _Slice:
     """What stands between the brackets of `log[..n]` or `log[n..]`, until they are known."""
 
-    def __init__(self, bound: s.Expr, *, upto: bool) -> None:
+    def __init__(self, bound: se.Expr, *, upto: bool) -> None:
         self.bound, self.upto = bound, upto
 
 
@@ -263,8 +264,8 @@ class _Build:
         name, says, expr = children
         return s.PropertyDecl("always eventually", name, says, expr, None, span=span)
 
-    def deadlock_free(self, _children: list[Any], span: Span) -> s.Ident:
-        return s.Ident("deadlock_free", span=span)
+    def deadlock_free(self, _children: list[Any], span: Span) -> se.Ident:
+        return se.Ident("deadlock_free", span=span)
 
     def deadlock_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
         name, unless = children
@@ -273,7 +274,7 @@ class _Build:
     display_decl = _listed(s.DisplayDecl)
 
     def shown(self, children: list[Any], span: Span) -> s.ShownDecl:
-        role, *path = (child for child in children if isinstance(child, s.Ident))
+        role, *path = (child for child in children if isinstance(child, se.Ident))
         return s.ShownDecl(role, tuple(path), span=span)
 
     def variant_decl(self, children: list[Any], span: Span) -> s.VariantDecl:
@@ -324,9 +325,9 @@ class _Build:
     def faults_kind_any(self, children: list[Any], span: Span) -> s.FaultItem:
         return s.FaultItem(children[0], None, span=span)
 
-    def fault_kind(self, children: list[Any], span: Span) -> s.Ident:
-        words = [child.text for child in children if isinstance(child, s.Ident)]
-        return s.Ident(".".join(words), span=span)
+    def fault_kind(self, children: list[Any], span: Span) -> se.Ident:
+        words = [child.text for child in children if isinstance(child, se.Ident)]
+        return se.Ident(".".join(words), span=span)
 
     def expect_holds(self, children: list[Any], span: Span) -> s.VerdictExpect:
         name, any_faults = children
@@ -348,22 +349,22 @@ class _Build:
         return s.CheckDecl(name, of, says, tuple(clauses), span=span)
 
     # types
-    option_type = _plain(s.OptionType)
-    enum_type = _listed(s.EnumType)
-    tuple_type = _listed(s.TupleType)
-    range_type = _plain(s.RangeType)
+    option_type = _plain(se.OptionType)
+    enum_type = _listed(se.EnumType)
+    tuple_type = _listed(se.TupleType)
+    range_type = _plain(se.RangeType)
     limit_number = _only
     signed = _only
 
-    def named_type(self, children: list[Any], span: Span) -> s.NamedType:
-        return s.NamedType(children[0].text, span=span)
+    def named_type(self, children: list[Any], span: Span) -> se.NamedType:
+        return se.NamedType(children[0].text, span=span)
 
     def negative(self, children: list[Any], _span: Span) -> int:
         return -int(children[0])
 
-    def applied_type(self, children: list[Any], span: Span) -> s.AppliedType:
+    def applied_type(self, children: list[Any], span: Span) -> se.AppliedType:
         name, *args, limit = children
-        return s.AppliedType(name, _given(args), limit, span=span)
+        return se.AppliedType(name, _given(args), limit, span=span)
 
     # statements
     label = _only
@@ -383,85 +384,85 @@ class _Build:
         return s.IfStmt(test, then, nested or (), span=span)
 
     # expressions
-    binder_typed_in = _plain(s.Binder)
+    binder_typed_in = _plain(se.Binder)
     binders = _children
     where = _only
-    quantified = _plain(s.Quantified)
-    let_in = _plain(s.LetIn)
-    if_else = _plain(s.IfElse)
-    is_case = _plain(s.IsCase)
-    set_lit = _listed(s.SetLit)
-    seq_lit = _listed(s.SeqLit)
-    tuple_lit = _listed(s.TupleLit)
-    filter = _plain(s.Filter)
-    map_of = _plain(s.MapOf)
+    quantified = _plain(se.Quantified)
+    let_in = _plain(se.LetIn)
+    if_else = _plain(se.IfElse)
+    is_case = _plain(se.IsCase)
+    set_lit = _listed(se.SetLit)
+    seq_lit = _listed(se.SeqLit)
+    tuple_lit = _listed(se.TupleLit)
+    filter = _plain(se.Filter)
+    map_of = _plain(se.MapOf)
     quantifier = _word
     extremum = _only
     args = _children
-    int_lit = _plain(s.IntLit)
+    int_lit = _plain(se.IntLit)
 
-    def binder_typed(self, children: list[Any], span: Span) -> s.Binder:
-        return s.Binder(children[0], children[1], None, span=span)
+    def binder_typed(self, children: list[Any], span: Span) -> se.Binder:
+        return se.Binder(children[0], children[1], None, span=span)
 
-    def binder_in(self, children: list[Any], span: Span) -> s.Binder:
+    def binder_in(self, children: list[Any], span: Span) -> se.Binder:
         name, *_, domain = children
-        return s.Binder(name, None, domain, span=span)
+        return se.Binder(name, None, domain, span=span)
 
-    def binary(self, children: list[Any], span: Span) -> s.Binary:
+    def binary(self, children: list[Any], span: Span) -> se.Binary:
         left, op, right = children
-        return s.Binary(op, left, right, span=span)
+        return se.Binary(op, left, right, span=span)
 
-    def not_in(self, children: list[Any], span: Span) -> s.Binary:
-        return s.Binary("not in", children[0], children[-1], span=span)
+    def not_in(self, children: list[Any], span: Span) -> se.Binary:
+        return se.Binary("not in", children[0], children[-1], span=span)
 
-    def unary(self, children: list[Any], span: Span) -> s.Unary:
-        return s.Unary(children[0], children[1], span=span)
+    def unary(self, children: list[Any], span: Span) -> se.Unary:
+        return se.Unary(children[0], children[1], span=span)
 
-    def name_expr(self, children: list[Any], span: Span) -> s.Name:
-        return s.Name(children[0].text, span=span)
+    def name_expr(self, children: list[Any], span: Span) -> se.Name:
+        return se.Name(children[0].text, span=span)
 
-    def true_lit(self, _children: list[Any], span: Span) -> s.BoolLit:
-        return s.BoolLit(True, span=span)  # noqa: FBT003 - a field
+    def true_lit(self, _children: list[Any], span: Span) -> se.BoolLit:
+        return se.BoolLit(True, span=span)  # noqa: FBT003 - a field
 
-    def false_lit(self, _children: list[Any], span: Span) -> s.BoolLit:
-        return s.BoolLit(False, span=span)  # noqa: FBT003 - a field
+    def false_lit(self, _children: list[Any], span: Span) -> se.BoolLit:
+        return se.BoolLit(False, span=span)  # noqa: FBT003 - a field
 
-    def none_lit(self, _children: list[Any], span: Span) -> s.NoneLit:
-        return s.NoneLit(span=span)
+    def none_lit(self, _children: list[Any], span: Span) -> se.NoneLit:
+        return se.NoneLit(span=span)
 
     def parens(self, children: list[Any], _span: Span) -> Any:  # noqa: ANN401
         return children[0]
 
-    def collect(self, children: list[Any], span: Span) -> s.Collect:
+    def collect(self, children: list[Any], span: Span) -> se.Collect:
         body, *binders, where = children
-        return s.Collect(body, tuple(binders), where, span=span)
+        return se.Collect(body, tuple(binders), where, span=span)
 
-    def positional(self, children: list[Any], span: Span) -> s.Arg:
-        return s.Arg(None, children[0], span=span)
+    def positional(self, children: list[Any], span: Span) -> se.Arg:
+        return se.Arg(None, children[0], span=span)
 
-    def named(self, children: list[Any], span: Span) -> s.Arg:
-        return s.Arg(children[0].text, children[1], span=span)
+    def named(self, children: list[Any], span: Span) -> se.Arg:
+        return se.Arg(children[0].text, children[1], span=span)
 
-    def call(self, children: list[Any], span: Span) -> s.Call:
-        return s.Call(children[0], children[1] or (), span=span)
+    def call(self, children: list[Any], span: Span) -> se.Call:
+        return se.Call(children[0], children[1] or (), span=span)
 
-    def call_extremum(self, children: list[Any], span: Span) -> s.Call:
+    def call_extremum(self, children: list[Any], span: Span) -> se.Call:
         word, args = children
-        return s.Call(_ident(word, Span(span.start, span.start + len(word))), args or (), span=span)
+        return se.Call(_ident(word, Span(span.start, span.start + len(word))), args or (), span=span)
 
-    def get(self, children: list[Any], span: Span) -> s.Get:
-        return s.Get(children[0], children[2], span=span)
+    def get(self, children: list[Any], span: Span) -> se.Get:
+        return se.Get(children[0], children[2], span=span)
 
-    def method(self, children: list[Any], span: Span) -> s.Method:
+    def method(self, children: list[Any], span: Span) -> se.Method:
         of, _, name, args = children
-        return s.Method(of, name, args or (), span=span)
+        return se.Method(of, name, args or (), span=span)
 
-    def subscripted(self, children: list[Any], span: Span) -> s.Expr:
+    def subscripted(self, children: list[Any], span: Span) -> se.Expr:
         of, subscript = children
         if isinstance(subscript, _Slice):
-            node = s.Upto if subscript.upto else s.From
+            node = se.Upto if subscript.upto else se.From
             return node(of, subscript.bound, span=span)
-        return s.Index(of, subscript, span=span)
+        return se.Index(of, subscript, span=span)
 
     def upto(self, children: list[Any], _span: Span) -> _Slice:
         return _Slice(children[-1], upto=True)

@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from spec.frozen import frozen
+from spec.source import Node
 from spec.types import Bag, Bool, Enum, Option, Seq, Set, Sort, Type, is_number
+
+
+@frozen
+class Shown(Node):
+    """What plays a role in pictures of a state: it is for people, and no engine looks at it.
+
+    `variable` is its number in `Model.variables`, and `field` names a field of
+    the record that it is; None when it is shown whole.  The role `label` has no
+    variable: its field is one of the entries of what plays `log`.
+    """
+
+    role: str
+    variable: int | None
+    field: str | None
 
 
 @frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import field
 from functools import lru_cache
 
 from spec.frozen import frozen
@@ -57,6 +58,13 @@ class Source:
     def at(self, span: Span) -> str:
         """The text that a span covers."""
         return self.text[span.start : span.end]
+
+
+@frozen(kw_only=True)
+class Node:
+    """Anything that has a place in the text; the place does not change what it is."""
+
+    span: Span = field(compare=False, repr=False)
 
 
 @lru_cache(maxsize=16)

@@ -36,13 +36,12 @@ from spec.ir import (
     Members,
     Model,
     Old,
-    Op,
     Or,
     Part,
-    Quantifier,
     Stmt,
     Var,
 )
+from spec.op import Op, Quantifier
 from spec.types import (
     Bag,
     Bool,

@@ -6,7 +6,7 @@ import spec.syntax as s
 from modelcheck.asking.course.exercises import Exercise
 from modelcheck.asking.course.grading import Grade, empty, judged
 from modelcheck.asking.course.submission import submission
-from spec.source import Source
+from spec.source import Node, Source
 
 
 def solution(exercise: Exercise) -> dict[str, str]:
@@ -14,7 +14,7 @@ def solution(exercise: Exercise) -> dict[str, str]:
     found = dict[str, str]()
     for item in exercise.solved.items:
         match item:
-            case s.Replace(item=s.PropertyDecl(name=name, expr=s.Node(span=span))):
+            case s.Replace(item=s.PropertyDecl(name=name, expr=Node(span=span))):
                 found[name.text] = exercise.source.at(span)
             case s.Replace(item=s.FunDecl(name=name, body=body)):
                 found[name.text] = exercise.source.at(body.span)

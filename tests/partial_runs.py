@@ -28,6 +28,7 @@ from counterexamples.trace import (
 from spec.fits import fits
 from spec.ir import PropertyKind, Scope
 from spec.load import loads
+from spec.op import Op
 from spec.semantics import Machine, State, Step, Taken
 from spec.source import Span
 from spec.types import BOOL
@@ -232,25 +233,25 @@ def _of_values(run: Trace, chance: Random) -> Iterator[Trace]:
 
 def _claim(kind: PropertyKind, run: Trace, some: list[tuple[int, ir.Variable]]) -> ir.Expr | None:
     """What the last step or state makes false, or true for an example."""
-    ends = tuple(_compared(ir.Op.NE, index, variable, run.states[-1]) for index, variable in some)
+    ends = tuple(_compared(Op.NE, index, variable, run.states[-1]) for index, variable in some)
     match kind:
         case PropertyKind.DEADLOCK_FREE:
             return None
         case PropertyKind.RECOVERABLE:
-            starts = (_compared(ir.Op.EQ, index, variable, run.states[0]) for index, variable in some)
+            starts = (_compared(Op.EQ, index, variable, run.states[0]) for index, variable in some)
             return ir.And(tuple(starts), type=BOOL, span=NOWHERE)
         case PropertyKind.REACHABLE:
-            same = (_compared(ir.Op.EQ, index, variable, run.states[-1]) for index, variable in some)
+            same = (_compared(Op.EQ, index, variable, run.states[-1]) for index, variable in some)
             return ir.And(tuple(same), type=BOOL, span=NOWHERE)
         case PropertyKind.STEP:
-            before = (_compared(ir.Op.NE, index, v, run.states[-2:][0]) for index, v in some[:1])
+            before = (_compared(Op.NE, index, v, run.states[-2:][0]) for index, v in some[:1])
             olds = (ir.Old(each, type=BOOL, span=NOWHERE) for each in before)
             return ir.Or((*olds, *ends), type=BOOL, span=NOWHERE)
         case _:
             return ir.Or(ends, type=BOOL, span=NOWHERE)
 
 
-def _compared(op: ir.Op, index: int, variable: ir.Variable, state: State) -> ir.Expr:
+def _compared(op: Op, index: int, variable: ir.Variable, state: State) -> ir.Expr:
     left = ir.Var(index, type=variable.type, span=NOWHERE)
     right = ir.Const(state[index], type=variable.type, span=NOWHERE)
     return ir.Apply(op, (left, right), type=BOOL, span=NOWHERE)

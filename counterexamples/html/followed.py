@@ -74,6 +74,7 @@ class _Walk:
         return Followed(tuple(self.guards), frozenset(self.done), frozenset(self.passed - self.done))
 
     def _run(self, statements: Iterable[Stmt], frame: Frame) -> None:
+        """What a step did with statements, one after the other; each changes the frame."""
         for statement in statements:
             self._one(statement, frame)
 

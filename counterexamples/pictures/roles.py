@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from spec.frozen import frozen
-from spec.ir import Model, Shown, Value
-from spec.roles import HIDDEN, LABEL, ROLES
+from spec.ir import Model, Value
+from spec.roles import HIDDEN, LABEL, ROLES, Shown
 from spec.semantics import State
 from spec.types import Bool, Enum, Map, Record, Type
 

@@ -9,6 +9,7 @@ import spec.types as t
 from counterexamples.itf.write import about
 from counterexamples.pictures.cast import EPOCHS
 from counterexamples.pictures.roles import NamedPart, roles
+from spec.source import Node
 from spec.values import members, show
 
 Json = Any
@@ -89,7 +90,7 @@ def described(model: ir.Model, check: ir.Check, types: PageTypes) -> Json:
     }
 
 
-def _text(model: ir.Model, node: ir.Node) -> str:
+def _text(model: ir.Model, node: Node) -> str:
     return " ".join(model.source.text[node.span.start : node.span.end].split())
 
 

@@ -7,7 +7,7 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from modelcheck.bench.contestants import (
+from modelcheck.commands.race.contestants import (
     RIVALS,
     SPARK,
     TARGETS,
@@ -19,9 +19,9 @@ from modelcheck.bench.contestants import (
     ours,
     tlc_jar,
 )
-from modelcheck.bench.process import run as run_process
-from modelcheck.bench.race import Lane, disagreements, race
-from modelcheck.bench.table import table
+from modelcheck.commands.race.process import run as run_process
+from modelcheck.commands.race.race import Lane, disagreements, race
+from modelcheck.commands.race.table import table
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from spec.frozen import frozen

@@ -24,13 +24,13 @@ from spec.ir import (
     Local,
     Members,
     Old,
-    Op,
     Part,
     Property,
     PropertyKind,
     Value,
     Var,
 )
+from spec.op import Op
 from spec.semantics import State
 from spec.source import Span
 from spec.types import Type

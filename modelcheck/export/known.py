@@ -13,6 +13,7 @@ import spec.ir as ir
 import spec.types as t
 from spec.elaboration.typing import element
 from spec.frozen import frozen
+from spec.op import Op, Quantifier
 
 
 @frozen
@@ -66,7 +67,7 @@ class Knowledge:
         match domain:
             case ir.Members(of=of):
                 found: t.Type | None = of
-            case ir.Apply(op=ir.Op.RANGE, args=(lo, hi)):
+            case ir.Apply(op=Op.RANGE, args=(lo, hi)):
                 return KnownRange(None, Reach(self.reach(lo, known).least, self.reach(hi, known).most))
             case _:
                 whole = self.sure(domain, known)
@@ -92,23 +93,23 @@ class Knowledge:
                 return self.reach(expr.body, {**known, expr.slot: self.of(expr.value, known)})
             case ir.Bind():
                 return self._of_bind(expr, known)
-            case ir.Apply(op=ir.Op.SIZE, args=(of,)):
+            case ir.Apply(op=Op.SIZE, args=(of,)):
                 return self.size(of, known)
-            case ir.Apply(op=ir.Op.COMMON, args=(a, b)):
+            case ir.Apply(op=Op.COMMON, args=(a, b)):
                 return _least(self.size(a, known), self.size(b, known))
             case ir.Apply(op=op, args=args) if op in _ON_REACHES and all(t.is_number(a.type) for a in args):
                 return _arithmetic(op, [self.reach(arg, known) for arg in args])
-            case ir.Apply(op=ir.Op.COUNT):
+            case ir.Apply(op=Op.COUNT):
                 return Reach(0)
             case _:
                 return self._of_type(self.sure(expr, known))
 
     def _of_bind(self, expr: ir.Bind, known: Locals) -> Reach:
         member = self.member(expr.domain, expr.case, known)
-        if expr.quantifier in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}:
+        if expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}:
             return member.reach
         body = self.reach(expr.body, {**known, expr.slot: member})
-        if expr.quantifier is ir.Quantifier.SUM:
+        if expr.quantifier is Quantifier.SUM:
             return Reach(0) if body.least is not None and body.least >= 0 else ANY
         return body
 
@@ -177,12 +178,12 @@ class Knowledge:
 
     def _sure_of_bind(self, expr: ir.Bind, member: KnownRange, known: Locals) -> t.Type | None:
         match expr.quantifier:
-            case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
+            case Quantifier.ARGMAX | Quantifier.ARGMIN:
                 return member.type
-            case ir.Quantifier.SET:
+            case Quantifier.SET:
                 of = self.sure(expr.body, {**known, expr.slot: member})
                 return None if of is None else t.Set(of)
-            case ir.Quantifier.MAX | ir.Quantifier.MIN:
+            case Quantifier.MAX | Quantifier.MIN:
                 return self.sure(expr.body, {**known, expr.slot: member})
             case _:
                 return None
@@ -236,58 +237,58 @@ def _part(of: t.Type | None, index: int, case: int | None) -> t.Type | None:
             return None
 
 
-def _applied(op: ir.Op, args: list[t.Type | None]) -> t.Type | None:
+def _applied(op: Op, args: list[t.Type | None]) -> t.Type | None:
     """What is sure of the result of an operation that reads or takes away."""
     match op, args:
-        case ir.Op.LOOKUP, [t.Map(_, value), _]:
+        case Op.LOOKUP, [t.Map(_, value), _]:
             return value
-        case ((ir.Op.INDEX | ir.Op.LAST | ir.Op.THE | ir.Op.LEAST | ir.Op.GREATEST), [found, *_]):
+        case ((Op.INDEX | Op.LAST | Op.THE | Op.LEAST | Op.GREATEST), [found, *_]):
             return None if found is None else element(found)
-        case ir.Op.AT, [t.Seq(of), _]:
+        case Op.AT, [t.Seq(of), _]:
             return t.Option(of)
-        case ((ir.Op.TAKE | ir.Op.DROP | ir.Op.MINUS | ir.Op.INTERSECT), [found, *_]):
+        case ((Op.TAKE | Op.DROP | Op.MINUS | Op.INTERSECT), [found, *_]):
             return found
-        case ir.Op.SUBSETS, [t.Set() as found]:
+        case Op.SUBSETS, [t.Set() as found]:
             return t.Set(found)
-        case ir.Op.ELEMENTS, [found]:
+        case Op.ELEMENTS, [found]:
             inner = None if found is None else element(found)
             return None if inner is None else t.Set(inner)
-        case ir.Op.UNION, [t.Set(a), t.Set(b)] if a == b:
+        case Op.UNION, [t.Set(a), t.Set(b)] if a == b:
             return t.Set(a)
         case _:
             return None
 
 
 _ON_REACHES = {
-    ir.Op.ADD,
-    ir.Op.SUB,
-    ir.Op.MUL,
-    ir.Op.NEG,
-    ir.Op.MIN2,
-    ir.Op.MAX2,
-    ir.Op.DIV,
-    ir.Op.MOD,
+    Op.ADD,
+    Op.SUB,
+    Op.MUL,
+    Op.NEG,
+    Op.MIN2,
+    Op.MAX2,
+    Op.DIV,
+    Op.MOD,
 }
 
 
-def _arithmetic(op: ir.Op, args: list[Reach]) -> Reach:
+def _arithmetic(op: Op, args: list[Reach]) -> Reach:
     match op, args:
-        case ir.Op.ADD, [a, b]:
+        case Op.ADD, [a, b]:
             return Reach(_plus(a.least, b.least), _plus(a.most, b.most))
-        case ir.Op.SUB, [a, b]:
-            return _arithmetic(ir.Op.ADD, [a, _negated(b)])
-        case ir.Op.NEG, [a]:
+        case Op.SUB, [a, b]:
+            return _arithmetic(Op.ADD, [a, _negated(b)])
+        case Op.NEG, [a]:
             return _negated(a)
-        case ir.Op.MIN2, [a, b]:
+        case Op.MIN2, [a, b]:
             return _least(a, b)
-        case ir.Op.MAX2, [a, b]:
+        case Op.MAX2, [a, b]:
             return _negated(_least(_negated(a), _negated(b)))
-        case ir.Op.MUL, [a, b] if _counts(a) and _counts(b):
+        case Op.MUL, [a, b] if _counts(a) and _counts(b):
             most = None if a.most is None or b.most is None else a.most * b.most
             return Reach(0, most)
-        case ir.Op.DIV, [a, b] if _counts(a) and b.least is not None and b.least > 0:
+        case Op.DIV, [a, b] if _counts(a) and b.least is not None and b.least > 0:
             return Reach(0, a.most)
-        case ir.Op.MOD, [_, b] if b.least is not None and b.least > 0:
+        case Op.MOD, [_, b] if b.least is not None and b.least > 0:
             return Reach(0, None if b.most is None else b.most - 1)
         case _:
             return ANY

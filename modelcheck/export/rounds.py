@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import spec.ir as ir
 import spec.types as t
 from modelcheck.export.known import Knowledge, Locals, Reach
+from spec.op import Op
 from spec.values import members
 from spec.walk import children, walk_statements
 
@@ -57,7 +58,7 @@ def _is_own(path: tuple[ir.Key | ir.At, ...], of: t.Type, slot: int, reach: Reac
 def _reads_elsewhere(expr: ir.Expr, every: set[int], earlier: set[int], slot: int) -> bool:
     """Whether an expression reads what the loop writes, but for its own place before that is written."""
     match expr:
-        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(index=index), ir.Local(slot=own))) if own == slot:
+        case ir.Apply(op=Op.LOOKUP, args=(ir.Var(index=index), ir.Local(slot=own))) if own == slot:
             return index in earlier
         case ir.Var(index=index):
             return index in every

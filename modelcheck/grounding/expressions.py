@@ -36,11 +36,12 @@ from modelcheck.grounding.shapes import (
 )
 from modelcheck.grounding.terms import Sign, Term, Terms
 from spec.derived import Core
+from spec.op import Op, Quantifier
 from spec.values import members, ordered
 
 CORE = Core()
 MOST_SUBSETS = 10
-ANY_ORDER = {ir.Quantifier.FORALL, ir.Quantifier.EXISTS, ir.Quantifier.SET}  # of the members it looks at
+ANY_ORDER = {Quantifier.FORALL, Quantifier.EXISTS, Quantifier.SET}  # of the members it looks at
 
 
 class Expressions:
@@ -153,7 +154,7 @@ class Expressions:
 
     def _items(self, domain: ir.Expr, env: Env, *, any_order: bool) -> list[Item]:
         terms, shapes = self.terms, self.shapes
-        if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
+        if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             lo, hi = (number(self.of(arg, env)) for arg in domain.args)
             numbers = [terms.number(n) for n in range(lo.lo, hi.hi + 1)]
             return [(terms.both(terms.le(lo, n), terms.le(n, hi)), n) for n in numbers]
@@ -204,24 +205,24 @@ class Expressions:
                 continue
             found.append((test, member, self.of(expr.body, inner)))
         match expr.quantifier:
-            case ir.Quantifier.FORALL:
+            case Quantifier.FORALL:
                 return terms.all(terms.implies(test, number(body)) for test, _, body in found)
-            case ir.Quantifier.EXISTS:
+            case Quantifier.EXISTS:
                 return terms.any(terms.both(test, number(body)) for test, _, body in found)
-            case ir.Quantifier.SUM:
+            case Quantifier.SUM:
                 total = terms.number(0)
                 for test, _, body in found:
                     total = terms.add(total, terms.ite(test, number(body), terms.number(0)))
                 return total
-            case ir.Quantifier.SET:
+            case Quantifier.SET:
                 return self.shapes.gathered([(test, body) for test, _, body in found], expr.body.type)
-            case ir.Quantifier.MAX | ir.Quantifier.MIN:
-                least = expr.quantifier is ir.Quantifier.MIN
+            case Quantifier.MAX | Quantifier.MIN:
+                least = expr.quantifier is Quantifier.MIN
                 return self._best(
                     [(test, body, body) for test, _, body in found], expr.type, env, least=least
                 )
-            case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
-                least = expr.quantifier is ir.Quantifier.ARGMIN
+            case Quantifier.ARGMAX | Quantifier.ARGMIN:
+                least = expr.quantifier is Quantifier.ARGMIN
                 self._ties(found, expr.domain.type, env, least=least)
                 return self._best(found, expr.type, env, least=least)
             case _:
@@ -304,49 +305,49 @@ class Expressions:
         if expr.op in PLAIN:
             return PLAIN[expr.op](self.shapes, *values)
         match expr.op, values:
-            case ((ir.Op.DIV | ir.Op.MOD), [Term() as a, Term() as b]):
+            case ((Op.DIV | Op.MOD), [Term() as a, Term() as b]):
                 if b.constant is None or b.lo < 1 or a.lo < 0:
                     raise Inexpressible(
                         f"`{expr.op.value}` of anything but a number from 0 by a fixed one above 0"
                     )
-                return self.terms.divide(a, b.lo, Sign.DIV if expr.op is ir.Op.DIV else Sign.MOD)
-            case ir.Op.IN, [value, whole]:
+                return self.terms.divide(a, b.lo, Sign.DIV if expr.op is Op.DIV else Sign.MOD)
+            case Op.IN, [value, whole]:
                 return self._is_in(value, whole, expr.args[1].type)
-            case ir.Op.SIZE, [whole]:
+            case Op.SIZE, [whole]:
                 return self.shapes.count(whole)
-            case ir.Op.RANGE, _:
+            case Op.RANGE, _:
                 return self.shapes.gathered(self.items(expr, None, env), t.INT)
-            case ir.Op.COUNT, [value, Heap() as bag]:
+            case Op.COUNT, [value, Heap() as bag]:
                 return self._count(value, bag)
-            case ir.Op.LOOKUP, [Parts(parts), Term() as key]:
+            case Op.LOOKUP, [Parts(parts), Term() as key]:
                 return self.shapes.pick(key, parts, self.first(expr.args[0].type, len(parts), key, env))
-            case ir.Op.THE, [whole]:
+            case Op.THE, [whole]:
                 return self._the(whole, expr, env)
-            case ir.Op.SUBSETS, [Heap() as whole]:
+            case Op.SUBSETS, [Heap() as whole]:
                 return self._subsets(whole)
             case _, [Row() as row, *others]:
                 return self._of_row(expr, row, others, env)
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
 
-    def _of_places(self, op: ir.Op, values: list[Shape]) -> Shape | None:
+    def _of_places(self, op: Op, values: list[Shape]) -> Shape | None:
         """What can be said of sets in places without asking for every value that may be in one."""
         terms, shapes = self.terms, self.shapes
         match values:
             case [Listed(limit=most) as whole, Heap() as other] if len(other.of) <= most:
                 values = [whole, Listed(tuple(things(shapes, other)), other.element, other.counts, most)]
         match op, values:
-            case ir.Op.UNION, [Listed() as whole, Listed(places)]:
+            case Op.UNION, [Listed() as whole, Listed(places)]:
                 return put_all(shapes, whole, places)
-            case ir.Op.MINUS, [Listed() as whole, Listed(places)]:
+            case Op.MINUS, [Listed() as whole, Listed(places)]:
                 for has, item in places:
                     whole = take_out(shapes, whole, item, has)
                 return whole
-            case ir.Op.IN, [value, Listed() as whole]:
+            case Op.IN, [value, Listed() as whole]:
                 return is_in(shapes, whole, value)
-            case ir.Op.SIZE, [Listed() as whole]:
+            case Op.SIZE, [Listed() as whole]:
                 return shapes.count(whole)
-            case ir.Op.COUNT, [value, Listed(places)]:
+            case Op.COUNT, [value, Listed(places)]:
                 total = terms.number(0)
                 for has, item in places:
                     total = terms.add(total, terms.count(terms.both(has, shapes.equal(value, item))))
@@ -427,25 +428,25 @@ class Expressions:
     def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: Env) -> Shape:
         terms, shapes = self.terms, self.shapes
         match expr.op, others:
-            case ir.Op.CONCAT, [Row() as other]:
+            case Op.CONCAT, [Row() as other]:
                 return concat(shapes, row, other)
-            case ir.Op.TAKE, [Term() as n]:
+            case Op.TAKE, [Term() as n]:
                 return take(shapes, row, n)
-            case ir.Op.DROP, [Term() as n]:
+            case Op.DROP, [Term() as n]:
                 return drop(shapes, row, n)
-            case ir.Op.INDEX, [Term() as n]:
+            case Op.INDEX, [Term() as n]:
                 outside = terms.any((terms.lt(n, terms.number(0)), terms.le(row.length, n)))
                 env.error(self.terms, outside)
                 return shapes.pick(n, row.slots) if row.slots else shapes.nothing(expr.type)
-            case ir.Op.AT, [Term() as n]:
+            case Op.AT, [Term() as n]:
                 has = terms.both(terms.le(terms.number(0), n), terms.lt(n, row.length))
                 return Maybe(has, shapes.pick(n, row.slots) if row.slots else None)
-            case ir.Op.LAST, []:
+            case Op.LAST, []:
                 env.error(self.terms, terms.eq(row.length, terms.number(0)))
                 return shapes.pick(row.length, row.slots, 1) if row.slots else shapes.nothing(expr.type)
-            case ir.Op.COMMON, [Row() as other]:
+            case Op.COMMON, [Row() as other]:
                 return common(shapes, row, other)
-            case ir.Op.STARTS, [Row() as start]:
+            case Op.STARTS, [Row() as start]:
                 return starts(shapes, row, start)
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of a sequence")

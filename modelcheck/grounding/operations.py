@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.shapes import Heap, Shape, Shapes, number
 from modelcheck.grounding.terms import Term, Terms
+from spec.op import Op
 
 
 def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, Shape], Shape]:
@@ -42,14 +42,14 @@ def _arithmetic(name: str) -> Callable[[Shapes, Shape, Shape], Shape]:
     return operation
 
 
-PLAIN: dict[ir.Op, Callable[..., Shape]] = {
-    ir.Op.NOT: lambda shapes, a: shapes.terms.no(number(a)),
-    ir.Op.ADD: _arithmetic("add"),
-    ir.Op.SUB: _arithmetic("sub"),
-    ir.Op.MUL: _arithmetic("mul"),
-    ir.Op.EQ: lambda shapes, a, b: shapes.equal(a, b),
-    ir.Op.LT: lambda shapes, a, b: shapes.less(a, b),
-    ir.Op.LE: lambda shapes, a, b: shapes.terms.no(shapes.less(b, a)),
-    ir.Op.UNION: _heaps(_union),
-    ir.Op.MINUS: _heaps(_minus),
+PLAIN: dict[Op, Callable[..., Shape]] = {
+    Op.NOT: lambda shapes, a: shapes.terms.no(number(a)),
+    Op.ADD: _arithmetic("add"),
+    Op.SUB: _arithmetic("sub"),
+    Op.MUL: _arithmetic("mul"),
+    Op.EQ: lambda shapes, a, b: shapes.equal(a, b),
+    Op.LT: lambda shapes, a, b: shapes.less(a, b),
+    Op.LE: lambda shapes, a, b: shapes.terms.no(shapes.less(b, a)),
+    Op.UNION: _heaps(_union),
+    Op.MINUS: _heaps(_minus),
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import spec.ir as ir
 import spec.types as t
+from spec.op import Op
 from spec.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
 from spec.walk import children, expressions, walk, walk_statements
 
@@ -62,7 +63,7 @@ def _is_own(statement: ir.Assign, slot: int) -> bool:
 def _read(expr: ir.Expr, slot: int) -> Iterator[int]:
     """Every variable of which an expression reads more than what belongs to the member in a slot."""
     match expr:
-        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
+        case ir.Apply(op=Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
             pass
         case ir.Var(index=index):
             yield index

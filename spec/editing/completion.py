@@ -12,8 +12,9 @@ from spec.editing.manual import VERBS, keywords
 from spec.editing.positions import word_at
 from spec.editing.symbols import Symbol, SymbolKind, SymbolTable
 from spec.editing.understood import Understood, item_at, model_at, understand, without_item
-from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
+from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
+from spec.op import FUNCTIONS
 from spec.parser import begun
 from spec.roles import HIDDEN, LABEL, ROLES
 from spec.source import Source, Span
@@ -172,7 +173,7 @@ class _Place:
             yield from _from(names.bound.get(at, {}).values())
             yield from _from(scope.values(), _VALUES)
             yield from _from(symbol for own in names.members.values() for symbol in own.values())
-            yield from (Suggestion(word, "function of the language") for word in BUILTINS)
+            yield from (Suggestion(word, "function of the language") for word in FUNCTIONS)
         elif "named_type" in before.ends:
             yield from _from(scope.values(), _TYPES)
             words = ("bool", "int", *COLLECTIONS)

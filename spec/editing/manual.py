@@ -6,8 +6,9 @@ import re
 from functools import cache
 from importlib import resources
 
-from spec.elaboration.names import BUILTINS, COLLECTIONS, MODES, NETWORK_FAULTS
+from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
+from spec.op import FUNCTIONS
 from spec.roles import HIDDEN, LABEL, ROLES
 from spec.tables import tables
 
@@ -36,7 +37,7 @@ def words() -> frozenset[str]:
     """Every word that the language gives a meaning."""
     faults = (fault for known in NETWORK_FAULTS.values() for fault in known)
     return keywords() | {
-        *BUILTINS,
+        *FUNCTIONS,
         *COLLECTIONS,
         *MODES,
         *faults,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.editing.symbols import SymbolKind
 from spec.frozen import frozen
 from spec.source import Span
@@ -77,7 +78,7 @@ def _entries(item: s.VariantItem) -> Iterator[OutlineEntry]:  # noqa: C901 - a d
 
 
 def _entry(
-    kind: SymbolKind, name: s.Ident, whole: Span, detail: str = "", parts: tuple[OutlineEntry, ...] = ()
+    kind: SymbolKind, name: se.Ident, whole: Span, detail: str = "", parts: tuple[OutlineEntry, ...] = ()
 ) -> OutlineEntry:
     return OutlineEntry(kind, name.text, name.span, whole, detail, parts)
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from spec.editing.manual import words
 from spec.editing.symbols import SymbolKind, SymbolTable
 from spec.editing.understood import Understood, understood
-from spec.elaboration.names import BUILTINS, COLLECTIONS, WORDS
+from spec.elaboration.names import COLLECTIONS, WORDS
 from spec.frozen import frozen
+from spec.op import FUNCTIONS
 from spec.source import Source, Span
 
 Read = Callable[[str], str]
@@ -138,7 +139,7 @@ def _places(
 def _unusable(new: str, kind: SymbolKind) -> NotRenameable | None:
     if re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", new) is None:
         return NotRenameable("a name is letters, digits and underscores, and begins with no digit")
-    if new in WORDS or (new in {*BUILTINS, *COLLECTIONS, "bool", "int"} and kind is not SymbolKind.FIELD):
+    if new in WORDS or (new in {*FUNCTIONS, *COLLECTIONS, "bool", "int"} and kind is not SymbolKind.FIELD):
         return NotRenameable(f"`{new}` is a word of the language")
     return None
 

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import SpecError
 from spec.editing.symbols import Occurrence, Symbol, SymbolKind, SymbolTable
 from spec.elaboration.builtins import named_action
 from spec.parser import parse_expression
-from spec.source import Source, Span
+from spec.source import Node, Source, Span
 
 Scope = Mapping[str, Symbol]
 Table = dict[str, dict[str, Symbol]]
@@ -39,15 +40,15 @@ def _inside(of: t.Type) -> t.Type:
     return of.of if isinstance(of, t.Option) else of
 
 
-def _enums_without_names(node: object) -> Iterator[s.EnumType]:
+def _enums_without_names(node: object) -> Iterator[se.EnumType]:
     """Those written in place of a type, however deep."""
     match node:
-        case s.EnumType():
+        case se.EnumType():
             yield node
         case tuple():
             for each in node:
                 yield from _enums_without_names(each)
-        case s.Node():
+        case Node():
             names: tuple[str, ...] = getattr(node, "__match_args__", ())
             for name in names:
                 yield from _enums_without_names(getattr(node, name))
@@ -69,13 +70,13 @@ class _Walk:
 
     # -------------------------------------------------------------- notes
 
-    def _declare(self, kind: SymbolKind, name: s.Ident, whole: Span, of: str = "") -> Symbol:
+    def _declare(self, kind: SymbolKind, name: se.Ident, whole: Span, of: str = "") -> Symbol:
         symbol = Symbol(kind, name.text, name.span, of, whole)
         self.found.append(Occurrence(name.span, symbol, declares=True))
         return symbol
 
     def _again(
-        self, known: dict[str, Symbol], kind: SymbolKind, name: s.Ident, whole: Span, of: str = ""
+        self, known: dict[str, Symbol], kind: SymbolKind, name: se.Ident, whole: Span, of: str = ""
     ) -> None:
         """Declare a name, or the same thing once more."""
         before = known.get(name.text)
@@ -88,7 +89,7 @@ class _Walk:
         if symbol is not None:
             self.found.append(Occurrence(span, symbol, declares=False))
 
-    def _named(self, name: s.Ident) -> None:
+    def _named(self, name: se.Ident) -> None:
         self._use(name.span, self._common.get(name.text))
 
     # -------------------------------------------------------------- declarations
@@ -174,17 +175,17 @@ class _Walk:
         for each in fields:
             self._again(self.fields.setdefault(owner, {}), SymbolKind.FIELD, each.name, each.span, owner)
 
-    def _enum(self, name: str, members: Iterable[s.Ident]) -> None:
+    def _enum(self, name: str, members: Iterable[se.Ident]) -> None:
         for each in members:
             self._again(self.members.setdefault(name, {}), SymbolKind.MEMBER, each, each.span, name)
 
-    def _guard(self, action: str, name: s.Ident, whole: Span) -> None:
+    def _guard(self, action: str, name: se.Ident, whole: Span) -> None:
         self._again(self.guards.setdefault(action, {}), SymbolKind.GUARD, name, whole, action)
 
     def _named_statements(self, action: str, body: Iterable[s.Stmt]) -> None:
         for statement in body:
             match statement:
-                case s.Require(s.Ident() as name):
+                case s.Require(se.Ident() as name):
                     self._guard(action, name, statement.span)
                 case s.AssertStmt(name):
                     self._again(self._common, SymbolKind.PROPERTY, name, statement.span)
@@ -267,7 +268,7 @@ class _Walk:
             if isinstance(each, s.VarDecl):
                 self._expr(each.init, {})
 
-    def _shown(self, path: tuple[s.Ident, ...]) -> None:
+    def _shown(self, path: tuple[se.Ident, ...]) -> None:
         """The names of a `display` block: a process or a variable, then fields."""
         first, *rest = path
         if first.text in self.fields and rest:
@@ -291,10 +292,10 @@ class _Walk:
                 self._clause_part(part)
 
     def _clause_part(
-        self, part: s.Ident | s.ScopeItem | s.ConfigItem | s.FaultItem | s.VerdictExpect | s.CountExpect
+        self, part: se.Ident | s.ScopeItem | s.ConfigItem | s.FaultItem | s.VerdictExpect | s.CountExpect
     ) -> None:
         match part:
-            case s.Ident() as name:
+            case se.Ident() as name:
                 self._named(name)
             case s.ScopeItem(name) | s.VerdictExpect(name):
                 self._named(name)
@@ -306,28 +307,28 @@ class _Walk:
             case _:
                 assert_never(part)
 
-    def _fault(self, kind: s.Ident | None) -> None:
+    def _fault(self, kind: se.Ident | None) -> None:
         """An action, or a network and what it does."""
         if kind is not None:
             name = kind.text.partition(".")[0]
             span = Span(kind.span.start, kind.span.start + len(name))
             self._use(span, self._common.get(name))
 
-    def _type(self, node: s.Type) -> None:
+    def _type(self, node: se.Type) -> None:
         match node:
-            case s.NamedType(name):
+            case se.NamedType(name):
                 self._use(node.span, self._common.get(name))
-            case s.OptionType(of):
+            case se.OptionType(of):
                 self._type(of)
-            case s.TupleType(items):
+            case se.TupleType(items):
                 for each in items:
                     self._type(each)
-            case s.AppliedType(_, args, limit):
+            case se.AppliedType(_, args, limit):
                 for each in args:
                     self._type(each)
-                if isinstance(limit, s.Ident):
+                if isinstance(limit, se.Ident):
                     self._named(limit)
-            case s.RangeType() | s.EnumType():
+            case se.RangeType() | se.EnumType():
                 pass
             case _:
                 assert_never(node)
@@ -365,10 +366,10 @@ class _Walk:
                 assert_never(node)
         return scope
 
-    def _bind(self, name: s.Ident, whole: Span, scope: Scope) -> Scope:
+    def _bind(self, name: se.Ident, whole: Span, scope: Scope) -> Scope:
         return {**scope, name.text: self._declare(SymbolKind.LOCAL, name, whole)}
 
-    def _binder(self, binder: s.Binder, scope: Scope) -> Scope:
+    def _binder(self, binder: se.Binder, scope: Scope) -> Scope:
         if binder.type is not None:
             self._type(binder.type)
         if binder.domain is not None:
@@ -377,54 +378,54 @@ class _Walk:
 
     # -------------------------------------------------------------- expressions
 
-    def _exprs(self, scope: Scope, *nodes: s.Expr) -> None:
+    def _exprs(self, scope: Scope, *nodes: se.Expr) -> None:
         for each in nodes:
             self._expr(each, scope)
 
-    def _expr(self, node: s.Expr, scope: Scope) -> None:  # noqa: C901 - a dispatch
+    def _expr(self, node: se.Expr, scope: Scope) -> None:  # noqa: C901 - a dispatch
         match node:
-            case s.Name(name):
+            case se.Name(name):
                 if node.span.start in self._probes:
                     self.bound[node.span.start] = scope
                 self._use(node.span, self._meant(name, node.span, scope))
-            case s.Call(name, args):
+            case se.Call(name, args):
                 self._call(name, args, scope)
-            case s.Method(of, name, args):
+            case se.Method(of, name, args):
                 self._expr(of, scope)
                 for arg in args:
                     self._expr(arg.value, scope)
-            case s.Get(of, name):
+            case se.Get(of, name):
                 self._expr(of, scope)
                 for symbol in self._field(of, name.text):
                     self._use(name.span, symbol)
-            case s.IsCase(of, case):
+            case se.IsCase(of, case):
                 self._expr(of, scope)
                 self._named(case)
-            case s.Index(a, b) | s.Upto(a, b) | s.From(a, b) | s.Binary(_, a, b):
+            case se.Index(a, b) | se.Upto(a, b) | se.From(a, b) | se.Binary(_, a, b):
                 self._exprs(scope, a, b)
-            case s.Unary(_, of):
+            case se.Unary(_, of):
                 self._expr(of, scope)
-            case s.IfElse(test, then, other):
+            case se.IfElse(test, then, other):
                 self._exprs(scope, test, then, other)
-            case s.LetIn(name, value, body):
+            case se.LetIn(name, value, body):
                 self._expr(value, scope)
                 self._expr(body, self._bind(name, node.span, scope))
-            case s.Quantified(_, binders, where, body):
+            case se.Quantified(_, binders, where, body):
                 for binder in binders:
                     scope = self._binder(binder, scope)
                 self._exprs(scope, *(each for each in (where, body) if each is not None))
-            case s.SetLit(items) | s.SeqLit(items) | s.TupleLit(items):
+            case se.SetLit(items) | se.SeqLit(items) | se.TupleLit(items):
                 self._exprs(scope, *items)
-            case s.Filter(binder, where):
+            case se.Filter(binder, where):
                 self._expr(where, self._binder(binder, scope))
-            case s.Collect(body, binders, where):
+            case se.Collect(body, binders, where):
                 for binder in binders:
                     scope = self._binder(binder, scope)
                 self._exprs(scope, *(each for each in (where, body) if each is not None))
-            case s.MapOf(name, of, body):
+            case se.MapOf(name, of, body):
                 self._type(of)
                 self._expr(body, self._bind(name, node.span, scope))
-            case s.IntLit() | s.BoolLit() | s.NoneLit():
+            case se.IntLit() | se.BoolLit() | se.NoneLit():
                 pass
             case _:
                 assert_never(node)
@@ -441,7 +442,7 @@ class _Walk:
         owners = [own[name] for own in self.members.values() if name in own]
         return owners[0] if len(owners) == 1 else None
 
-    def _call(self, name: s.Ident, args: tuple[s.Arg, ...], scope: Scope) -> None:
+    def _call(self, name: se.Ident, args: tuple[se.Arg, ...], scope: Scope) -> None:
         self._named(name)
         taken = self._params.get(name.text) or self.fields.get(name.text) or {}
         for arg in args:
@@ -456,7 +457,7 @@ class _Walk:
             for inner in named[1]:
                 self._expr(inner.value, scope)
 
-    def _field(self, of: s.Expr, name: str) -> list[Symbol]:
+    def _field(self, of: se.Expr, name: str) -> list[Symbol]:
         """The field that a name after a dot is; one of each case, where it is of a union."""
         match _inside(self._types.get(of.span, t.UNKNOWN)):
             case t.Sort(owner) | t.Record(owner) | t.Case(_, owner):

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from spec.editing.manual import VERBS, keywords
-from spec.elaboration.names import BUILTINS, COLLECTIONS
+from spec.elaboration.names import COLLECTIONS
+from spec.op import FUNCTIONS
 
 FILE = Path("editors") / "vscode" / "syntaxes" / "rsm.tmLanguage.json"
 _CONSTANTS = ("true", "false", "none")
@@ -25,7 +26,7 @@ _NAMED = (  # words that a declaration begins with, before its name
 
 def grammar() -> str:
     """The grammar as the text of its file: comments, texts, numbers, and every word that has a meaning."""
-    rest = keywords() - {*_CONSTANTS, *_OPERATORS, *BUILTINS}
+    rest = keywords() - {*_CONSTANTS, *_OPERATORS, *FUNCTIONS}
     patterns = [
         {"name": "comment.line.double-slash.rsm", "match": "//.*$"},
         {
@@ -40,7 +41,7 @@ def grammar() -> str:
         },
         {"name": "constant.language.rsm", "match": _word(_CONSTANTS)},
         {"name": "keyword.operator.word.rsm", "match": _word(_OPERATORS)},
-        {"name": "support.function.rsm", "match": rf"{_word(BUILTINS)}(?=\s*\()"},
+        {"name": "support.function.rsm", "match": rf"{_word(FUNCTIONS)}(?=\s*\()"},
         {"name": "support.function.rsm", "match": rf"(?<=\.)({_either(VERBS)})(?=\s*\()"},
         {"name": "variable.other.member.rsm", "match": r"(?<=[\w\])]\.)[A-Za-z_]\w*"},
         {"name": "support.type.rsm", "match": _word((*COLLECTIONS, "bool", "int"))},

@@ -13,6 +13,7 @@ from dataclasses import replace
 import spec.ir as ir
 import spec.library as library
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import Diagnostic, SpecError
 from spec.editing.resolve import resolved
@@ -147,7 +148,7 @@ def model_at(protocol: s.Protocol, offset: int) -> str:
     for item in protocol.items:
         if item.span.start <= offset <= item.span.end:
             match item:
-                case s.VariantDecl(name) | s.CheckDecl(_, s.Ident() as name):
+                case s.VariantDecl(name) | s.CheckDecl(_, se.Ident() as name):
                     return name.text
                 case _:
                     break

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import spec.elaboration.typing as typing
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import KEYS, usable
 from spec.elaboration.scopes import Binding, TypeEnv
+from spec.op import Quantifier
 from spec.wording import an
 
 
-def let(e: Elaborator, name: s.Ident, value: s.Expr, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr]:
+def let(e: Elaborator, name: se.Ident, value: se.Expr, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr]:
     """The environment with `name` bound to `value`, its slot, and the value."""
     found = e.infer(value, env)
     fresh(e, name, env)
@@ -21,7 +22,7 @@ def let(e: Elaborator, name: s.Ident, value: s.Expr, env: TypeEnv) -> tuple[Type
     return env.bind(name.text, Binding(found.type, slot)), slot, found
 
 
-def fresh(e: Elaborator, name: s.Ident, env: TypeEnv) -> None:
+def fresh(e: Elaborator, name: se.Ident, env: TypeEnv) -> None:
     """Report a bound name that hides another, or a word of the language: a reader would have to guess."""
     if not usable(e.declared, name):
         return
@@ -32,7 +33,7 @@ def fresh(e: Elaborator, name: s.Ident, env: TypeEnv) -> None:
         e.problems.add("R0211", name.span, what, help="choose another name", notes=notes)
 
 
-def bind(e: Elaborator, binder: s.Binder, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr, int | None, t.Type]:
+def bind(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr, int | None, t.Type]:
     """A bound name and what it ranges over: environment, slot, domain, case (when narrowed), type."""
     domain, of, case = _domain(e, binder, env)
     fresh(e, binder.name, env)
@@ -41,7 +42,7 @@ def bind(e: Elaborator, binder: s.Binder, env: TypeEnv) -> tuple[TypeEnv, int, i
     return env.bind(binder.name.text, Binding(of, slot)), slot, domain, case, of
 
 
-def _domain(e: Elaborator, binder: s.Binder, env: TypeEnv) -> tuple[ir.Expr, t.Type, int | None]:
+def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.Type, int | None]:
     of = e.declared.resolve(binder.type) if binder.type is not None else None
     if binder.domain is None:
         assert of is not None
@@ -78,10 +79,10 @@ def _domain(e: Elaborator, binder: s.Binder, env: TypeEnv) -> tuple[ir.Expr, t.T
     return domain, of, None
 
 
-def quantified(e: Elaborator, node: s.Quantified, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def quantified(e: Elaborator, node: se.Quantified, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `forall x in S. P` and its kin: one `Bind` for each bound name."""
-    kind = ir.Quantifier(node.quantifier)
-    if kind not in {ir.Quantifier.FORALL, ir.Quantifier.EXISTS} and len(node.binders) > 1:
+    kind = Quantifier(node.quantifier)
+    if kind not in {Quantifier.FORALL, Quantifier.EXISTS} and len(node.binders) > 1:
         help_ = "for pairs, nest one in the other"
         return e.fail("R0321", node.binders[1].span, f"`{kind.value}` takes one name", help=help_)
     bound = []
@@ -94,11 +95,11 @@ def quantified(e: Elaborator, node: s.Quantified, env: TypeEnv, hint: t.Type | N
         env = env.knowing(e.facts(node.where, env, truth=True))
     body = _quantified_body(e, node, kind, env, hint)
     match kind:
-        case ir.Quantifier.FORALL | ir.Quantifier.EXISTS:
+        case Quantifier.FORALL | Quantifier.EXISTS:
             result: t.Type = t.BOOL
-        case ir.Quantifier.SUM:
+        case Quantifier.SUM:
             result = t.INT
-        case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
+        case Quantifier.ARGMAX | Quantifier.ARGMIN:
             result = bound[-1][4]
         case _:
             result = body.type
@@ -109,11 +110,11 @@ def quantified(e: Elaborator, node: s.Quantified, env: TypeEnv, hint: t.Type | N
 
 
 def _quantified_body(
-    e: Elaborator, node: s.Quantified, kind: ir.Quantifier, env: TypeEnv, hint: t.Type | None
+    e: Elaborator, node: se.Quantified, kind: Quantifier, env: TypeEnv, hint: t.Type | None
 ) -> ir.Expr:
-    if kind in {ir.Quantifier.FORALL, ir.Quantifier.EXISTS}:
+    if kind in {Quantifier.FORALL, Quantifier.EXISTS}:
         return e.check(node.body, t.BOOL, env)
-    if kind is ir.Quantifier.SUM:
+    if kind is Quantifier.SUM:
         return e.check(node.body, t.INT, env, "in a sum")
     body = e.infer(node.body, env, hint)
     if not t.is_ordered(body.type) and body.type != t.UNKNOWN:
@@ -127,20 +128,20 @@ def _quantified_body(
     return body
 
 
-def filtered(e: Elaborator, node: s.Filter, env: TypeEnv) -> ir.Expr:
+def filtered(e: Elaborator, node: se.Filter, env: TypeEnv) -> ir.Expr:
     """The IR of `{x in S where P}`."""
     binder = node.binder
     inner, slot, domain, case, of = bind(e, binder, env)
     test = e.check(node.where, t.BOOL, inner)
     kept = ir.Local(slot, type=of, span=binder.span)
     limit = domain.type.limit if isinstance(domain.type, t.Set) else None
-    kind = ir.Quantifier.SET
+    kind = Quantifier.SET
     return ir.Bind(
         kind, slot, binder.name.text, domain, test, kept, case, type=t.Set(of, limit), span=node.span
     )
 
 
-def collected(e: Elaborator, node: s.Collect, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def collected(e: Elaborator, node: se.Collect, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `{e for x in S where P}`."""
     binders, where = node.binders, node.where
     if len(binders) > 1:
@@ -152,11 +153,11 @@ def collected(e: Elaborator, node: s.Collect, env: TypeEnv, hint: t.Type | None)
         test = e.check(where, t.BOOL, inner)
         inner = inner.knowing(e.facts(where, inner, truth=True))
     made = e.infer(node.body, inner, typing.element(hint) if hint is not None else None)
-    kind, name = ir.Quantifier.SET, binders[0].name.text
+    kind, name = Quantifier.SET, binders[0].name.text
     return ir.Bind(kind, slot, name, domain, test, made, case, type=t.Set(made.type), span=node.span)
 
 
-def map_of(e: Elaborator, node: s.MapOf, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def map_of(e: Elaborator, node: se.MapOf, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `[k: K -> e]`."""
     key = e.declared.resolve(node.type)
     if not t.is_scalar(key):

@@ -9,16 +9,18 @@ import spec.elaboration.operations as operations
 import spec.elaboration.typing as typing
 import spec.ir as ir
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import TypeEnv, Use
+from spec.op import FUNCTIONS, Op, Quantifier
 from spec.source import Span
 from spec.wording import an, counted
 
-_Named = tuple[s.Ident, tuple[s.Arg, ...]]
-_Build = Callable[[s.Call, TypeEnv, t.Type | None], ir.Expr]
+_Named = tuple[se.Ident, tuple[se.Arg, ...]]
+_Build = Callable[[se.Call, TypeEnv, t.Type | None], ir.Expr]
 
 
 class Builtins:
@@ -26,37 +28,29 @@ class Builtins:
 
     def __init__(self, elaborator: Elaborator) -> None:
         self._e = elaborator
-        self._table: dict[str, tuple[tuple[int, ...], _Build]] = {
-            "at": ((2,), self._at),
-            "common_prefix": ((2,), self._common_prefix),
-            "count": ((2,), self._count),
-            "did": ((1,), self._did),
-            "elements": ((1,), self._elements),
-            "enabled": ((1,), self._enabled),
-            "flushed": ((1,), self._flushed),
-            "head": ((1,), self._head),
-            "int": ((1,), self._int),
-            "last": ((1,), self._last),
-            "max": ((1, 2), self._extremum),
-            "min": ((1, 2), self._extremum),
-            "old": ((1,), self._old),
-            "size": ((1,), self._size),
-            "starts_with": ((2,), self._starts_with),
-            "subsets": ((1,), self._subsets),
-            "the": ((1,), self._the),
+        self._table: dict[str, _Build] = {
+            "at": self._at,
+            "common_prefix": self._common_prefix,
+            "count": self._count,
+            "did": self._did,
+            "elements": self._elements,
+            "enabled": self._enabled,
+            "flushed": self._flushed,
+            "head": self._head,
+            "int": self._int,
+            "last": self._last,
+            "max": self._extremum,
+            "min": self._extremum,
+            "old": self._old,
+            "size": self._size,
+            "starts_with": self._starts_with,
+            "subsets": self._subsets,
+            "the": self._the,
         }
 
-    def names(self) -> list[str]:
-        """All functions, for suggestions."""
-        return list(self._table)
-
-    def has(self, name: str) -> bool:
-        """Whether there is such a function."""
-        return name in self._table
-
-    def call(self, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+    def call(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         """The IR of a call; reports a wrong number or kind of arguments."""
-        name, arity = node.name.text, self._table[node.name.text][0]
+        name, arity = node.name.text, FUNCTIONS[node.name.text]
         for arg in node.args:
             if arg.name is not None:
                 return self._e.fail("R0313", arg.span, f"`{name}` takes its arguments by position")
@@ -69,10 +63,10 @@ class Builtins:
                 node.span,
                 f"`{name}` takes {many} {'argument' if arity == (1,) else 'arguments'}, not {len(node.args)}",
             )
-        return self._table[name][1](node, env, hint)
+        return self._table[name](node, env, hint)
 
     def _of(
-        self, node: s.Call, env: TypeEnv, kinds: type[t.Type] | tuple[type[t.Type], ...], what: str
+        self, node: se.Call, env: TypeEnv, kinds: type[t.Type] | tuple[type[t.Type], ...], what: str
     ) -> ir.Expr | None:
         """The first argument, when its type is of a kind the function takes; else reports."""
         arg = node.args[0].value
@@ -84,40 +78,40 @@ class Builtins:
             self._e.fail("R0322", arg.span, message, label=str(found.type))
         return None
 
-    def _wrong(self, node: s.Call, env: TypeEnv, rest: int = 1) -> ir.Expr:
+    def _wrong(self, node: se.Call, env: TypeEnv, rest: int = 1) -> ir.Expr:
         for arg in node.args[rest:]:
             self._e.infer(arg.value, env)
         return ir.Const(None, type=t.UNKNOWN, span=node.span)
 
     # -------------------------------------------------------------- collections
 
-    def _at(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _at(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq and an offset")
         if of is None:
             return self._wrong(node, env)
         index = self._e.check(node.args[1].value, typing.length(of.type), env, "as an offset")
-        return self._optional(ir.Op.AT, (of, index), node)
+        return self._optional(Op.AT, (of, index), node)
 
-    def _head(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _head(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
-        return self._optional(ir.Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
+        return self._optional(Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
 
-    def _optional(self, op: ir.Op, args: tuple[ir.Expr, ...], node: s.Call) -> ir.Expr:
+    def _optional(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
         inner = typing.element(args[0].type) or t.UNKNOWN
         if isinstance(inner, t.Option):
             help_ = "index it after testing its size"
             return self._e.fail("R0307", node.span, "this would be an option of an option", help=help_)
         return ir.Apply(op, args, type=t.Option(inner), span=node.span)
 
-    def _last(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _last(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(ir.Op.LAST, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
+        return ir.Apply(Op.LAST, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
 
-    def _seqs(self, node: s.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
+    def _seqs(self, node: se.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
         left, right = operations.pair(self._e, node.args[0].value, node.args[1].value, env)
         for arg, found in zip(node.args, (left, right), strict=True):
             if not isinstance(found.type, t.Seq | t.Unknown):
@@ -130,21 +124,21 @@ class Builtins:
             return None
         return left, right
 
-    def _common_prefix(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _common_prefix(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         both = self._seqs(node, env)
         if both is None:
             return self._wrong(node, env, rest=2)
-        return ir.Apply(ir.Op.COMMON, both, type=typing.length(both[0].type), span=node.span)
+        return ir.Apply(Op.COMMON, both, type=typing.length(both[0].type), span=node.span)
 
-    def _starts_with(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _starts_with(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         both = self._seqs(node, env)
         return (
             self._wrong(node, env, rest=2)
             if both is None
-            else ir.Apply(ir.Op.STARTS, both, type=t.BOOL, span=node.span)
+            else ir.Apply(Op.STARTS, both, type=t.BOOL, span=node.span)
         )
 
-    def _count(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _count(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         bag_arg = node.args[1].value
         bag = self._e.infer(bag_arg, env)
         if not isinstance(bag.type, t.Bag):
@@ -154,38 +148,36 @@ class Builtins:
                 )
             return self._wrong(node, env, rest=0)
         value = self._e.check(node.args[0].value, bag.type.of, env)
-        return ir.Apply(ir.Op.COUNT, (value, bag), type=t.INT, span=node.span)
+        return ir.Apply(Op.COUNT, (value, bag), type=t.INT, span=node.span)
 
-    def _elements(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _elements(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, (t.Seq, t.Bag, t.Option), "a seq, bag or option")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(
-            ir.Op.ELEMENTS, (of,), type=t.Set(typing.element(of.type) or t.UNKNOWN), span=node.span
-        )
+        return ir.Apply(Op.ELEMENTS, (of,), type=t.Set(typing.element(of.type) or t.UNKNOWN), span=node.span)
 
-    def _size(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _size(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, (t.Seq, t.Bag, t.Set, t.Option), "a set, bag, seq or option")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(ir.Op.SIZE, (of,), type=typing.length(of.type), span=node.span)
+        return ir.Apply(Op.SIZE, (of,), type=typing.length(of.type), span=node.span)
 
-    def _subsets(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _subsets(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Set, "a set")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(ir.Op.SUBSETS, (of,), type=t.Set(of.type), span=node.span)
+        return ir.Apply(Op.SUBSETS, (of,), type=t.Set(of.type), span=node.span)
 
-    def _the(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _the(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         arg = node.args[0].value
         if arg in env.facts and not isinstance((known := self._e.infer(arg, env)).type, t.Option):
             return known  # a test before has said that it is there
         of = self._of(node, env, (t.Option, t.Set), "an option or a set of one")
         if of is None:
             return self._wrong(node, env)
-        return ir.Apply(ir.Op.THE, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
+        return ir.Apply(Op.THE, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
 
-    def _extremum(self, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+    def _extremum(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         greatest = node.name.text == "max"
         if len(node.args) == 1:
             of = self._of(node, env, t.Set, "a set, or two values")
@@ -193,15 +185,15 @@ class Builtins:
                 return self._wrong(node, env)
             args: tuple[ir.Expr, ...] = (of,)
             result = typing.element(of.type)
-            op = ir.Op.GREATEST if greatest else ir.Op.LEAST
+            op = Op.GREATEST if greatest else Op.LEAST
         else:
             left, right = node.args[0].value, node.args[1].value
             args = operations.pair(self._e, left, right, env, hint)
             result = operations.unify(self._e, args[0].type, args[1].type)
             if result is None:
-                both = s.Binary(node.name.text, left, right, span=node.span)
+                both = se.Binary(node.name.text, left, right, span=node.span)
                 return operations.mixed(self._e, both, args[0].type, args[1].type)
-            op = ir.Op.MAX2 if greatest else ir.Op.MIN2
+            op = Op.MAX2 if greatest else Op.MIN2
         if result is None or not (t.is_ordered(result) or result == t.UNKNOWN):
             shown = " and ".join(str(a.type) for a in args)
             return self._e.fail(
@@ -213,12 +205,12 @@ class Builtins:
             )
         return ir.Apply(op, args, type=result, span=node.span)
 
-    def _int(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _int(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         found = self._e.check(node.args[0].value, t.INT, env)
         zero = ir.Const(0, type=t.INT, span=node.span)
-        return ir.Apply(ir.Op.ADD, (found, zero), type=t.INT, span=node.span)
+        return ir.Apply(Op.ADD, (found, zero), type=t.INT, span=node.span)
 
-    def _flushed(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _flushed(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         arg = node.args[0].value
         found = cached_field(self._e, arg, env)
         if found is None:
@@ -229,16 +221,16 @@ class Builtins:
         self._e.frame.use(Use.STATE, node.span, var.name)
         of = flush_type(var.type)
         whole = ir.Var(var.index + 1, type=t.Map(t.Sort(var.owner or ""), of), span=node.span)
-        return ir.Apply(ir.Op.LOOKUP, (whole, member), type=of, span=node.span)
+        return ir.Apply(Op.LOOKUP, (whole, member), type=of, span=node.span)
 
     # -------------------------------------------------------------- time
 
-    def _old(self, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+    def _old(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
         self._e.frame.use(Use.OLD, node.span, "old")
         found = self._e.infer(node.args[0].value, env.settled(), hint)
         return ir.Old(found, type=found.type, span=node.span)
 
-    def _did(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _did(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         self._e.frame.use(Use.OLD, node.span, "did")
         named = named_action(node.args[0].value)
         params = self._params_of(named, node)
@@ -255,11 +247,11 @@ class Builtins:
         )
         return ir.Did(name.text, values, type=t.BOOL, span=node.span)
 
-    def _too_many(self, node: s.Call, name: s.Ident, most: int) -> ir.Expr:
+    def _too_many(self, node: se.Call, name: se.Ident, most: int) -> ir.Expr:
         help_ = "arguments are the first parameters; those left out may be anything"
         return self._e.fail("R0313", node.span, f"`{name.text}` has {counted(most, 'parameter')}", help=help_)
 
-    def _params_of(self, named: _Named | None, node: s.Call) -> list[t.Type | None] | None:
+    def _params_of(self, named: _Named | None, node: se.Call) -> list[t.Type | None] | None:
         """The types of an action's parameters; None for one that the domain decides alone."""
         declared, what = self._e.declared, node.name.text
         if named is None:
@@ -282,17 +274,17 @@ class Builtins:
         self._e.fail("R0208", name.span, f"there is no action `{name.text}`", help=help_)
         return None
 
-    def _domain_type(self, param: s.Binder) -> t.Type | None:
+    def _domain_type(self, param: se.Binder) -> t.Type | None:
         """The type of `r` in `r in S`, when S can be read without the parameters before it."""
         match param.domain:
-            case s.Name(name) if name in self._e.declared.variables:
+            case se.Name(name) if name in self._e.declared.variables:
                 return typing.element(self._e.declared.variables[name].type)
-            case s.Name(name) if name in self._e.declared.types:
+            case se.Name(name) if name in self._e.declared.types:
                 return self._e.declared.types[name]
             case _:
                 return None
 
-    def _enabled(self, node: s.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+    def _enabled(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         """Some binding of the parameters (those not given) that passes every guard."""
         self._e.frame.use(Use.ENABLED, node.span, "enabled")
         named = named_action(node.args[0].value)
@@ -323,13 +315,13 @@ class Builtins:
         rest = self._passes(action, given, inner, at + 1, span)
         if at >= len(given):
             name = binder.name.text
-            return ir.Bind(ir.Quantifier.EXISTS, slot, name, domain, None, rest, case, type=t.BOOL, span=span)
+            return ir.Bind(Quantifier.EXISTS, slot, name, domain, None, rest, case, type=t.BOOL, span=span)
         value = given[at]
         if not typing.fits(value.type, of):
             return self._e.fail(
                 "R0301", value.span, f"`{action.name.text}` takes {an(of)} here", label=str(value.type)
             )
-        member = ir.Apply(ir.Op.IN, (value, domain), type=t.BOOL, span=span)
+        member = ir.Apply(Op.IN, (value, domain), type=t.BOOL, span=span)
         bound = ir.Let(slot, binder.name.text, value, rest, type=t.BOOL, span=span)
         return ir.And((member, bound), type=t.BOOL, span=span)
 
@@ -347,26 +339,26 @@ class Builtins:
                 return ir.Const(True, type=t.BOOL, span=span)  # noqa: FBT003 - a value
 
 
-def named_action(node: s.Expr) -> tuple[s.Ident, tuple[s.Arg, ...]] | None:
+def named_action(node: se.Expr) -> tuple[se.Ident, tuple[se.Arg, ...]] | None:
     """The action an expression names, and its arguments: `crash`, `crash(r)`, `net.drop`, `net.drop(m)`."""
     match node:
-        case s.Name(name):
-            return s.Ident(name, span=node.span), ()
-        case s.Call(name, args):
+        case se.Name(name):
+            return se.Ident(name, span=node.span), ()
+        case se.Call(name, args):
             return name, args
-        case s.Get(s.Name(network), fault):
-            return s.Ident(f"{network}.{fault.text}", span=node.span), ()
-        case s.Method(s.Name(network), fault, args):
-            return s.Ident(f"{network}.{fault.text}", span=node.span), args
+        case se.Get(se.Name(network), fault):
+            return se.Ident(f"{network}.{fault.text}", span=node.span), ()
+        case se.Method(se.Name(network), fault, args):
+            return se.Ident(f"{network}.{fault.text}", span=node.span), args
         case _:
             return None
 
 
 def cached_field(
-    elaborator: Elaborator, node: s.Expr, env: TypeEnv
+    elaborator: Elaborator, node: se.Expr, env: TypeEnv
 ) -> tuple[DeclaredVariable, ir.Expr] | None:
     """The cached field that `r.log` names and the member whose it is; None when it names none."""
-    if not isinstance(node, s.Get):
+    if not isinstance(node, se.Get):
         return None
     member = elaborator.infer(node.of, env)
     if not isinstance(member.type, t.Sort):

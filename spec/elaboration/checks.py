@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import spec.ir as ir
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.constants import constant
@@ -33,7 +34,7 @@ class Checks:
     def check(self, node: s.CheckDecl) -> ir.Check:
         """One check; reports what it leaves open and what it names that is not there."""
         clauses = self._grouped(node)
-        scope = ir.Scope(*self._bounds(node, clauses["scope"]), self._config(clauses["config"]))
+        scope = self._scope(node, clauses["scope"], clauses["config"])
         self._within(node, scope, clauses["config"])
         only = tuple(name.text for name in clauses["only"] if self._known_property(name))
         expect = tuple(made for item in clauses["expect"] if (made := self._expect(item, only or None)))
@@ -59,9 +60,8 @@ class Checks:
 
     # -------------------------------------------------------------- bounds
 
-    def _bounds(
-        self, node: s.CheckDecl, items: list[s.ScopeItem]
-    ) -> tuple[dict[str, tuple[str, ...]], dict[str, int], dict[str, int]]:
+    def _scope(self, node: s.CheckDecl, items: list[s.ScopeItem], config: list[s.ConfigItem]) -> ir.Scope:
+        """What makes the model finite in this check; reports what is bounded twice, and what is not."""
         sorts: dict[str, tuple[str, ...]] = {}
         nats: dict[str, int] = {}
         networks: dict[str, int] = {}
@@ -95,7 +95,7 @@ class Checks:
             help_ = "write `scope " + ", ".join(f"{name} = …" for name in missing) + "`"
             listed = ", ".join(f"`{name}`" for name in missing)
             self.problems.add("R0503", node.name.span, f"the check has no scope for {listed}", help=help_)
-        return sorts, nats, networks
+        return ir.Scope(sorts=sorts, nats=nats, networks=networks, config=self._config(config))
 
     def _bounded(self) -> list[str]:
         types = [name for name, of in self.declared.types.items() if of in {t.Sort(name), t.Nat(name)}]
@@ -191,7 +191,7 @@ class Checks:
             elif item.kind is not None:
                 seen.add(item.kind.text)
 
-    def _known_fault(self, kind: s.Ident) -> bool:
+    def _known_fault(self, kind: se.Ident) -> bool:
         if kind.text in self.faults:
             return True
         help_ = suggest(kind.text, self.faults)
@@ -202,7 +202,7 @@ class Checks:
 
     # -------------------------------------------------------------- expectations
 
-    def _known_property(self, name: s.Ident) -> bool:
+    def _known_property(self, name: se.Ident) -> bool:
         if name.text in self.properties:
             return True
         help_ = suggest(name.text, self.properties)
@@ -219,7 +219,7 @@ class Checks:
                 if only is not None and name.text not in only:
                     message = f"this check does not look at `{name.text}`"
                     self.problems.add("R0511", name.span, message, help="add it to `only`")
-            case s.CountExpect("taken", s.Ident(action)) if action not in self.actions:
+            case s.CountExpect("taken", se.Ident(action)) if action not in self.actions:
                 self._unknown_action(item.of.span if item.of else item.span, action)
                 return None
             case _:
@@ -235,7 +235,7 @@ def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
     match item:
         case s.VerdictExpect(name, holds, any_faults, faults, steps):
             return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)
-        case s.CountExpect("taken", s.Ident(action), count):
+        case s.CountExpect("taken", se.Ident(action), count):
             return ir.ExpectTaken(action, count, span=item.span)
         case s.CountExpect(what, _, count, faults):
             return ir.ExpectCount(what, count, faults, span=item.span)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.elaboration.expressions import ExpressionElaborator
 from spec.elaboration.names import Declarations
 from spec.elaboration.scopes import SlotFrame, TypeEnv
+from spec.op import Op
 
 
-def constant(declared: Declarations, node: s.Expr, of: t.Type) -> ir.Value:
+def constant(declared: Declarations, node: se.Expr, of: t.Type) -> ir.Value:
     """The run-time value of a literal of type `of`; reports what is no literal or does not fit."""
     found = ExpressionElaborator(declared, SlotFrame()).check(node, of, TypeEnv(), "as the setting")
     match found, of:
@@ -19,11 +20,11 @@ def constant(declared: Declarations, node: s.Expr, of: t.Type) -> ir.Value:
             return lo
         case ir.Const(value), _:
             return value
-        case ir.Apply(ir.Op.NEG, (ir.Const(value),)), t.Nat():
+        case ir.Apply(Op.NEG, (ir.Const(value),)), t.Nat():
             help_ = "a nat starts at 0; for numbers below declare a range"
             declared.problems.add("R0506", node.span, f"{-value} is below 0", label=str(of), help=help_)
             return 0
-        case ir.Apply(ir.Op.NEG, (ir.Const(value),)), t.Range(lo, hi):
+        case ir.Apply(Op.NEG, (ir.Const(value),)), t.Range(lo, hi):
             if not lo <= -value <= hi:
                 declared.problems.add("R0506", node.span, f"{-value} is outside {lo}..{hi}", label=str(of))
             return -value

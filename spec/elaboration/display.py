@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import spec.ir as ir
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.frozen import frozen
-from spec.roles import HIDDEN, LABEL, ROLES, RoleSpec
+from spec.roles import HIDDEN, LABEL, ROLES, RoleSpec, Shown
 from spec.source import Span
 from spec.wording import an, listed
 
 
-def display(declared: Declarations, protocol: s.Protocol) -> tuple[ir.Shown, ...]:
+def display(declared: Declarations, protocol: s.Protocol) -> tuple[Shown, ...]:
     """What a protocol's `display` block says, in the order of the text; nothing when there is none.
 
     Reports unknown roles and parts, parts that cannot play their role, and what is said twice.
@@ -58,7 +58,7 @@ class _Display:
         self.first: dict[tuple[str, str | None], s.ShownDecl] = {}  # who plays a role, for whom
         self.entries: list[t.Type] = []  # what the logs are made of
 
-    def shown(self, parts: tuple[s.ShownDecl, ...]) -> tuple[ir.Shown, ...]:
+    def shown(self, parts: tuple[s.ShownDecl, ...]) -> tuple[Shown, ...]:
         """Each role with what plays it, in the order of the text; those that are wrong are reported."""
         labels = [node for node in parts if node.role.text == LABEL]
         made = [self._role(node) for node in parts if node.role.text != LABEL]
@@ -68,7 +68,7 @@ class _Display:
 
     # -------------------------------------------------------------- one role
 
-    def _role(self, node: s.ShownDecl) -> ir.Shown | None:
+    def _role(self, node: s.ShownDecl) -> Shown | None:
         name = node.role.text
         if name not in ROLES:
             known = [*ROLES, LABEL]
@@ -83,7 +83,7 @@ class _Display:
             return None
         if name == "log" and isinstance(part.type, t.Seq):
             self.entries.append(part.type.of)
-        return ir.Shown(name, part.variable.index, part.field, span=node.span)
+        return Shown(name, part.variable.index, part.field, span=node.span)
 
     def _is_first(self, node: s.ShownDecl, owner: str | None) -> bool:
         """Whether nothing has the role yet, in the same process or in the state."""
@@ -110,7 +110,7 @@ class _Display:
         help_ = f"what can be: {listed(able)}" if able else f"leave it out: nothing here can be the `{name}`"
         self.problems.add("R0413", span, what, label=label, help=help_)
 
-    def _label(self, node: s.ShownDecl, *, has_log: bool) -> ir.Shown | None:
+    def _label(self, node: s.ShownDecl, *, has_log: bool) -> Shown | None:
         """A field of the entries of a log."""
         if not self._is_first(node, None):
             return None
@@ -129,7 +129,7 @@ class _Display:
         elif all(field.name != name.text for of in records for field in of.fields):
             self._no_field(name, records[0])
         else:
-            return ir.Shown(LABEL, None, name.text, span=node.span)
+            return Shown(LABEL, None, name.text, span=node.span)
         return None
 
     # -------------------------------------------------------------- what a path leads to
@@ -152,7 +152,7 @@ class _Display:
             variable = self._alone(name, role)
         return None if variable is None else self._within(variable, rest)
 
-    def _alone(self, name: s.Ident, role: RoleSpec) -> DeclaredVariable | None:
+    def _alone(self, name: se.Ident, role: RoleSpec) -> DeclaredVariable | None:
         """What a name without the name of a process before it stands for.
 
         What the role is declared as comes first, and of both the variable of the state.
@@ -170,7 +170,7 @@ class _Display:
         self._unknown(name, role)
         return None
 
-    def _unknown(self, name: s.Ident, role: RoleSpec) -> None:
+    def _unknown(self, name: se.Ident, role: RoleSpec) -> None:
         able = [part.spelt() for part in self._parts() if part.plays(role)]
         short = {spelt.rpartition(".")[2]: spelt for spelt in able}
         near = suggest(name.text, able) or suggest(name.text, short)
@@ -182,7 +182,7 @@ class _Display:
         what = f"there is no variable or field `{name.text}`"
         self.problems.add("R0412", name.span, what, help=help_)
 
-    def _within(self, variable: DeclaredVariable, rest: list[s.Ident]) -> _Part | None:
+    def _within(self, variable: DeclaredVariable, rest: list[se.Ident]) -> _Part | None:
         """A variable, or the field of it that `rest` names."""
         if not rest or variable.type == t.UNKNOWN:
             return _Part(variable, None, variable.type)
@@ -202,7 +202,7 @@ class _Display:
             return None
         return _Part(variable, found.name, found.type)
 
-    def _no_field(self, name: s.Ident, of: t.Record) -> None:
+    def _no_field(self, name: se.Ident, of: t.Record) -> None:
         known = [field.name for field in of.fields]
         help_ = suggest(name.text, known) or f"its fields: {listed(known) or 'none'}"
         self.problems.add("R0412", name.span, f"{an(of)} has no field `{name.text}`", help=help_)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
@@ -21,13 +21,13 @@ class Elaborator(Protocol):
     problems: Problems
     frame: SlotFrame
 
-    def check(self, node: s.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
+    def check(self, node: se.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
         """An expression that must fit a type."""
 
-    def infer(self, node: s.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
+    def infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
         """An expression with the type it has."""
 
-    def facts(self, node: s.Expr, env: TypeEnv, *, truth: bool) -> dict[s.Expr, t.Type]:
+    def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> dict[se.Expr, t.Type]:
         """What a condition implies for types."""
 
     def wrong(self, span: Span) -> ir.Expr:
@@ -36,7 +36,7 @@ class Elaborator(Protocol):
     def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
         """Report, and stand in."""
 
-    def mismatch(self, node: s.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
+    def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
         """Report that a type does not fit."""
 
 

@@ -17,11 +17,12 @@ import spec.elaboration.parts as parts
 import spec.elaboration.references as references
 import spec.elaboration.typing as typing
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.elaboration.elaborator import retyped
 from spec.elaboration.names import Declarations
 from spec.elaboration.scopes import SlotFrame, TypeEnv
+from spec.op import Op
 from spec.source import Span
 from spec.wording import an
 
@@ -40,7 +41,7 @@ class ExpressionElaborator:
 
     # -------------------------------------------------------------- entry points
 
-    def check(self, node: s.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
+    def check(self, node: se.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
         """The expression, which must fit `wanted`; reports R0301 when it does not."""
         found = self.infer(node, env, wanted)
         if typing.fits(found.type, wanted):
@@ -48,7 +49,7 @@ class ExpressionElaborator:
         self.mismatch(node, found.type, wanted, what)
         return self.wrong(node.span)
 
-    def infer(self, node: s.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
+    def infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
         """The expression, with the type it turns out to have; `hint` is what the place would like."""
         self._depth += 1
         try:
@@ -88,7 +89,7 @@ class ExpressionElaborator:
         self.problems.add(code, span, message, label=label, help=help)
         return self.wrong(span)
 
-    def mismatch(self, node: s.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
+    def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
         """Report that a type does not fit, with the cure where there is a usual one."""
         help_ = self._help_for(node, actual, wanted)
         message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
@@ -96,7 +97,7 @@ class ExpressionElaborator:
         ).replace("[?]", "")
         self.problems.add("R0301", node.span, message, label=str(actual).replace("[?]", ""), help=help_)
 
-    def _help_for(self, node: s.Expr, actual: t.Type, wanted: t.Type) -> str:
+    def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type) -> str:
         text = self.problems.shown(node.span)
         match actual, wanted:
             case t.Option(t.Unknown()), _:
@@ -107,7 +108,7 @@ class ExpressionElaborator:
                 return f"if {an(actual)} really is meant as {an(wanted)}, write `int({text})`"
             case _, t.Set(of) if typing.fits(actual, of):
                 return f"for a set of one write `{{{text}}}`"
-            case _, t.Set() | t.Seq() | t.Bag() if isinstance(node, s.SetLit | s.SeqLit) and not node.items:
+            case _, t.Set() | t.Seq() | t.Bag() if isinstance(node, se.SetLit | se.SeqLit) and not node.items:
                 brackets = "[]" if isinstance(wanted, t.Seq) else "{}"
                 return f"an empty {type(wanted).__name__.lower()} is written `{brackets}`"
             case _, t.Bool() if t.is_number(actual) and _is_path(node):
@@ -117,23 +118,23 @@ class ExpressionElaborator:
 
     # -------------------------------------------------------------- facts
 
-    def facts(self, node: s.Expr, env: TypeEnv, *, truth: bool) -> dict[s.Expr, t.Type]:
+    def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> dict[se.Expr, t.Type]:
         """What is known of narrower types once `node` is found true (or false)."""
         match node:
-            case s.Binary("and", left, right) if truth:
+            case se.Binary("and", left, right) if truth:
                 known = self.facts(left, env, truth=True)
                 return known | self.facts(right, env.knowing(known), truth=True)
-            case s.Binary("or", left, right) if not truth:
+            case se.Binary("or", left, right) if not truth:
                 known = self.facts(left, env, truth=False)
                 return known | self.facts(right, env.knowing(known), truth=False)
-            case s.Unary("not", of):
+            case se.Unary("not", of):
                 return self.facts(of, env, truth=not truth)
-            case s.Binary("!=" | "==" as op, path, s.NoneLit()) | s.Binary(
-                "!=" | "==" as op, s.NoneLit(), path
+            case se.Binary("!=" | "==" as op, path, se.NoneLit()) | se.Binary(
+                "!=" | "==" as op, se.NoneLit(), path
             ):
                 if (op == "!=") == truth and _is_path(path):
                     return self._known_present(path, env)
-            case s.IsCase(path, case) if _is_path(path) and case.text in self.declared.cases:
+            case se.IsCase(path, case) if _is_path(path) and case.text in self.declared.cases:
                 union, ordinal = self.declared.cases[case.text]
                 if truth:
                     return {path: union.cases[ordinal]}
@@ -143,22 +144,22 @@ class ExpressionElaborator:
                 pass
         return {}
 
-    def _known_present(self, path: s.Expr, env: TypeEnv) -> dict[s.Expr, t.Type]:
+    def _known_present(self, path: se.Expr, env: TypeEnv) -> dict[se.Expr, t.Type]:
         of = self._quietly(path, env).type
         return {path: of.of} if isinstance(of, t.Option) else {}
 
-    def _quietly(self, node: s.Expr, env: TypeEnv) -> ir.Expr:
+    def _quietly(self, node: se.Expr, env: TypeEnv) -> ir.Expr:
         """Elaborate again for the type alone: what is wrong was or will be reported, slots are not kept."""
         frame = SlotFrame(self.frame.slots, [], list(self.frame.inlining), self.frame.size)
         found = ExpressionElaborator(self.declared, frame).infer(node, env)
         self.frame.size = frame.size
         return found
 
-    def _narrowed(self, node: s.Expr, found: ir.Expr, env: TypeEnv) -> ir.Expr:
+    def _narrowed(self, node: se.Expr, found: ir.Expr, env: TypeEnv) -> ir.Expr:
         known = env.facts.get(node) if env.facts and _is_path(node) else None
         match found.type, known:
             case t.Option(), known if known is not None:
-                return ir.Apply(ir.Op.THE, (found,), type=known, span=node.span)
+                return ir.Apply(Op.THE, (found,), type=known, span=node.span)
             case t.Union(name), t.Case(union) if name == union:
                 return retyped(found, known)
             case _:
@@ -166,52 +167,52 @@ class ExpressionElaborator:
 
     # -------------------------------------------------------------- one case a node
 
-    def _infer(self, node: s.Expr, env: TypeEnv, hint: t.Type | None) -> ir.Expr:  # noqa: C901
+    def _infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None) -> ir.Expr:  # noqa: C901
         match node:
-            case s.IntLit(value):
+            case se.IntLit(value):
                 return ir.Const(value, type=t.INT, span=node.span)
-            case s.BoolLit(value):
+            case se.BoolLit(value):
                 return ir.Const(value, type=t.BOOL, span=node.span)
-            case s.NoneLit():
+            case se.NoneLit():
                 of = hint if isinstance(hint, t.Option) else t.Option(t.UNKNOWN)
                 return ir.Const(None, type=of, span=node.span)
-            case s.Name():
+            case se.Name():
                 return references.named(self, node, env, hint)
-            case s.Call():
+            case se.Call():
                 return references.call(self, node, env, hint)
-            case s.Method():
+            case se.Method():
                 help_ = "expressions have no such calls; to change the state write it as a statement"
                 return self.fail("R0311", node.span, f"`.{node.name.text}(…)` is a statement", help=help_)
-            case s.Get():
+            case se.Get():
                 return parts.get(self, node, env)
-            case s.Index():
+            case se.Index():
                 return parts.entry(self, node, env)
-            case s.Upto(_, bound) | s.From(_, bound):
+            case se.Upto(_, bound) | se.From(_, bound):
                 return parts.sliced(self, node, bound, env)
-            case s.Unary("not", of):
-                return ir.Apply(ir.Op.NOT, (self.check(of, t.BOOL, env),), type=t.BOOL, span=node.span)
-            case s.Unary(_, of):
+            case se.Unary("not", of):
+                return ir.Apply(Op.NOT, (self.check(of, t.BOOL, env),), type=t.BOOL, span=node.span)
+            case se.Unary(_, of):
                 found = self.check(of, t.INT, env)
                 return ir.Apply(
-                    ir.Op.NEG, (found,), type=typing.arithmetic(found.type, t.INT) or t.INT, span=node.span
+                    Op.NEG, (found,), type=typing.arithmetic(found.type, t.INT) or t.INT, span=node.span
                 )
-            case s.Binary():
+            case se.Binary():
                 return operations.binary(self, node, env, hint)
-            case s.IsCase():
+            case se.IsCase():
                 return operations.is_case(self, node, env)
-            case s.IfElse():
+            case se.IfElse():
                 return operations.if_else(self, node, env, hint)
-            case s.LetIn(name, value, body):
+            case se.LetIn(name, value, body):
                 inner, slot, found = bindings.let(self, name, value, env)
                 then = self.infer(body, inner, hint)
                 return ir.Let(slot, name.text, found, then, type=then.type, span=node.span)
-            case s.Quantified():
+            case se.Quantified():
                 return bindings.quantified(self, node, env, hint)
-            case s.SetLit() | s.SeqLit() | s.TupleLit() | s.MapOf() if isinstance(hint, t.Option):
+            case se.SetLit() | se.SeqLit() | se.TupleLit() | se.MapOf() if isinstance(hint, t.Option):
                 return self._infer(node, env, hint.of)  # what is written out is there
-            case s.SetLit(items) | s.SeqLit(items):
+            case se.SetLit(items) | se.SeqLit(items):
                 return self._literal(node, items, env, hint)
-            case s.TupleLit(items):
+            case se.TupleLit(items):
                 hints = (
                     hint.items
                     if isinstance(hint, t.Tuple) and len(hint.items) == len(items)
@@ -219,17 +220,17 @@ class ExpressionElaborator:
                 )
                 made = tuple(self.infer(i, env, h) for i, h in zip(items, hints, strict=True))
                 return ir.Make(made, type=t.Tuple(tuple(p.type for p in made)), span=node.span)
-            case s.Filter():
+            case se.Filter():
                 return bindings.filtered(self, node, env)
-            case s.Collect():
+            case se.Collect():
                 return bindings.collected(self, node, env, hint)
-            case s.MapOf():
+            case se.MapOf():
                 return bindings.map_of(self, node, env, hint)
             case _:
                 assert_never(node)
 
     def _literal(
-        self, node: s.SetLit | s.SeqLit, items: tuple[s.Expr, ...], env: TypeEnv, hint: t.Type | None
+        self, node: se.SetLit | se.SeqLit, items: tuple[se.Expr, ...], env: TypeEnv, hint: t.Type | None
     ) -> ir.Expr:
         wanted = typing.element(hint) if isinstance(hint, t.Set | t.Seq | t.Bag) else None
         made = []
@@ -244,19 +245,19 @@ class ExpressionElaborator:
             made.append(part)
         if wanted is not None and typing.fits(common, wanted):
             common = wanted
-        if isinstance(hint, t.Bag) and isinstance(node, s.SetLit) and not items:
+        if isinstance(hint, t.Bag) and isinstance(node, se.SetLit) and not items:
             return ir.Const(frozenset(), type=hint, span=node.span)
-        of: t.Type = t.Set(common) if isinstance(node, s.SetLit) else t.Seq(common, None)
+        of: t.Type = t.Set(common) if isinstance(node, se.SetLit) else t.Seq(common, None)
         return ir.Make(tuple(made), type=of, span=node.span)
 
 
-def _is_path(node: s.Expr) -> bool:
+def _is_path(node: se.Expr) -> bool:
     match node:
-        case s.Name():
+        case se.Name():
             return True
-        case s.Get(of):
+        case se.Get(of):
             return _is_path(of)
-        case s.Index(of, index):
-            return _is_path(of) and (_is_path(index) or isinstance(index, s.IntLit))
+        case se.Index(of, index):
+            return _is_path(of) and (_is_path(index) or isinstance(index, se.IntLit))
         case _:
             return False

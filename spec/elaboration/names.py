@@ -13,17 +13,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
+from spec.op import FUNCTIONS
 from spec.source import Span
 from spec.wording import counted
 
-BUILTINS = (
-    "at", "common_prefix", "count", "did", "elements", "enabled", "flushed", "head", "int", "last", "max",
-    "min", "old", "size", "starts_with", "subsets", "the",
-)  # fmt: skip
 WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar is unambiguous
     """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
     where""".split()
@@ -54,7 +52,7 @@ class Declarations:
     networks: dict[str, s.NetworkDecl] = field(default_factory=dict)
     circles: set[frozenset[str]] = field(default_factory=set)  # of functions, as far as they were reported
 
-    def resolve(self, node: s.Type, *, stored: bool = False) -> t.Type:
+    def resolve(self, node: se.Type, *, stored: bool = False) -> t.Type:
         """The type a piece of syntax names; reports what is wrong and answers Unknown for it.
 
         `stored` refuses what no state can hold.
@@ -86,7 +84,7 @@ class DeclaredVariable:
     ghost: bool
     storage: str | None
     owner: str | None
-    init: s.Expr | None
+    init: se.Expr | None
     span: Span
 
 
@@ -101,7 +99,7 @@ def declare(protocol: s.Protocol, problems: Problems) -> Declarations:
     return found
 
 
-def claim(found: Declarations, name: s.Ident) -> bool:
+def claim(found: Declarations, name: se.Ident) -> bool:
     """Take a name of the common space; reports and answers False when it is taken."""
     usable(found, name)  # and take it anyway: its uses are right
     if name.text in found.places:
@@ -114,22 +112,22 @@ def claim(found: Declarations, name: s.Ident) -> bool:
     return True
 
 
-def usable(found: Declarations, name: s.Ident) -> bool:
+def usable(found: Declarations, name: se.Ident) -> bool:
     """Whether a name may be given to something; reports a word that means something everywhere."""
-    if name.text not in {*BUILTINS, *WORDS, *COLLECTIONS, "bool", "int"}:
+    if name.text not in {*FUNCTIONS, *WORDS, *COLLECTIONS, "bool", "int"}:
         return True
     what = f"`{name.text}` is a word of the language"
     found.problems.add("R0203", name.span, what, help="choose another name")
     return False
 
 
-def _members_usable(found: Declarations, members: Iterable[s.Ident]) -> None:
+def _members_usable(found: Declarations, members: Iterable[se.Ident]) -> None:
     for member in members:
         if member.text in WORDS:
             usable(found, member)
 
 
-def _each_once(found: Declarations, names: Iterable[s.Ident], what: str) -> None:
+def _each_once(found: Declarations, names: Iterable[se.Ident], what: str) -> None:
     seen: dict[str, Span] = {}
     for name in names:
         if name.text in seen:
@@ -170,7 +168,7 @@ def _types(found: Declarations, protocol: s.Protocol) -> None:
     _resolve_pending(found, pending)
 
 
-def _enum(found: Declarations, name: str, members: tuple[s.Ident, ...]) -> t.Enum:
+def _enum(found: Declarations, name: str, members: tuple[se.Ident, ...]) -> t.Enum:
     enum = t.Enum(name, tuple(dict.fromkeys(m.text for m in members)))
     for member in enum.members:
         if enum not in found.members[member]:
@@ -228,11 +226,13 @@ def _fields(found: Declarations, fields: tuple[s.FieldDecl, ...]) -> tuple[t.Fie
 def _mentioned(node: object) -> Iterator[str]:
     """Names of types that a declaration mentions, however deep."""
     match node:
-        case s.NamedType(name):
+        case se.NamedType(name):
             yield name
-        case s.TypeDecl(_, of) | s.OptionType(of) | s.FieldDecl(_, of):
+        case s.TypeDecl(_, of) | se.OptionType(of) | s.FieldDecl(_, of):
             yield from _mentioned(of)
-        case s.AppliedType(_, parts, _) | s.TupleType(parts) | s.RecordDecl(_, parts) | s.UnionDecl(_, parts):
+        case (
+            se.AppliedType(_, parts, _) | se.TupleType(parts) | s.RecordDecl(_, parts) | s.UnionDecl(_, parts)
+        ):
             for part in parts:
                 yield from _mentioned(part)
         case s.CaseDecl(_, fields):
@@ -242,34 +242,34 @@ def _mentioned(node: object) -> Iterator[str]:
             return
 
 
-def _resolve(found: Declarations, node: s.Type) -> t.Type:
+def _resolve(found: Declarations, node: se.Type) -> t.Type:
     match node:
-        case s.NamedType("bool"):
+        case se.NamedType("bool"):
             return t.BOOL
-        case s.NamedType("int"):
+        case se.NamedType("int"):
             return t.INT
-        case s.NamedType(name):
+        case se.NamedType(name):
             return _named(found, name, node.span)
-        case s.RangeType(lo, hi):
+        case se.RangeType(lo, hi):
             if lo > hi:
                 found.problems.add(
                     "R0306", node.span, f"the range {lo}..{hi} is empty", help=f"write {hi}..{lo}"
                 )
                 return t.UNKNOWN
             return t.Range(lo, hi)
-        case s.EnumType(members):
+        case se.EnumType(members):
             _each_once(found, members, "member")
             _members_usable(found, members)
             return _enum(found, "{" + ", ".join(m.text for m in members) + "}", members)
-        case s.OptionType(of):
+        case se.OptionType(of):
             inner = found.resolve(of)
             if isinstance(inner, t.Option):
                 found.problems.add("R0307", node.span, "an option of an option", help="one `?` is enough")
                 return inner
             return inner if inner == t.UNKNOWN else t.Option(inner)
-        case s.TupleType(items):
+        case se.TupleType(items):
             return t.Tuple(tuple(map(found.resolve, items)))
-        case s.AppliedType():
+        case se.AppliedType():
             return _applied(found, node)
 
 
@@ -286,7 +286,7 @@ def _named(found: Declarations, name: str, span: Span) -> t.Type:
     return t.UNKNOWN
 
 
-def _applied(found: Declarations, node: s.AppliedType) -> t.Type:
+def _applied(found: Declarations, node: se.AppliedType) -> t.Type:
     name, problems = node.name.text, found.problems
     args = tuple(found.resolve(arg, stored=True) for arg in node.args)
     if name not in COLLECTIONS:
@@ -319,7 +319,7 @@ def _applied(found: Declarations, node: s.AppliedType) -> t.Type:
             return t.Bag(args[0], limit) if name == "bag" else t.Seq(args[0], limit)
 
 
-def _map(found: Declarations, node: s.AppliedType, args: tuple[t.Type, ...]) -> t.Type:
+def _map(found: Declarations, node: se.AppliedType, args: tuple[t.Type, ...]) -> t.Type:
     key, value = args
     if not t.is_scalar(key) and key != t.UNKNOWN:
         found.problems.add("R0310", node.args[0].span, f"`{key}` cannot be the key of a map", help=KEYS)
@@ -327,13 +327,13 @@ def _map(found: Declarations, node: s.AppliedType, args: tuple[t.Type, ...]) -> 
     return t.Map(key, value)
 
 
-def _limit(found: Declarations, node: s.AppliedType) -> t.Limit | None:
+def _limit(found: Declarations, node: se.AppliedType) -> t.Limit | None:
     match node.limit:
         case None:
             return None
         case int(number):
             return t.Limit(number)
-        case s.Ident(text):
+        case se.Ident(text):
             if isinstance(found.types.get(text), t.Nat):
                 return t.Limit(text)
             nats = [name for name, of in found.types.items() if isinstance(of, t.Nat)]
@@ -376,7 +376,7 @@ def _variable(found: Declarations, var: s.VarDecl, *, ghost: bool, owner: str | 
     return DeclaredVariable(_count(found), name, of, ghost, var.storage, owner, var.init, var.name.span)
 
 
-def _process(found: Declarations, sort: s.Ident, fields: tuple[s.VarDecl, ...]) -> None:
+def _process(found: Declarations, sort: se.Ident, fields: tuple[s.VarDecl, ...]) -> None:
     if (of := found.types.get(sort.text)) != t.Sort(sort.text):
         sorts = [name for name, of in found.types.items() if isinstance(of, t.Sort)]
         help_ = suggest(sort.text, sorts) or f"declare it: `sort {sort.text}`"

@@ -6,6 +6,7 @@ import spec.ir as ir
 import spec.types as t
 from spec.elaboration.names import Declarations
 from spec.elaboration.sequences import remove_at
+from spec.op import Op
 from spec.source import Span
 
 
@@ -40,7 +41,7 @@ def _fault(declared: Declarations, name: str, mode: str, fault: str, span: Span)
         params.append(ir.Param(f"c{len(params) + 1}", slot, key, domain, span=span))
         at = ir.Local(slot, type=key, span=span)
         path.append(ir.Key(at))
-        channel = ir.Apply(ir.Op.LOOKUP, (channel, at), type=of.value, span=span)
+        channel = ir.Apply(Op.LOOKUP, (channel, at), type=of.value, span=span)
     slot = slots.slot()
     message, body, taken = (
         _fifo(slots, channel, slot, fault, span) if mode == "fifo" else _loose(channel, slot, fault, span)
@@ -64,7 +65,7 @@ def _loose(channel: ir.Expr, slot: int, fault: str, span: Span) -> tuple[ir.Para
     message = ir.Local(slot, type=inner, span=span)
     of: t.Type = t.Set(inner) if isinstance(channel.type, t.Set) else t.Bag(inner, None)
     one = ir.Make((message,), type=of, span=span)
-    op = ir.Op.MINUS if fault == "drop" else ir.Op.UNION
+    op = Op.MINUS if fault == "drop" else Op.UNION
     return param, ir.Apply(op, (channel, one), type=channel.type, span=span), message
 
 
@@ -76,21 +77,21 @@ def _fifo(
     at = ir.Local(slot, type=t.INT, span=span)
     one = ir.Const(1, type=t.INT, span=span)
     first = one if fault == "reorder" else ir.Const(0, type=t.INT, span=span)
-    size = ir.Apply(ir.Op.SIZE, (channel,), type=t.INT, span=span)
-    last = ir.Apply(ir.Op.SUB, (size, one), type=t.INT, span=span)
-    domain = ir.Apply(ir.Op.RANGE, (first, last), type=t.Set(t.INT), span=span)
+    size = ir.Apply(Op.SIZE, (channel,), type=t.INT, span=span)
+    last = ir.Apply(Op.SUB, (size, one), type=t.INT, span=span)
+    domain = ir.Apply(Op.RANGE, (first, last), type=t.Set(t.INT), span=span)
     param = ir.Param("at", slot, t.INT, domain, span=span)
-    message = ir.Apply(ir.Op.INDEX, (channel, at), type=channel.type.of, span=span)
+    message = ir.Apply(Op.INDEX, (channel, at), type=channel.type.of, span=span)
     alone = ir.Make((message,), type=t.Seq(channel.type.of, None), span=span)
     without = remove_at(slots, channel, at, span)
     match fault:
         case "drop":
             body = without
         case "reorder":
-            body = ir.Apply(ir.Op.CONCAT, (alone, without), type=channel.type, span=span)
+            body = ir.Apply(Op.CONCAT, (alone, without), type=channel.type, span=span)
         case _:
-            head = ir.Apply(ir.Op.TAKE, (channel, at), type=channel.type, span=span)
-            tail = ir.Apply(ir.Op.DROP, (channel, at), type=channel.type, span=span)
-            twice = ir.Apply(ir.Op.CONCAT, (head, alone), type=channel.type, span=span)
-            body = ir.Apply(ir.Op.CONCAT, (twice, tail), type=channel.type, span=span)
+            head = ir.Apply(Op.TAKE, (channel, at), type=channel.type, span=span)
+            tail = ir.Apply(Op.DROP, (channel, at), type=channel.type, span=span)
+            twice = ir.Apply(Op.CONCAT, (head, alone), type=channel.type, span=span)
+            body = ir.Apply(Op.CONCAT, (twice, tail), type=channel.type, span=span)
     return param, body, message

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import spec.elaboration.typing as typing
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.scopes import TypeEnv
+from spec.op import Op
 from spec.wording import an
 
-_COMPARE = {"<": ir.Op.LT, "<=": ir.Op.LE, ">": ir.Op.LT, ">=": ir.Op.LE}
-_ARITHMETIC = {"*": ir.Op.MUL, "/": ir.Op.DIV, "%": ir.Op.MOD}
+_COMPARE = {"<": Op.LT, "<=": Op.LE, ">": Op.LT, ">=": Op.LE}
+_ARITHMETIC = {"*": Op.MUL, "/": Op.DIV, "%": Op.MOD}
 
 
-def binary(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def binary(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `a op b`."""
     match node.op:
         case "and" | "or" | "implies":
             return _logic(e, node, env)
         case "==" | "!=":
             left, right = pair(e, node.left, node.right, env)
-            return _compared(e, node, ir.Op.EQ if node.op == "==" else ir.Op.NE, left, right)
+            return _compared(e, node, Op.EQ if node.op == "==" else Op.NE, left, right)
         case "<" | "<=" | ">" | ">=":
             return _ordered(e, node, env)
         case "in" | "not in":
@@ -30,7 +31,7 @@ def binary(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> 
         case "subset":
             left, right = pair(e, node.left, node.right, env)
             _must_be(e, node.left, left, t.Set)
-            return _compared(e, node, ir.Op.SUBSET, left, right)
+            return _compared(e, node, Op.SUBSET, left, right)
         case "..":
             ends = tuple(e.check(x, t.INT, env, "as the end of a range") for x in (node.left, node.right))
             of = typing.arithmetic(ends[0].type, ends[1].type)
@@ -41,7 +42,7 @@ def binary(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> 
                 help_ = "compare with both ends: `a <= x and x <= b`"
                 return e.fail("R0320", node.span, "these are more numbers than can be listed", help=help_)
             return ir.Apply(
-                ir.Op.RANGE, ends, type=t.Set(of if isinstance(of, t.Nat) else t.INT), span=node.span
+                Op.RANGE, ends, type=t.Set(of if isinstance(of, t.Nat) else t.INT), span=node.span
             )
         case "*" | "/" | "%":
             return _arithmetic(e, node, _ARITHMETIC[node.op], env)
@@ -56,13 +57,13 @@ def _number(end: ir.Expr) -> int | None:
     match end:
         case ir.Const(int(value)):
             return value
-        case ir.Apply(ir.Op.NEG, (ir.Const(int(value)),)):
+        case ir.Apply(Op.NEG, (ir.Const(int(value)),)):
             return -value
         case _:
             return None
 
 
-def _logic(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
+def _logic(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
     """`and`, `or`, `implies`: what one part implies is known in the next; a chain is one level deep."""
     operands = _chain(node)
     parts: list[ir.Expr] = []
@@ -77,18 +78,18 @@ def _logic(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
     return kind(tuple(parts), type=t.BOOL, span=node.span)
 
 
-def _chain(node: s.Binary) -> list[s.Expr]:
+def _chain(node: se.Binary) -> list[se.Expr]:
     """The operands of `a and b and c`, in order."""
-    found: list[s.Expr] = [node.right]
+    found: list[se.Expr] = [node.right]
     left = node.left
-    while node.op != "implies" and isinstance(left, s.Binary) and left.op == node.op:
+    while node.op != "implies" and isinstance(left, se.Binary) and left.op == node.op:
         found.append(left.right)
         left = left.left
     return [left, *reversed(found)]
 
 
 def pair(
-    e: Elaborator, left: s.Expr, right: s.Expr, env: TypeEnv, hint: t.Type | None = None
+    e: Elaborator, left: se.Expr, right: se.Expr, env: TypeEnv, hint: t.Type | None = None
 ) -> tuple[ir.Expr, ir.Expr]:
     """Two expressions of which each may say what the other is: the one that needs no help goes first."""
     if _needs_help(e, left) and not _needs_help(e, right):
@@ -98,19 +99,19 @@ def pair(
     return a, e.infer(right, env, a.type)
 
 
-def _needs_help(e: Elaborator, node: s.Expr) -> bool:
+def _needs_help(e: Elaborator, node: se.Expr) -> bool:
     match node:
-        case s.Name(name):
+        case se.Name(name):
             return name in e.declared.members
-        case s.NoneLit() | s.SetLit(()) | s.SeqLit(()):
+        case se.NoneLit() | se.SetLit(()) | se.SeqLit(()):
             return True
-        case s.SetLit(items) | s.SeqLit(items) | s.TupleLit(items):
+        case se.SetLit(items) | se.SeqLit(items) | se.TupleLit(items):
             return any(_needs_help(e, item) for item in items)
         case _:
             return False
 
 
-def _compared(e: Elaborator, node: s.Binary, op: ir.Op, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+def _compared(e: Elaborator, node: se.Binary, op: Op, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     if unify(e, left.type, right.type) is None:
         return mixed(e, node, left.type, right.type)
     return ir.Apply(op, (left, right), type=t.BOOL, span=node.span)
@@ -125,7 +126,7 @@ def unify(e: Elaborator, a: t.Type, b: t.Type) -> t.Type | None:
             return typing.join(a, b)
 
 
-def mixed(e: Elaborator, node: s.Binary, a: t.Type, b: t.Type) -> ir.Expr:
+def mixed(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> ir.Expr:
     """Report two types that do not go together."""
     if isinstance(a, t.Nat) and isinstance(b, t.Nat):
         help_ = "they count different things; `int(…)` makes a plain number of either"
@@ -141,7 +142,7 @@ def mixed(e: Elaborator, node: s.Binary, a: t.Type, b: t.Type) -> ir.Expr:
     )
 
 
-def _ordered(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
+def _ordered(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
     left, right = pair(e, node.left, node.right, env)
     common = unify(e, left.type, right.type)
     if common is None:
@@ -157,7 +158,7 @@ def _ordered(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
     return ir.Apply(_COMPARE[node.op], ends, type=t.BOOL, span=node.span)
 
 
-def _in(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
+def _in(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
     first = e.infer(node.left, env) if _needs_help(e, node.right) and not _needs_help(e, node.left) else None
     right = e.infer(node.right, env, None if first is None else t.Set(first.type))
     inner = typing.element(right.type)
@@ -175,38 +176,38 @@ def _in(e: Elaborator, node: s.Binary, env: TypeEnv) -> ir.Expr:
     left = e.infer(node.left, env, inner) if first is None else first
     if unify(e, left.type, inner) is None:
         return mixed(e, node, left.type, right.type)
-    found = ir.Apply(ir.Op.IN, (left, right), type=t.BOOL, span=node.span)
-    return found if node.op == "in" else ir.Apply(ir.Op.NOT, (found,), type=t.BOOL, span=node.span)
+    found = ir.Apply(Op.IN, (left, right), type=t.BOOL, span=node.span)
+    return found if node.op == "in" else ir.Apply(Op.NOT, (found,), type=t.BOOL, span=node.span)
 
 
-def _sum(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def _sum(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """`+` and `-`, which numbers, sets, bags and (for `+`) sequences have."""
     left, right = pair(e, node.left, node.right, env, hint)
     match unify(e, left.type, right.type):
         case t.Int() | t.Range() | t.Nat():
-            op = ir.Op.ADD if node.op == "+" else ir.Op.SUB
+            op = Op.ADD if node.op == "+" else Op.SUB
             of = typing.arithmetic(left.type, right.type) or t.INT
             return ir.Apply(op, (left, right), type=of, span=node.span)
         case t.Set() | t.Bag() as common:
-            op = ir.Op.UNION if node.op == "+" else ir.Op.MINUS
+            op = Op.UNION if node.op == "+" else Op.MINUS
             return ir.Apply(op, (left, right), type=common, span=node.span)
         case t.Seq() as common if node.op == "+":
-            return ir.Apply(ir.Op.CONCAT, (left, right), type=common, span=node.span)
+            return ir.Apply(Op.CONCAT, (left, right), type=common, span=node.span)
         case t.Unknown():
             return e.wrong(node.span)
         case _:
             return mixed(e, node, left.type, right.type)
 
 
-def _sets(e: Elaborator, node: s.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def _sets(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     left, right = pair(e, node.left, node.right, env, hint)
     common = unify(e, left.type, right.type)
     if not isinstance(common, t.Set | t.Unknown):
         return mixed(e, node, left.type, right.type)
-    return ir.Apply(ir.Op.INTERSECT, (left, right), type=common, span=node.span)
+    return ir.Apply(Op.INTERSECT, (left, right), type=common, span=node.span)
 
 
-def _arithmetic(e: Elaborator, node: s.Binary, op: ir.Op, env: TypeEnv) -> ir.Expr:
+def _arithmetic(e: Elaborator, node: se.Binary, op: Op, env: TypeEnv) -> ir.Expr:
     left, right = (e.check(x, t.INT, env, f"beside `{node.op}`") for x in (node.left, node.right))
     of = typing.arithmetic(left.type, right.type)
     return (
@@ -216,12 +217,12 @@ def _arithmetic(e: Elaborator, node: s.Binary, op: ir.Op, env: TypeEnv) -> ir.Ex
     )
 
 
-def _must_be(e: Elaborator, node: s.Expr, found: ir.Expr, kind: type[t.Type]) -> None:
+def _must_be(e: Elaborator, node: se.Expr, found: ir.Expr, kind: type[t.Type]) -> None:
     if not isinstance(found.type, kind | t.Unknown):
         e.mismatch(node, found.type, t.Set(t.UNKNOWN))
 
 
-def is_case(e: Elaborator, node: s.IsCase, env: TypeEnv) -> ir.Expr:
+def is_case(e: Elaborator, node: se.IsCase, env: TypeEnv) -> ir.Expr:
     """The IR of `m is Vote`."""
     found, case = e.infer(node.of, env), node.case
     if case.text not in e.declared.cases:
@@ -242,7 +243,7 @@ def is_case(e: Elaborator, node: s.IsCase, env: TypeEnv) -> ir.Expr:
     return ir.Is(found, ordinal, type=t.BOOL, span=node.span)
 
 
-def if_else(e: Elaborator, node: s.IfElse, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def if_else(e: Elaborator, node: se.IfElse, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `if c then a else b`; each branch knows what the condition implies."""
     test, then, other = node.test, node.then, node.other
     condition = e.check(test, t.BOOL, env)
@@ -260,11 +261,11 @@ def if_else(e: Elaborator, node: s.IfElse, env: TypeEnv, hint: t.Type | None) ->
     return ir.If(condition, a, b, type=common, span=node.span)
 
 
-def _between(node: s.Binary, a: t.Type, b: t.Type) -> str:
+def _between(node: se.Binary, a: t.Type, b: t.Type) -> str:
     return f"{a}, {b}" if node.op in {"min", "max"} else f"{a} {node.op} {b}"
 
 
-def _cure(e: Elaborator, node: s.Binary, a: t.Type, b: t.Type) -> str:
+def _cure(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> str:
     op, right = node.op, e.problems.shown(node.right.span)
     match a, b:
         case (t.Set() | t.Bag() | t.Seq() as whole, other) | (

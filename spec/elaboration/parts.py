@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import spec.elaboration.typing as typing
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.references import variable
 from spec.elaboration.scopes import TypeEnv
+from spec.op import Op
 from spec.source import Span
 from spec.wording import an, listed
 
 
-def get(e: Elaborator, node: s.Get, env: TypeEnv) -> ir.Expr:
+def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
     """The IR of `r.log`."""
     of = e.infer(node.of, env)
     name = node.name.text
@@ -46,19 +47,19 @@ def get(e: Elaborator, node: s.Get, env: TypeEnv) -> ir.Expr:
             return _no_part(e, node, of.type, [])
 
 
-def _no_part(e: Elaborator, node: s.Get, of: t.Type, names: list[str]) -> ir.Expr:
+def _no_part(e: Elaborator, node: se.Get, of: t.Type, names: list[str]) -> ir.Expr:
     help_ = suggest(node.name.text, names) or (f"it has {listed(names)}" if names else "")
     return e.fail("R0314", node.name.span, f"{an(of)} has no `{node.name.text}`", help=help_)
 
 
-def _part(e: Elaborator, node: s.Get, of: ir.Expr, fields: tuple[t.Field, ...], case: int | None) -> ir.Expr:
+def _part(e: Elaborator, node: se.Get, of: ir.Expr, fields: tuple[t.Field, ...], case: int | None) -> ir.Expr:
     for index, part in enumerate(fields):
         if part.name == node.name.text:
             return ir.Part(of, index, case, type=part.type, span=node.span)
     return _no_part(e, node, of.type, [f.name for f in fields])
 
 
-def _common_part(e: Elaborator, node: s.Get, of: ir.Expr, union: t.Union) -> ir.Expr:
+def _common_part(e: Elaborator, node: se.Get, of: ir.Expr, union: t.Union) -> ir.Expr:
     """A field that every case has: by position when that is the same, else by asking which case it is."""
     name = node.name.text
     places = [
@@ -85,10 +86,10 @@ def _common_part(e: Elaborator, node: s.Get, of: ir.Expr, union: t.Union) -> ir.
 
 def _lookup(of: ir.Expr, key: ir.Expr, span: Span) -> ir.Expr:
     assert isinstance(of.type, t.Map)
-    return ir.Apply(ir.Op.LOOKUP, (of, key), type=of.type.value, span=span)
+    return ir.Apply(Op.LOOKUP, (of, key), type=of.type.value, span=span)
 
 
-def entry(e: Elaborator, node: s.Index, env: TypeEnv) -> ir.Expr:
+def entry(e: Elaborator, node: se.Index, env: TypeEnv) -> ir.Expr:
     """The IR of `log[i]`."""
     of, index = node.of, node.index
     found = e.infer(of, env)
@@ -97,7 +98,7 @@ def entry(e: Elaborator, node: s.Index, env: TypeEnv) -> ir.Expr:
             return _lookup(found, e.check(index, key, env, "as the key"), node.span)
         case t.Seq(inner):
             at = e.check(index, typing.length(found.type), env, "as an offset")
-            return ir.Apply(ir.Op.INDEX, (found, at), type=inner, span=node.span)
+            return ir.Apply(Op.INDEX, (found, at), type=inner, span=node.span)
         case t.Unknown():
             e.infer(index, env)
             return e.wrong(node.span)
@@ -107,7 +108,7 @@ def entry(e: Elaborator, node: s.Index, env: TypeEnv) -> ir.Expr:
             return e.fail("R0315", of.span, message, label=str(found.type), help="`[…]` is for seq and map")
 
 
-def sliced(e: Elaborator, node: s.Upto | s.From, bound: s.Expr, env: TypeEnv) -> ir.Expr:
+def sliced(e: Elaborator, node: se.Upto | se.From, bound: se.Expr, env: TypeEnv) -> ir.Expr:
     """The IR of `log[..n]` and `log[n..]`."""
     of = node.of
     found = e.infer(of, env)
@@ -115,5 +116,5 @@ def sliced(e: Elaborator, node: s.Upto | s.From, bound: s.Expr, env: TypeEnv) ->
         e.mismatch(of, found.type, t.Seq(t.UNKNOWN, None))
         return e.wrong(node.span)
     at = e.check(bound, typing.length(found.type), env, "as an offset")
-    op = ir.Op.TAKE if isinstance(node, s.Upto) else ir.Op.DROP
+    op = Op.TAKE if isinstance(node, se.Upto) else Op.DROP
     return ir.Apply(op, (found, at), type=found.type, span=node.span)

@@ -6,17 +6,19 @@ from dataclasses import replace
 
 import spec.ir as ir
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import Builtins
 from spec.elaboration.elaborator import Elaborator, retyped
-from spec.elaboration.names import BUILTINS, DeclaredVariable
+from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import Binding, TypeEnv, Use
+from spec.op import FUNCTIONS
 from spec.source import Span
 from spec.wording import counted, listed
 
 
-def named(e: Elaborator, node: s.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """What a name stands for."""
     name, declared = node.name, e.declared
     if name in env.names:
@@ -47,7 +49,7 @@ def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
     return ir.Var(found.index, type=of, span=span)
 
 
-def _unknown_name(e: Elaborator, node: s.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def _unknown_name(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     known = [*env.names, *e.declared.known(), "true", "false", "none"]
     help_ = suggest(node.name, known)
     owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
@@ -61,7 +63,7 @@ def _unknown_name(e: Elaborator, node: s.Name, env: TypeEnv, hint: t.Type | None
     return e.fail("R0208", node.span, f"there is no `{node.name}`", help=help_)
 
 
-def _member(e: Elaborator, node: s.Name, hint: t.Type | None) -> ir.Expr:
+def _member(e: Elaborator, node: se.Name, hint: t.Type | None) -> ir.Expr:
     enums = e.declared.members[node.name]
     wanted = hint.of if isinstance(hint, t.Option) else hint
     found = wanted if isinstance(wanted, t.Enum) and node.name in wanted.members else enums[0]
@@ -72,7 +74,7 @@ def _member(e: Elaborator, node: s.Name, hint: t.Type | None) -> ir.Expr:
     return ir.Const(found.members.index(node.name), type=found, span=node.span)
 
 
-def _type_as_set(e: Elaborator, node: s.Name) -> ir.Expr:
+def _type_as_set(e: Elaborator, node: se.Name) -> ir.Expr:
     of = e.declared.types[node.name]
     if not t.is_scalar(of):
         help_ = "sorts, nats and enums name the set of their members; a record or union has too many"
@@ -80,10 +82,10 @@ def _type_as_set(e: Elaborator, node: s.Name) -> ir.Expr:
     return ir.Members(of, type=t.Set(of), span=node.span)
 
 
-def call(e: Elaborator, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """What a call stands for."""
     name, declared = node.name.text, e.declared
-    if name in BUILTINS:
+    if name in FUNCTIONS:
         return Builtins(e).call(node, env, hint)
     if name in declared.functions:
         return _apply_function(e, declared.functions[name], node.args, node.span, env)
@@ -92,7 +94,7 @@ def call(e: Elaborator, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.E
         return _make_case(e, union, ordinal, node.args, node.span, env)
     if isinstance(declared.types.get(name), t.Record):
         return _make_record(e, node, env)
-    known = [*declared.functions, *declared.cases, *declared.types, *BUILTINS]
+    known = [*declared.functions, *declared.cases, *declared.types, *FUNCTIONS]
     help_ = suggest(name, known)
     if name in declared.actions:
         help_ = f"actions are not called; `enabled({name})` asks whether it can happen"
@@ -100,7 +102,7 @@ def call(e: Elaborator, node: s.Call, env: TypeEnv, hint: t.Type | None) -> ir.E
 
 
 def _apply_function(
-    e: Elaborator, fun: s.FunDecl, args: tuple[s.Arg, ...], span: Span, env: TypeEnv
+    e: Elaborator, fun: s.FunDecl, args: tuple[se.Arg, ...], span: Span, env: TypeEnv
 ) -> ir.Expr:
     """A function's body with its parameters bound: functions are only ever inlined."""
     name, params = fun.name.text, fun.params or ()
@@ -150,12 +152,12 @@ def _arguments(
     e: Elaborator,
     name: str,
     params: list[tuple[str, t.Type]],
-    args: tuple[s.Arg, ...],
+    args: tuple[se.Arg, ...],
     span: Span,
     env: TypeEnv,
 ) -> list[ir.Expr] | None:
     """Arguments in the order of the parameters; None when something was wrong (and reported)."""
-    given: dict[str, s.Expr] = {}
+    given: dict[str, se.Expr] = {}
     names, sound = [p for p, _ in params], True
     for position, arg in enumerate(args):
         target = arg.name or (names[position] if position < len(names) else None)
@@ -186,7 +188,7 @@ def _takes(names: list[str]) -> str:
 
 
 def _make_case(
-    e: Elaborator, union: t.Union, ordinal: int, args: tuple[s.Arg, ...], span: Span, env: TypeEnv
+    e: Elaborator, union: t.Union, ordinal: int, args: tuple[se.Arg, ...], span: Span, env: TypeEnv
 ) -> ir.Expr:
     case = union.cases[ordinal]
     values = _arguments(e, case.name, [(f.name, f.type) for f in case.fields], args, span, env)
@@ -195,7 +197,7 @@ def _make_case(
     return ir.Make(tuple(values), ordinal, type=union, span=span)
 
 
-def _make_record(e: Elaborator, node: s.Call, env: TypeEnv) -> ir.Expr:
+def _make_record(e: Elaborator, node: se.Call, env: TypeEnv) -> ir.Expr:
     record = e.declared.types[node.name.text]
     assert isinstance(record, t.Record)
     values = _arguments(e, record.name, [(f.name, f.type) for f in record.fields], node.args, node.span, env)

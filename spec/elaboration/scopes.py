@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum as PyEnum
 
 import spec.ir as ir
-import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.frozen import frozen
 from spec.source import Span
@@ -32,14 +32,14 @@ class TypeEnv:
     """
 
     names: Mapping[str, Binding] = field(default_factory=dict)
-    facts: Mapping[s.Expr, t.Type] = field(default_factory=dict)
+    facts: Mapping[se.Expr, t.Type] = field(default_factory=dict)
 
     def bind(self, name: str, binding: Binding) -> TypeEnv:
         """With one more name; facts that mention an outer name of that spelling are forgotten."""
         kept = {expr: of for expr, of in self.facts.items() if not mentions(expr, name)}
         return TypeEnv({**self.names, name: binding}, kept)
 
-    def knowing(self, facts: Mapping[s.Expr, t.Type]) -> TypeEnv:
+    def knowing(self, facts: Mapping[se.Expr, t.Type]) -> TypeEnv:
         """With more facts."""
         return replace(self, facts={**self.facts, **facts}) if facts else self
 
@@ -47,25 +47,25 @@ class TypeEnv:
         """Without facts about the state: those end when a statement changes it."""
         return replace(self, facts={expr: of for expr, of in self.facts.items() if self._is_bound(expr)})
 
-    def _is_bound(self, expr: s.Expr) -> bool:
-        if isinstance(expr, s.Name):
+    def _is_bound(self, expr: se.Expr) -> bool:
+        if isinstance(expr, se.Name):
             return expr.name in self.names
         return self._part_of_bound(expr) is not None
 
-    def _part_of_bound(self, expr: s.Expr) -> t.Type | None:
+    def _part_of_bound(self, expr: se.Expr) -> t.Type | None:
         """The type of a path that only goes through parts of a bound value; None where it reads the state."""
         found: t.Type | None = None
         match expr:
-            case s.Name(name) if name in self.names and self.names[name].value is None:
+            case se.Name(name) if name in self.names and self.names[name].value is None:
                 found = self.names[name].type
-            case s.Get(of, field_):
+            case se.Get(of, field_):
                 match self._part_of_bound(of):
                     case t.Record(_, fields) | t.Case(_, _, fields) | t.Union(_, (t.Case(_, _, fields), *_)):
                         # All cases of a union have what can be read without knowing which it is.
                         found = next((each.type for each in fields if each.name == field_.text), None)
                     case _:
                         pass
-            case s.Index(of, index) if isinstance(index, s.IntLit) or self._part_of_bound(index):
+            case se.Index(of, index) if isinstance(index, se.IntLit) or self._part_of_bound(index):
                 match self._part_of_bound(of):
                     case t.Map(_, inner) | t.Seq(inner):
                         found = inner
@@ -79,11 +79,11 @@ class TypeEnv:
 def mentions(node: object, name: str) -> bool:
     """Whether a path (`x`, `x.f`, `x[i]`) mentions a name."""
     match node:
-        case s.Name(found):
+        case se.Name(found):
             return found == name
-        case s.Get(of):
+        case se.Get(of):
             return mentions(of, name)
-        case s.Index(of, index):
+        case se.Index(of, index):
             return mentions(of, name) or mentions(index, name)
         case _:
             return False

@@ -7,6 +7,7 @@ from typing import Protocol
 import spec.elaboration.typing as typing
 import spec.ir as ir
 import spec.types as t
+from spec.op import Op, Quantifier
 from spec.source import Span
 
 
@@ -21,17 +22,17 @@ def remove_first(frame: FreshSlots, now: ir.Expr, value: ir.Expr, span: Span) ->
     """A seq without its first entry equal to `value`; an error of the model when there is none."""
     slot = frame.slot()
     zero, one = (ir.Const(n, type=t.INT, span=span) for n in (0, 1))
-    size = ir.Apply(ir.Op.SIZE, (now,), type=t.INT, span=span)
+    size = ir.Apply(Op.SIZE, (now,), type=t.INT, span=span)
     offsets = ir.Apply(
-        ir.Op.RANGE,
-        (zero, ir.Apply(ir.Op.SUB, (size, one), type=t.INT, span=span)),
+        Op.RANGE,
+        (zero, ir.Apply(Op.SUB, (size, one), type=t.INT, span=span)),
         type=t.Set(t.INT),
         span=span,
     )
     at = ir.Local(slot, type=t.INT, span=span)
-    entry = ir.Apply(ir.Op.INDEX, (now, at), type=typing.element(now.type) or t.UNKNOWN, span=span)
-    same = ir.Apply(ir.Op.EQ, (entry, value), type=t.BOOL, span=span)
-    first = ir.Bind(ir.Quantifier.MIN, slot, "at", offsets, same, at, type=t.INT, span=span)
+    entry = ir.Apply(Op.INDEX, (now, at), type=typing.element(now.type) or t.UNKNOWN, span=span)
+    same = ir.Apply(Op.EQ, (entry, value), type=t.BOOL, span=span)
+    first = ir.Bind(Quantifier.MIN, slot, "at", offsets, same, at, type=t.INT, span=span)
     return remove_at(frame, now, first, span)
 
 
@@ -39,8 +40,8 @@ def remove_at(frame: FreshSlots, now: ir.Expr, index: ir.Expr, span: Span) -> ir
     """A seq without the entry at an offset."""
     slot = frame.slot()
     at = ir.Local(slot, type=t.INT, span=span)
-    after = ir.Apply(ir.Op.ADD, (at, ir.Const(1, type=t.INT, span=span)), type=t.INT, span=span)
-    left = ir.Apply(ir.Op.TAKE, (now, at), type=now.type, span=span)
-    right = ir.Apply(ir.Op.DROP, (now, after), type=now.type, span=span)
-    joined = ir.Apply(ir.Op.CONCAT, (left, right), type=now.type, span=span)
+    after = ir.Apply(Op.ADD, (at, ir.Const(1, type=t.INT, span=span)), type=t.INT, span=span)
+    left = ir.Apply(Op.TAKE, (now, at), type=now.type, span=span)
+    right = ir.Apply(Op.DROP, (now, after), type=now.type, span=span)
+    joined = ir.Apply(Op.CONCAT, (left, right), type=now.type, span=span)
     return ir.Let(slot, "at", index, joined, type=now.type, span=span)

@@ -10,6 +10,7 @@ import spec.elaboration.references as references
 import spec.elaboration.typing as typing
 import spec.ir as ir
 import spec.syntax as s
+import spec.syntax_expressions as se
 import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import cached_field, flush_type
@@ -17,6 +18,7 @@ from spec.elaboration.expressions import ExpressionElaborator
 from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.elaboration.scopes import SlotFrame, TypeEnv, Use
 from spec.elaboration.sequences import remove_first
+from spec.op import Op
 from spec.source import Span
 from spec.wording import an, listed
 
@@ -129,21 +131,21 @@ class StatementElaborator:
 
     # -------------------------------------------------------------- places
 
-    def place(self, node: s.Expr, env: TypeEnv) -> _Place | None:
+    def place(self, node: se.Expr, env: TypeEnv) -> _Place | None:
         """The variable, the path into it and its type, of what a statement changes; None when reported."""
         found = self._place(node, env)
         if found is not None:
             self.problems.typed(node.span, found[2])
         return found
 
-    def _place(self, node: s.Expr, env: TypeEnv) -> _Place | None:
+    def _place(self, node: se.Expr, env: TypeEnv) -> _Place | None:
         match node:
-            case s.Name(name) if name in self.declared.variables:
+            case se.Name(name) if name in self.declared.variables:
                 found = self.declared.variables[name]
                 return found, (), found.type
-            case s.Get(of, name):
+            case se.Get(of, name):
                 return self._place_of_field(of, name, env)
-            case s.Index(of, index):
+            case se.Index(of, index):
                 base = self.place(of, env)
                 if base is None:
                     return None
@@ -157,7 +159,7 @@ class StatementElaborator:
                         "R0405", node.span, f"an entry of {an(inner)} cannot be assigned", help=help_
                     )
                 return None
-            case s.Name():
+            case se.Name():
                 return self._no_place(node, env)
             case _:
                 self.problems.add(
@@ -165,7 +167,7 @@ class StatementElaborator:
                 )
                 return None
 
-    def _place_of_field(self, of: s.Expr, name: s.Ident, env: TypeEnv) -> _Place | None:
+    def _place_of_field(self, of: se.Expr, name: se.Ident, env: TypeEnv) -> _Place | None:
         if not self._is_member(of, env):
             base = self.place(of, env)
             return None if base is None else self._place_of_part(base, name)
@@ -185,13 +187,13 @@ class StatementElaborator:
         found = own[name.text]
         return found, (ir.Key(member),), found.type
 
-    def _is_member(self, of: s.Expr, env: TypeEnv) -> bool:
+    def _is_member(self, of: se.Expr, env: TypeEnv) -> bool:
         """Whether `of.field` is a field of a process: `of` is a member of a sort, or wrong by itself."""
         scratch = ExpressionElaborator(self.declared, SlotFrame(self.frame.slots))
         found = scratch.infer(of, env)
         return isinstance(found.type, t.Sort | t.Option | t.Unknown)
 
-    def _place_of_part(self, base: _Place, name: s.Ident) -> _Place | None:
+    def _place_of_part(self, base: _Place, name: se.Ident) -> _Place | None:
         variable, path, inner = base
         if isinstance(inner, t.Record):
             for index, part in enumerate(inner.fields):
@@ -205,7 +207,7 @@ class StatementElaborator:
             self.problems.add("R0314", name.span, f"{an(inner)} has no `{name.text}` to assign", help=help_)
         return None
 
-    def _no_place(self, node: s.Name, env: TypeEnv) -> _Place | None:
+    def _no_place(self, node: se.Name, env: TypeEnv) -> _Place | None:
         name = node.name
         if name in env.names:
             what = f"`{name}` is a bound name: it keeps its value"
@@ -224,7 +226,7 @@ class StatementElaborator:
 
     # -------------------------------------------------------------- changes
 
-    def _assign(self, span: Span, place: s.Expr, value: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+    def _assign(self, span: Span, place: se.Expr, value: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         target = self.place(place, env)
         if target is None:
             self.expressions.infer(value, env)
@@ -255,9 +257,9 @@ class StatementElaborator:
         slot, count = self.frame.slot(), flush_type(variable.type)
         made.append(ir.Bound(slot, variable.name, value, span=span))
         new = ir.Local(slot, type=variable.type, span=span)
-        kept = ir.Apply(ir.Op.COMMON, (self._read(variable, path, span), new), type=count, span=span)
+        kept = ir.Apply(Op.COMMON, (self._read(variable, path, span), new), type=count, span=span)
         flushed = self._read(_flushed(variable), path, span)
-        least = ir.Apply(ir.Op.MIN2, (flushed, kept), type=count, span=span)
+        least = ir.Apply(Op.MIN2, (flushed, kept), type=count, span=span)
         made.append(ir.Assign(variable.index + 1, path, least, span=span))
         made.append(
             ir.Assign(variable.index, path, ir.Fit(new, type=variable.type, span=value.span), span=span)
@@ -271,15 +273,15 @@ class StatementElaborator:
         for step in path:
             match step, found.type:
                 case ir.Key(key), t.Map(_, value):
-                    found = ir.Apply(ir.Op.LOOKUP, (found, key), type=value, span=span)
+                    found = ir.Apply(Op.LOOKUP, (found, key), type=value, span=span)
                 case ir.At(index), t.Record(_, fields):
                     found = ir.Part(found, index, type=fields[index].type, span=span)
                 case _:
                     raise AssertionError(step)  # `place` builds only these
         return found
 
-    def _do(self, span: Span, call: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
-        if not isinstance(call, s.Method):
+    def _do(self, span: Span, call: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+        if not isinstance(call, se.Method):
             help_ = "a statement changes the state: `x := e`, `log.append(e)`, `set.add(e)`"
             self.problems.add("R0406", call.span, "this does nothing", help=help_)
             return
@@ -298,7 +300,7 @@ class StatementElaborator:
         self._change(span, verb, target, call, env, made)
 
     def _change(
-        self, span: Span, verb: str, target: _Place, call: s.Method, env: TypeEnv, made: list[ir.Stmt]
+        self, span: Span, verb: str, target: _Place, call: se.Method, env: TypeEnv, made: list[ir.Stmt]
     ) -> None:
         variable, path, of = target
         networked = variable.name in self.declared.networks
@@ -319,7 +321,7 @@ class StatementElaborator:
         made_value = self._changed(verb, now, of, value, span)
         self._store(span, target, made_value, made, grows=verb == "append")
 
-    def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: s.Method) -> None:
+    def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: se.Method) -> None:
         shown = an(of)
         verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
         help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""
@@ -334,7 +336,7 @@ class StatementElaborator:
         match of, verb:
             case t.Seq(inner), "append" | "send":
                 one = ir.Make((value,), type=t.Seq(inner, None), span=span)
-                return ir.Apply(ir.Op.CONCAT, (now, one), type=of, span=span)
+                return ir.Apply(Op.CONCAT, (now, one), type=of, span=span)
             case t.Seq(), _:
                 return remove_first(self.frame, now, value, span)
             case t.Set(inner), _:
@@ -343,7 +345,7 @@ class StatementElaborator:
                 one = ir.Make((value,), type=t.Bag(inner, None), span=span)
             case _:
                 raise AssertionError(of)  # `_change` lets only these through
-        op = ir.Op.UNION if verb in {"add", "send"} else ir.Op.MINUS
+        op = Op.UNION if verb in {"add", "send"} else Op.MINUS
         return ir.Apply(op, (now, one), type=of, span=span)
 
     # -------------------------------------------------------------- control
@@ -360,7 +362,7 @@ class StatementElaborator:
         self._under_ghost = outer
         return ir.Branch(test, then, other, span=node.span)
 
-    def _for(self, node: s.ForStmt, binder: s.Binder, body: tuple[s.Stmt, ...], env: TypeEnv) -> ir.Stmt:
+    def _for(self, node: s.ForStmt, binder: se.Binder, body: tuple[s.Stmt, ...], env: TypeEnv) -> ir.Stmt:
         inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
         ghost, outer = self._ghosts(), self._under_ghost
         if ghost is not None:
@@ -370,7 +372,7 @@ class StatementElaborator:
         return ir.Each(slot, binder.name.text, domain, made, case, span=node.span)
 
     def _choose(
-        self, node: s.ChooseStmt, binder: s.Binder, where: s.Expr | None, env: TypeEnv, made: list[ir.Stmt]
+        self, node: s.ChooseStmt, binder: se.Binder, where: se.Expr | None, env: TypeEnv, made: list[ir.Stmt]
     ) -> TypeEnv:
         inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
         test = None if where is None else self.expressions.check(where, t.BOOL, inner)
@@ -381,7 +383,7 @@ class StatementElaborator:
 
     # -------------------------------------------------------------- crashes
 
-    def _member(self, span: Span, verb: str, of: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+    def _member(self, span: Span, verb: str, of: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         if verb == "flush":
             self._flush(span, of, env, made)
             return
@@ -407,7 +409,7 @@ class StatementElaborator:
                 init = self.expressions.check(var.init, var.type, TypeEnv())
                 self._store(span, (var, (ir.Key(member),), var.type), init, made)
 
-    def _lose(self, span: Span, of: s.Expr, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
+    def _lose(self, span: Span, of: se.Expr, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
         """Each cached seq keeps some prefix, at least what was flushed: one branch for each length.
 
         What survived was on the disk, so from now on it counts as flushed.
@@ -422,20 +424,18 @@ class StatementElaborator:
                 continue
             path: _Path = (ir.Key(member),)
             now, count = self._read(var, path, span), flush_type(var.type)
-            size = ir.Apply(ir.Op.SIZE, (now,), type=count, span=span)
+            size = ir.Apply(Op.SIZE, (now,), type=count, span=span)
             lengths = ir.Apply(
-                ir.Op.RANGE, (self._read(_flushed(var), path, span), size), type=t.Set(count), span=span
+                Op.RANGE, (self._read(_flushed(var), path, span), size), type=t.Set(count), span=span
             )
             slot = self.frame.slot()
             name = "kept" if len(cached) == 1 else f"kept of {var.name.partition('.')[2]}"
             made.append(ir.Choose(slot, name, lengths, None, span=span))
-            kept = ir.Apply(
-                ir.Op.TAKE, (now, ir.Local(slot, type=count, span=span)), type=var.type, span=span
-            )
+            kept = ir.Apply(Op.TAKE, (now, ir.Local(slot, type=count, span=span)), type=var.type, span=span)
             made.append(ir.Assign(var.index, path, kept, span=span))
             made.append(ir.Assign(var.index + 1, path, ir.Local(slot, type=count, span=span), span=span))
 
-    def _flush(self, span: Span, of: s.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+    def _flush(self, span: Span, of: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
         found = cached_field(self.expressions, of, env)
         self._no_ghost("`flush`")
         self._not_under_ghost("whether `flush` happens", span)
@@ -446,7 +446,7 @@ class StatementElaborator:
         var, member = found
         assert isinstance(var.type, t.Seq)
         path: _Path = (ir.Key(member),)
-        size = ir.Apply(ir.Op.SIZE, (self._read(var, path, span),), type=flush_type(var.type), span=span)
+        size = ir.Apply(Op.SIZE, (self._read(var, path, span),), type=flush_type(var.type), span=span)
         made.append(ir.Assign(var.index + 1, path, size, span=span))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.diagnostics import suggest
 from spec.elaboration.problems import Problems
 from spec.wording import listed
@@ -123,7 +124,7 @@ def _drop(items: tuple[s.Item, ...], change: s.Drop, problems: Problems) -> tupl
     return tuple(item for item in items if item is not old)
 
 
-def _without(action: s.ActionDecl, guard: s.Ident, problems: Problems) -> s.ActionDecl:
+def _without(action: s.ActionDecl, guard: se.Ident, problems: Problems) -> s.ActionDecl:
     kept = tuple(st for st in action.body if not (isinstance(st, s.Require) and st.name == guard))
     if len(kept) == len(action.body):
         names = [st.name.text for st in action.body if isinstance(st, s.Require) and st.name]
@@ -156,7 +157,7 @@ def _add_guard(items: tuple[s.Item, ...], change: s.AddGuard, problems: Problems
 
 def _edit_action(
     items: tuple[s.Item, ...],
-    name: s.Ident,
+    name: se.Ident,
     problems: Problems,
     edit: Callable[[s.ActionDecl], s.ActionDecl],
 ) -> tuple[s.Item, ...]:

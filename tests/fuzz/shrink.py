@@ -13,14 +13,15 @@ from time import monotonic
 from typing import get_args
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.diagnostics import SpecError
 from spec.format import format_text
 from spec.parser import parse
-from spec.source import Source
+from spec.source import Node, Source
 
 Edit = tuple[int, int, str]  # from where, to where, what stands there instead
-EXPRESSIONS = get_args(s.Expr)
-TYPES = get_args(s.Type)
+EXPRESSIONS = get_args(se.Expr)
+TYPES = get_args(se.Type)
 SIMPLE = ("true", "false", "0", "1", "none", "{}", "[]")
 SIMPLE_TYPES = ("bool", "0..1")
 
@@ -106,12 +107,12 @@ def _words(text: str) -> Iterator[Edit]:
         yield found.start(), found.end(), instead
 
 
-def _edits(node: s.Node, text: str) -> Iterator[Edit]:
+def _edits(node: Node, text: str) -> Iterator[Edit]:
     """Every edit of a node and of what is in it."""
     start, end = node.span.start, node.span.end
     for instead in _instead(node, text):
         yield start, end, instead
-    if isinstance(node, s.IntLit | s.RangeType | s.AppliedType | s.ScopeItem | s.FaultItem):
+    if isinstance(node, se.IntLit | se.RangeType | se.AppliedType | s.ScopeItem | s.FaultItem):
         for found in re.finditer(r"\d+", text[start:end]):
             for less in {int(found[0]) // 2, int(found[0]) - 1} - {int(found[0]), -1}:
                 yield start + found.start(), start + found.end(), str(less)
@@ -120,7 +121,7 @@ def _edits(node: s.Node, text: str) -> Iterator[Edit]:
         yield from _edits(child, text)
 
 
-def _instead(node: s.Node, text: str) -> Iterator[str]:
+def _instead(node: Node, text: str) -> Iterator[str]:
     """What may stand instead of a node: parts of it, and what is simpler than any part."""
     match node:
         case s.IfStmt(then=then, other=other):
@@ -135,7 +136,7 @@ def _instead(node: s.Node, text: str) -> Iterator[str]:
                     yield from simple
 
 
-def _without(node: s.Node, text: str) -> Iterator[Edit]:
+def _without(node: Node, text: str) -> Iterator[Edit]:
     """The text without a node, and the comma or word that goes with it."""
     start, end = node.span.start, node.span.end
     yield start, end, ""
@@ -147,7 +148,7 @@ def _without(node: s.Node, text: str) -> Iterator[Edit]:
         yield named.start(), end, ""
 
 
-def _text(node: s.Node, text: str) -> str:
+def _text(node: Node, text: str) -> str:
     return text[node.span.start : node.span.end]
 
 
@@ -155,9 +156,9 @@ def _all(statements: tuple[s.Stmt, ...], text: str) -> str:
     return text[statements[0].span.start : statements[-1].span.end] if statements else ""
 
 
-def _children(node: s.Node) -> Iterator[s.Node]:
+def _children(node: Node) -> Iterator[Node]:
     for field in fields(node):
         value = getattr(node, field.name)
         for each in value if isinstance(value, tuple) else (value,):
-            if isinstance(each, s.Node):
+            if isinstance(each, Node):
                 yield each

@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -65,8 +66,10 @@ def a_run(model: Model, question: Check) -> Trace:
     return next(iter(traces(check(model, question).findings)))
 
 
-def random_tasks() -> Iterator[tuple[int, Task]]:
-    """Checks of random models that have few states and can start."""
+@cache
+def random_tasks() -> Mapping[int, Task]:
+    """Checks of random models that have few states and can start, by their seeds."""
+    found = {}
     for seed in range(MODELS):
         (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
         question = task(model, model.checks[0])
@@ -74,14 +77,12 @@ def random_tasks() -> Iterator[tuple[int, Task]]:
             whole(question, FEW)
         except (ModelError, TooManyStates):
             continue
-        yield seed, question
-
-
-RANDOM = dict(random_tasks())
+        found[seed] = question
+    return found
 
 
 def test_there_are_enough_random_models() -> None:
-    assert len(RANDOM) >= MODELS // 3
+    assert len(random_tasks()) >= MODELS // 3
 
 
 # ------------------------------------------------------------------- what is counted
@@ -117,7 +118,7 @@ def test_budgets_are_counted_as_the_engine_counts_them(budget: Budget) -> None:
 
 
 def test_random_models_have_as_many_states_and_steps_as_the_reference_counts() -> None:
-    for seed, question in RANDOM.items():
+    for seed, question in random_tasks().items():
         found = counted(question, "reference")
         graph = whole(question, FEW)
         if found.end is End.COMPLETE:
@@ -129,7 +130,7 @@ def test_random_models_have_as_many_states_and_steps_as_the_reference_counts() -
 
 
 def test_what_is_marked_as_wrong_is_what_the_engine_finds() -> None:
-    for seed, question in RANDOM.items():
+    for seed, question in random_tasks().items():
         for prop in question.properties:
             found = counted_with(question, prop.name)
             if found.end is End.COMPLETE:
@@ -178,7 +179,7 @@ def projected(graph: StateGraph, parts: list[NamedPart]) -> list[tuple[object, .
 
 
 def test_the_edges_of_a_quotient_are_the_images_of_the_steps() -> None:
-    for seed, question in RANDOM.items():
+    for seed, question in random_tasks().items():
         graph = whole(question, FEW)
         dice = Random(seed)  # noqa: S311 - no secret
         everything = [*parts_of(graph.model)]

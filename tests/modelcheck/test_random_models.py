@@ -10,6 +10,7 @@ from random import Random
 import spec.ir as ir
 import spec.types as t
 from spec.load import loads
+from spec.op import Op, Quantifier
 from tests.model_texts import model_text
 
 MODELS = 300
@@ -40,7 +41,7 @@ def test_random_models_have_everything_that_the_language_has() -> None:
     for seed in range(MODELS):
         (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
         seen.update(parts((model.variables, model.actions, model.properties, model.init)))
-    kinds = {*ir.Op, *ir.Quantifier, *ir.PropertyKind, *ir.Kind, *ir.Storage} - OF_FAIR_RUNS
+    kinds = {*Op, *Quantifier, *ir.PropertyKind, *ir.Kind, *ir.Storage} - OF_FAIR_RUNS
 
     assert kinds - seen == set()
     assert {*STATEMENTS, *EXPRESSIONS, *OTHERS, *TYPES, *COLLECTIONS} - seen == set()

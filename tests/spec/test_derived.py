@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from spec.derived import RULES, Core
 from spec.evaluate import Layout, compiled
-from spec.ir import Apply, Expr, Local, Model, Op, Value
+from spec.ir import Apply, Expr, Local, Model, Value
 from spec.load import load
+from spec.op import Op
 from spec.source import Span
 from spec.types import BOOL, INT, Bag, Enum, Limit, Option, Seq, Set, Tuple, Type, is_ordered
 from spec.values import ModelError

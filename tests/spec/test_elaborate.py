@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from spec import ir
 from spec.diagnostics import SpecError
 from spec.load import loads
+from spec.op import FUNCTIONS
 
 BASE = """protocol toy
 sort Replica
@@ -353,6 +352,14 @@ def test_did_takes_the_first_parameters() -> None:
     assert prop(text) == "forall $0 in all Replica. did a($0)"
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_as_many_arguments_as_it_says(name: str) -> None:
+    for count in range(1, 4):
+        found = codes(f"{BASE}invariant p: {name}({', '.join(['0'] * count)}) == nowhere\n")
+
+        assert ("R0313" in found) == (count not in FUNCTIONS[name])
+
+
 # ----------------------------------------------------------------------- statements
 
 
@@ -449,123 +456,6 @@ def test_a_message_is_received_out_of_order() -> None:
     assert body("network net: set of Msg\naction a(m in net) { net.receive(m) }") == [
         "net := fit minus(net, make($0))"
     ]
-
-
-# ------------------------------------------------------------------------- variants
-
-VARIED = BASE + (
-    "fun fit(r: Replica): bool = r.ok\n"
-    "action elect(r: Replica) { require ok: fit(r)  require new: leader != r  leader := r }\n"
-)
-
-
-def variant(text: str) -> ir.Model:
-    base, varied = loads(f"{VARIED}variant v of toy {{ {text} }}")
-
-    assert replace(base, source=only(VARIED).source) == only(VARIED)
-    return varied
-
-
-def test_a_replaced_function_changes_its_callers() -> None:
-    model = variant("replace fun fit(r: Replica): bool = r.hw == 0")
-
-    assert shown(model.actions[0].head[0], model) == "require ok: ==(lookup(Replica.hw, $0), 0)"
-
-
-def test_a_dropped_guard_is_gone() -> None:
-    assert [g.name for g in variant("drop elect.ok").actions[0].head if isinstance(g, ir.Guard)] == ["new"]
-
-
-def test_a_dropped_action_is_gone() -> None:
-    assert variant("drop elect").actions == ()
-
-
-def test_an_added_guard_stands_before_the_first_change() -> None:
-    model = variant("require elect.first: epoch == 0")
-
-    assert [g.name for g in model.actions[0].head if isinstance(g, ir.Guard)] == ["ok", "new", "first"]
-
-
-def test_a_changed_storage_class_changes_what_a_crash_wipes() -> None:
-    model = variant("durable Replica.hw  fault crash(r: Replica) { wipe r }")
-
-    assert model.variables[3].storage is ir.Storage.DURABLE
-    assert [shown(s, model) for s in model.action("crash").body] == ["Replica.ok[$0] := fit True"]
-
-
-def test_a_variant_of_a_variant_has_the_changes_of_both() -> None:
-    text = f"{VARIED}variant v of toy {{ drop elect.ok }} variant w of v {{ drop elect.new }}"
-
-    assert [len(model.actions[0].head) for model in loads(text)] == [2, 1, 0]
-
-
-def test_a_replaced_declaration_keeps_its_place() -> None:
-    model = variant(
-        "action late(r: Replica) { epoch := 1 } replace action elect(r: Replica) { leader := none }".replace(
-            "last", "late"
-        )
-    )
-
-    assert [action.name for action in model.actions] == ["elect", "late"]
-
-
-# -------------------------------------------------------------------- pictures
-
-DRAWN = """
-record Config { number: Epoch, members: set[Replica] }
-state { config: Config = Config(number = 0, members = {}) }
-"""
-
-
-def drawn(block: str) -> list[tuple[str, str | None, str | None]]:
-    model = only(f"{BASE}{DRAWN}display {{ {block} }}")
-    return [
-        (each.role, None if each.variable is None else model.variables[each.variable].name, each.field)
-        for each in model.display
-    ]
-
-
-def test_what_is_shown_is_a_variable_or_a_field_of_one() -> None:
-    block = "high_watermark: hw, membership: config.members, log: Replica.log, leader: leader"
-
-    assert drawn(block) == [
-        ("high_watermark", "Replica.hw", None),
-        ("membership", "config", "members"),
-        ("log", "Replica.log", None),
-        ("leader", "leader", None),
-    ]
-
-
-def test_a_role_stands_once_in_each_process_and_once_in_the_state() -> None:
-    assert len(drawn("epoch: hw  epoch: epoch")) == 2
-    assert codes(f"{BASE}display {{ epoch: hw  epoch: Replica.hw }}") == ["R0201"]
-
-
-def test_a_block_replaces_the_block_of_the_base() -> None:
-    base, varied = loads(
-        f"{BASE}display {{ log: log, up: ok }} variant v of toy {{ replace display {{ up: ok }} }}"
-    )
-
-    assert [[each.role for each in model.display] for model in (base, varied)] == [["log", "up"], ["up"]]
-
-
-def test_a_variant_keeps_the_block_of_its_base() -> None:
-    base, varied = loads(f"{BASE}display {{ log: log }} variant v of toy {{ }}")
-
-    assert varied.display == base.display != ()
-
-
-def test_a_variant_may_add_a_block() -> None:
-    base, varied = loads(f"{BASE}variant v of toy {{ display {{ log: log }} }}")
-
-    assert [len(model.display) for model in (base, varied)] == [0, 1]
-
-
-def test_a_block_changes_nothing_that_an_engine_sees() -> None:
-    plain, with_block = only(VARIED), only(f"{VARIED}display {{ leader: leader, up: ok }}")
-
-    assert len(with_block.display) == 2
-    assert replace(with_block, source=plain.source, display=()) == plain
 
 
 # -------------------------------------------------------------------- texts and checks

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.diagnostics import SpecError
 from spec.parser import parse, parse_expression
-from spec.source import Source, Span
+from spec.source import Node, Source, Span
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec" / "protocols").glob("*.rsm"))
 EVERYTHING = Path(__file__).parent / "everything.rsm"
 EXPRESSIONS = (
-    s.IntLit, s.BoolLit, s.NoneLit, s.Name, s.Call, s.Method, s.Get, s.Index, s.Upto, s.From, s.Unary,
-    s.Binary, s.IsCase, s.IfElse, s.LetIn, s.Quantified, s.SetLit, s.SeqLit, s.TupleLit, s.Filter,
-    s.Collect, s.MapOf,
+    se.IntLit, se.BoolLit, se.NoneLit, se.Name, se.Call, se.Method, se.Get, se.Index, se.Upto, se.From,
+    se.Unary, se.Binary, se.IsCase, se.IfElse, se.LetIn, se.Quantified, se.SetLit, se.SeqLit, se.TupleLit,
+    se.Filter, se.Collect, se.MapOf,
 )  # fmt: skip
 
 
-def expression(text: str) -> s.Expr:
+def expression(text: str) -> se.Expr:
     return parse_expression(Source("", text), Span(0, len(text)))
 
 
@@ -76,20 +76,20 @@ def encloses(outer: Span, inner: Span) -> bool:
     return outer.start <= inner.start <= inner.end <= outer.end
 
 
-def pairs(node: s.Node) -> Iterator[tuple[s.Node, s.Node]]:
+def pairs(node: Node) -> Iterator[tuple[Node, Node]]:
     for inner in parts(node):
         yield node, inner
         yield from pairs(inner)
 
 
-def expressions(node: s.Node) -> Iterator[s.Node]:
+def expressions(node: Node) -> Iterator[Node]:
     return (inner for _, inner in pairs(node) if isinstance(inner, EXPRESSIONS))
 
 
-def parts(node: s.Node) -> Iterator[s.Node]:
+def parts(node: Node) -> Iterator[Node]:
     assert is_dataclass(node)
     for field in fields(node):
         value = getattr(node, field.name)
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, s.Node):
+            if isinstance(part, Node):
                 yield part

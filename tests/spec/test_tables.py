@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_damaged_tables_of_this_grammar_are_made_anew(monkeypatch: pytest.Monkey
 
 # ------------------------------------------------------------------ as lark parses
 
-LARK = tables.built(GRAMMAR)
+by_grammar = cache(tables.built)  # lark takes two seconds to make it
 
 
 class Shape:
@@ -86,7 +87,7 @@ def outcome(text: str) -> object:
 
 def by_lark(text: str) -> object:
     try:
-        return told(LARK.parse(text, start="start"))
+        return told(by_grammar(GRAMMAR).parse(text, start="start"))
     except (
         UnexpectedCharacters
     ) as error:  # and no word: it says what could be read, not what could stand there

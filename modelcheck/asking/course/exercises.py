@@ -16,11 +16,12 @@ from importlib.resources.abc import Traversable
 from typing import assert_never
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from spec.diagnostics import mistyped, suggest
 from spec.frozen import frozen
 from spec.library import SUFFIX, title
 from spec.parser import parse
-from spec.source import Source, Span
+from spec.source import Node, Source, Span
 
 MARK = f"// {'-' * 64} for the grader\n"
 SOLVED = "solved"
@@ -120,7 +121,7 @@ def place(part: ExercisePart, source: Source) -> Span:
     """Where the expression of a part stands in what a student begins with."""
     for item in parsed(source).items:
         match item:
-            case s.PropertyDecl(kind=kind, name=name, expr=s.Node(span=span)):
+            case s.PropertyDecl(kind=kind, name=name, expr=Node(span=span)):
                 if part == DeclaredPart(kind, name.text):
                     return span
             case s.FunDecl(body=body) if part == DeclaredPart("fun", item.name.text):
@@ -163,7 +164,7 @@ def _part(change: s.VariantItem) -> ExercisePart:
             return DeclaredPart(kind_of(item), item.name.text)
         case s.AddGuard(action=action, guard=guard):
             return GuardPart(action.text, guard.text)
-        case s.Drop(name=action, guard=s.Ident() as guard):
+        case s.Drop(name=action, guard=se.Ident() as guard):
             return GuardPart(action.text, guard.text)
         case _:
             raise AssertionError("a solution replaces properties, functions and guards")

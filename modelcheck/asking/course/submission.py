@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import spec.syntax as s
+import spec.syntax_expressions as se
 from modelcheck.asking.course.exercises import (
     MARK,
     SOLVED,
@@ -149,7 +150,7 @@ def _blank(exercise: Exercise, item: s.Item) -> s.Item:
             body = tuple(each for each in item.body if not any(_is_named(each, part) for part in asked))
             return replace(item, body=body)
         case s.FunDecl() if DeclaredPart("fun", item.name.text) in exercise.parts:
-            return replace(item, body=s.BoolLit(True, span=item.span))  # noqa: FBT003 - a field
+            return replace(item, body=se.BoolLit(True, span=item.span))  # noqa: FBT003 - a field
         case _:
             return item
 

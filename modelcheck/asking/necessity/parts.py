@@ -26,6 +26,7 @@ import spec.types as t
 from counterexamples.lines import one_line
 from spec.frozen import frozen
 from spec.load import load_volatile
+from spec.op import Op
 from spec.source import Source, Span
 from spec.walk import walk, walk_statements, with_parts
 
@@ -181,10 +182,10 @@ class _Action:
 def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
     """The test where one member less is enough; None for one that does not ask a set to be large."""
     match test:
-        case ir.Apply(op=ir.Op.LT | ir.Op.LE, args=(less, more)):
+        case ir.Apply(op=Op.LT | Op.LE, args=(less, more)):
             counted = with_larger_size(more)
             return None if counted is more else replace(test, args=(less, counted))
-        case ir.Apply(op=ir.Op.EQ, args=(left, right)):
+        case ir.Apply(op=Op.EQ, args=(left, right)):
             for size, number in ((left, right), (right, left)):
                 counted = with_larger_size(size)
                 if counted is not size and _is_fixed(number) and not isinstance(number, ir.Const):
@@ -201,16 +202,16 @@ def with_larger_size(expr: ir.Expr) -> ir.Expr:
     The expression itself where no set size is in it; sets that never change do not count.
     """
     match expr:
-        case ir.Apply(op=ir.Op.SIZE, args=(of,)) if isinstance(of.type, t.Set) and not _is_fixed(of):
+        case ir.Apply(op=Op.SIZE, args=(of,)) if isinstance(of.type, t.Set) and not _is_fixed(of):
             one = ir.Const(1, type=t.INT, span=expr.span)
-            return ir.Apply(ir.Op.ADD, (expr, one), type=t.INT, span=expr.span)
-        case ir.Apply(op=ir.Op.ADD | ir.Op.SUB, args=(left, right)):
+            return ir.Apply(Op.ADD, (expr, one), type=t.INT, span=expr.span)
+        case ir.Apply(op=Op.ADD | Op.SUB, args=(left, right)):
             more = with_larger_size(left)
-            if more is left and expr.op is ir.Op.ADD:
+            if more is left and expr.op is Op.ADD:
                 more = with_larger_size(right)
                 return expr if more is right else replace(expr, args=(left, more))
             return expr if more is left else replace(expr, args=(more, right))
-        case ir.Apply(op=ir.Op.MUL | ir.Op.MIN2 | ir.Op.MAX2):
+        case ir.Apply(op=Op.MUL | Op.MIN2 | Op.MAX2):
             return with_parts(expr, with_larger_size)
         case ir.Let(body=body):
             more = with_larger_size(body)
@@ -231,7 +232,7 @@ def _there(variable: ir.Variable, store: ir.Assign) -> ir.Expr:
     for step in store.path:
         match step, found.type:
             case ir.Key(key), t.Map(_, value):
-                found = ir.Apply(ir.Op.LOOKUP, (found, key), type=value, span=store.span)
+                found = ir.Apply(Op.LOOKUP, (found, key), type=value, span=store.span)
             case ir.At(index), t.Record(_, fields):
                 found = ir.Part(found, index, type=fields[index].type, span=store.span)
             case ir.At(index), t.Tuple(items):

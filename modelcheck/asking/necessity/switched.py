@@ -16,6 +16,7 @@ import spec.ir as ir
 import spec.types as t
 from counterexamples.trace import Trace
 from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, weakened
+from spec.op import Op
 from spec.source import Span
 
 SWITCH = "@without"
@@ -32,7 +33,7 @@ def switched(model: ir.Model, forgets: ir.Model, numbers: Mapping[ProtocolPart, 
             return now
         given = ir.Config(SWITCH, type=of, span=now.span)
         number = ir.Const(numbers[part], type=t.INT, span=now.span)
-        is_out = ir.Apply(ir.Op.EQ, (given, number), type=t.BOOL, span=now.span)
+        is_out = ir.Apply(Op.EQ, (given, number), type=t.BOOL, span=now.span)
         return ir.If(is_out, without, now, type=now.type, span=now.span)
 
     entry = ir.ConfigEntry(SWITCH, of, NOTHING, span=Span(0, 0))

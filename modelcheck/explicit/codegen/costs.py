@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import spec.ir as ir
 import spec.types as t
-from spec.ir import Op, Scope
+from spec.ir import Scope
+from spec.op import Op
 from spec.totality import Totality
 from spec.walk import children
 

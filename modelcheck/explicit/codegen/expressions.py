@@ -53,7 +53,7 @@ from modelcheck.explicit.codegen.values import (
     truth,
 )
 from modelcheck.explicit.codegen.writer import SHORT
-from spec.ir import Op
+from spec.op import Op
 from spec.values import members
 
 

@@ -22,7 +22,7 @@ from modelcheck.explicit.codegen.packing import (
 from modelcheck.explicit.codegen.sets import elements, numbers_between, of_sets, subsets_of
 from modelcheck.explicit.codegen.values import Live, code, known_zero, number, option_of, truth, value
 from spec.derived import Core
-from spec.ir import Op
+from spec.op import Op
 
 CORE = Core(
     own={

@@ -55,6 +55,7 @@ class Parameters:
         return fn.ne(self._number(fn, ("property", prop.name)), i64(0))
 
     def _number(self, fn: Function, name: tuple[str, str]) -> V:
+        """A number of this task: read at run time where several tasks share the code, else a constant."""
         place = self._places.get(name)
         return i64(self._own.get(name, 0)) if place is None else fn.read(PLACE, place)
 

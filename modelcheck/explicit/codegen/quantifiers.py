@@ -17,7 +17,7 @@ from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.values import Live, anything, code, container, known_zero, number, truth
 from modelcheck.explicit.codegen.walks import Walk, all_of, from_to, of_case, subsets, walk_of
 from modelcheck.explicit.codegen.writer import SHORT, Writer
-from spec.ir import Op, Quantifier
+from spec.op import Op, Quantifier
 from spec.values import members
 
 ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}

@@ -24,7 +24,7 @@ from modelcheck.explicit.codegen.packing import (
 )
 from modelcheck.explicit.codegen.values import Live, container, known_zero, some, truth
 from modelcheck.explicit.codegen.walks import subsets
-from spec.ir import Op
+from spec.op import Op
 
 LOOPED = 8  # candidates from which on a loop is made
 

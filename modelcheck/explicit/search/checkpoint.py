@@ -175,8 +175,8 @@ def described(search: PackedSearch) -> Json:
         "layers": [asdict(layer) for layer in search.layers],
         "tally": tally.as_words(),
         "finds": tally.finds(search.workers),
-        "best": {name: _find(find) for name, find in sorted(tally.best.items())},
-        "error": None if tally.error is None else _find(tally.error),
+        "best": {name: _find_as_json(find) for name, find in sorted(tally.best.items())},
+        "error": None if tally.error is None else _find_as_json(tally.error),
         "seconds": monotonic() - search.started,
     }
 
@@ -188,5 +188,6 @@ def question(search: PackedSearch) -> list[Any]:
     return [task.budget.total, kinds, task.stop_early, task.ways]
 
 
-def _find(find: Find) -> list[Any]:
+def _find_as_json(find: Find) -> list[Any]:
+    """The best run to a violation, as a checkpoint has it: its faults and steps, its state, how it shows."""
     return [find.faults, find.depth, find.number, find.way.name, find.by_fault]

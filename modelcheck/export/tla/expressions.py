@@ -17,6 +17,7 @@ from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import Values
 from spec.elaboration.typing import element
 from spec.frozen import frozen
+from spec.op import Op, Quantifier
 from spec.pretty import cat
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
@@ -206,7 +207,7 @@ class TlaExpressions:
         match domain:
             case ir.Members(of=of):
                 listed = self.values.in_order(of)
-            case ir.Apply(op=ir.Op.RANGE, args=args):
+            case ir.Apply(op=Op.RANGE, args=args):
                 listed = tla.call(self.values.library.use("Numbers"), *(self.term(arg, env) for arg in args))
             case _:
                 listed = self.operations.in_order(self.term(domain, env), domain.type)
@@ -236,21 +237,21 @@ class TlaExpressions:
         kept = tla.those(name, domain, tla.both(tests)) if tests else domain
         of_all = kept if str(body) == name else tla.each(name, kept, body)
         match expr.quantifier:
-            case ir.Quantifier.FORALL:
+            case Quantifier.FORALL:
                 claim = tla.implies(tla.both(tests), body) if tests else body
                 return tla.quantified(r"\A", name, domain, claim)
-            case ir.Quantifier.EXISTS:
+            case Quantifier.EXISTS:
                 parts = [*tests, *([] if _is_true(expr.body) and tests else [body])]
                 return tla.quantified(r"\E", name, domain, tla.both(parts))
-            case ir.Quantifier.SET:
+            case Quantifier.SET:
                 return of_all
-            case ir.Quantifier.SUM:
+            case Quantifier.SUM:
                 return self._over(name, kept, body, "SumOf")
-            case ir.Quantifier.MAX:
+            case Quantifier.MAX:
                 return self.operations.extreme(of_all, expr.body.type, inner.taken, most=True)
-            case ir.Quantifier.MIN:
+            case Quantifier.MIN:
                 return self.operations.extreme(of_all, expr.body.type, inner.taken, most=False)
-            case ir.Quantifier.ARGMAX | ir.Quantifier.ARGMIN:
+            case Quantifier.ARGMAX | Quantifier.ARGMIN:
                 best = self._best(expr, name, kept, body, inner)
                 return self.operations.first(best, element(expr.domain.type) or t.UNKNOWN, inner.taken)
             case _:
@@ -261,7 +262,7 @@ class TlaExpressions:
 
     def _best(self, expr: ir.Bind, name: str, domain: TlaTerm, body: TlaTerm, inner: TlaEnv) -> TlaTerm:
         """The set of the members whose body is best."""
-        most = expr.quantifier is ir.Quantifier.ARGMAX
+        most = expr.quantifier is Quantifier.ARGMAX
         if t.is_number(expr.body.type):
             return self._over(name, domain, body, "Greatests" if most else "Leasts")
         of, other = (local(wanted, inner.taken) for wanted in ("score", "other"))
@@ -290,14 +291,14 @@ class TlaExpressions:
         body = self.term(expr.body, inner)
         every = self.operations.positions(entries)
         kept = tla.those(at, every, tla.both(tests)) if tests else every
-        if expr.quantifier is ir.Quantifier.SUM:
+        if expr.quantifier is Quantifier.SUM:
             return tla.let_term(definitions, self._over(at, kept, body, "SumOf"))
         best = self._best(expr, at, kept, body, inner)
         first = tla.call(self.values.library.use("Least"), best)
         return tla.let_term(definitions, tla.applied(entries, first))
 
 
-_BY_POSITION = {ir.Quantifier.SUM, ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}
+_BY_POSITION = {Quantifier.SUM, Quantifier.ARGMAX, Quantifier.ARGMIN}
 
 
 def _is_true(expr: ir.Expr) -> bool:
@@ -309,7 +310,7 @@ def is_path(expr: ir.Expr) -> bool:
     match expr:
         case ir.Var() | ir.Local() | ir.Const():
             return True
-        case ir.Apply(op=ir.Op.LOOKUP, args=args):
+        case ir.Apply(op=Op.LOOKUP, args=args):
             return all(map(is_path, args))
         case ir.Part(of=of):
             return is_path(of)
@@ -317,20 +318,20 @@ def is_path(expr: ir.Expr) -> bool:
             return False
 
 
-def splits(expr: ir.Expr) -> bool:
+def is_split_by_tlc(expr: ir.Expr) -> bool:
     """Whether TLC would take a condition apart, and count a step for each way to make it true."""
     match expr:
         case ir.Or():
             return True
         case ir.Bind(quantifier=quantifier):
-            return quantifier is ir.Quantifier.EXISTS
+            return quantifier is Quantifier.EXISTS
         case ir.And(parts=parts):
-            return any(map(splits, parts))
+            return any(map(is_split_by_tlc, parts))
         case ir.Implies(right=right):
-            return splits(right)
+            return is_split_by_tlc(right)
         case ir.If(then=then, other=other):
-            return splits(then) or splits(other)
+            return is_split_by_tlc(then) or is_split_by_tlc(other)
         case ir.Let(body=body):
-            return splits(body)
+            return is_split_by_tlc(body)
         case _:
             return False

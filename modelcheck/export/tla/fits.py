@@ -23,6 +23,7 @@ from modelcheck.export.tla.values import NONE
 from spec.elaboration.typing import element
 from spec.fits import fits
 from spec.frozen import frozen
+from spec.op import Op
 from spec.values import Cut, Misfit
 
 LONG = 40  # characters of a term that is not written twice when what it is stored in has a name
@@ -204,8 +205,8 @@ class _Bounds:
     def _size(self, place: _Place, target: t.Type) -> TlaTerm:
         """The size of a collection, as a sum where it is put together of several."""
         match place.expr, target:
-            case (ir.Apply(op=ir.Op.CONCAT, args=args), t.Seq()) | (
-                ir.Apply(op=ir.Op.UNION, args=args),
+            case (ir.Apply(op=Op.CONCAT, args=args), t.Seq()) | (
+                ir.Apply(op=Op.UNION, args=args),
                 t.Bag(),
             ):
                 return tla.chain("+", tla.PLUS, [self._size(place.part(arg), arg.type) for arg in args])
@@ -223,9 +224,9 @@ class _Bounds:
         if given is not None and self._knowledge.covers(target.of, given):
             return []
         match expr:
-            case ir.Apply(op=ir.Op.CONCAT | ir.Op.UNION, args=args):
+            case ir.Apply(op=Op.CONCAT | Op.UNION, args=args):
                 return [c for arg in args for c in self._of_elements(place.part(arg), target)]
-            case ir.Apply(op=ir.Op.TAKE | ir.Op.DROP | ir.Op.MINUS | ir.Op.INTERSECT, args=(kept, _)):
+            case ir.Apply(op=Op.TAKE | Op.DROP | Op.MINUS | Op.INTERSECT, args=(kept, _)):
                 # What does not fit may be what is taken away.
                 asked = self._of_elements(place.part(kept), target)
                 return asked and self._of_all(self._term(place), expr.type, target.of, env)

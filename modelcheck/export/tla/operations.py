@@ -13,34 +13,35 @@ from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE, Values
 from spec.derived import Core
+from spec.op import Op
 from spec.pretty import cat
 
 CORE = Core(  # people read the module, and find there what they wrote; `NOT (a = b)` becomes `a # b`
     own={
-        ir.Op.NEG,
-        ir.Op.MIN2,
-        ir.Op.MAX2,
-        ir.Op.SUBSET,
-        ir.Op.INTERSECT,
-        ir.Op.ELEMENTS,
-        ir.Op.LEAST,
-        ir.Op.GREATEST,
+        Op.NEG,
+        Op.MIN2,
+        Op.MAX2,
+        Op.SUBSET,
+        Op.INTERSECT,
+        Op.ELEMENTS,
+        Op.LEAST,
+        Op.GREATEST,
     }
 )
 ONE = tla.number(1)
 _RELATIONS = {
-    ir.Op.EQ: "=",
-    ir.Op.SUBSET: r"\subseteq",
+    Op.EQ: "=",
+    Op.SUBSET: r"\subseteq",
 }
 _NOT = {"=": "#", "#": "=", r"\in": r"\notin", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _LIBRARY = {
-    ir.Op.TAKE: "Take",
-    ir.Op.DROP: "Drop",
-    ir.Op.AT: "At",
-    ir.Op.LAST: "Last",
-    ir.Op.COMMON: "CommonPrefix",
-    ir.Op.STARTS: "StartsWith",
-    ir.Op.COUNT: "CountIn",
+    Op.TAKE: "Take",
+    Op.DROP: "Drop",
+    Op.AT: "At",
+    Op.LAST: "Last",
+    Op.COMMON: "CommonPrefix",
+    Op.STARTS: "StartsWith",
+    Op.COUNT: "CountIn",
 }
 
 
@@ -62,66 +63,66 @@ class TlaOperations:
         if op in _LIBRARY:
             return self._use(_LIBRARY[op], *args)
         match op:
-            case ir.Op.NOT:
+            case Op.NOT:
                 return opposite(args[0])
-            case ir.Op.ADD | ir.Op.SUB | ir.Op.MUL | ir.Op.NEG | ir.Op.DIV | ir.Op.MOD:
+            case Op.ADD | Op.SUB | Op.MUL | Op.NEG | Op.DIV | Op.MOD:
                 return self._arithmetic(op, args, reaches)
-            case ir.Op.LT | ir.Op.LE | ir.Op.MIN2 | ir.Op.MAX2:
+            case Op.LT | Op.LE | Op.MIN2 | Op.MAX2:
                 return self._compared(op, args, of)
-            case ir.Op.IN:
+            case Op.IN:
                 return self._is_in(args, of[1])
-            case ir.Op.UNION | ir.Op.MINUS | ir.Op.INTERSECT:
+            case Op.UNION | Op.MINUS | Op.INTERSECT:
                 return self._of_sets(op, args, of[0])
-            case ir.Op.SIZE:
+            case Op.SIZE:
                 return self.size(args[0], of[0])
-            case ir.Op.CONCAT:
+            case Op.CONCAT:
                 return self.joined(args[0], args[1], expr.args[1])
-            case ir.Op.INDEX:
+            case Op.INDEX:
                 return tla.applied(args[0], plus_one(args[1]))
-            case ir.Op.LOOKUP:
+            case Op.LOOKUP:
                 return lookup(*args)
-            case ir.Op.ELEMENTS:
+            case Op.ELEMENTS:
                 return self.members(args[0], of[0])
-            case ir.Op.THE:
+            case Op.THE:
                 return self._use("The" if isinstance(of[0], t.Option) else "Only", args[0])
-            case ir.Op.LEAST | ir.Op.GREATEST:
+            case Op.LEAST | Op.GREATEST:
                 inner = expr.type
-                return self.extreme(args[0], inner, frozenset(), most=op is ir.Op.GREATEST)
-            case ir.Op.SUBSETS:
+                return self.extreme(args[0], inner, frozenset(), most=op is Op.GREATEST)
+            case Op.SUBSETS:
                 return TlaTerm(cat("SUBSET ", tla.within(args[0], tla.APPLIED)), tla.SETS)
-            case ir.Op.RANGE:
+            case Op.RANGE:
                 return tla.infix_tight("..", tla.RANGE, *args)
             case _:
                 raise TypeError(f"{op} has no meaning")
 
-    def _arithmetic(self, op: ir.Op, args: list[TlaTerm], reaches: Sequence[Reach | None]) -> TlaTerm:
+    def _arithmetic(self, op: Op, args: list[TlaTerm], reaches: Sequence[Reach | None]) -> TlaTerm:
         match op:
-            case ir.Op.ADD:
+            case Op.ADD:
                 return tla.chain("+", tla.PLUS, args)
-            case ir.Op.SUB:
+            case Op.SUB:
                 return tla.infix("-", tla.MINUS, *args)
-            case ir.Op.MUL:
+            case Op.MUL:
                 return self._use("Times", *args)
-            case ir.Op.NEG:
+            case Op.NEG:
                 return TlaTerm(cat("-", tla.within(args[0], tla.TIMES)), tla.NEGATIVE)
             case _:
                 by = reaches[1]
                 if by is None or by.least is None or by.least <= 0:
-                    return self._use("Quotient" if op is ir.Op.DIV else "Remainder", *args)
-                if op is ir.Op.DIV:
+                    return self._use("Quotient" if op is Op.DIV else "Remainder", *args)
+                if op is Op.DIV:
                     return tla.infix(r"\div", tla.TIMES, *args)
                 return replace(tla.infix("%", tla.MINUS, *args), level=tla.PLUS)  # it binds as loosely
 
-    def _compared(self, op: ir.Op, args: list[TlaTerm], of: Sequence[t.Type]) -> TlaTerm:
+    def _compared(self, op: Op, args: list[TlaTerm], of: Sequence[t.Type]) -> TlaTerm:
         a, b = args
         numbers = all(map(t.is_number, of))
         less = self._values.less(next((x for x in of if not t.is_number(x)), of[0]))
         match op:
-            case ir.Op.LT:
+            case Op.LT:
                 return less(a, b)
-            case ir.Op.LE:
+            case Op.LE:
                 return tla.infix("<=", tla.RELATION, a, b) if numbers else opposite(less(b, a))
-            case ir.Op.MIN2:
+            case Op.MIN2:
                 return self._use("Min", a, b) if numbers else tla.choice(less(b, a), b, a)
             case _:
                 return self._use("Max", a, b) if numbers else tla.choice(less(a, b), b, a)
@@ -132,15 +133,15 @@ class TlaOperations:
             return tla.equal(whole, value)
         return tla.infix(r"\in", tla.RELATION, value, self.members(whole, of))
 
-    def _of_sets(self, op: ir.Op, args: list[TlaTerm], of: t.Type) -> TlaTerm:
+    def _of_sets(self, op: Op, args: list[TlaTerm], of: t.Type) -> TlaTerm:
         match op, of:
-            case ir.Op.UNION, t.Bag():
+            case Op.UNION, t.Bag():
                 return self._use("BagUnion", *args)
-            case ir.Op.MINUS, t.Bag():
+            case Op.MINUS, t.Bag():
                 return self._use("BagMinus", *args)
-            case ir.Op.UNION, _:
+            case Op.UNION, _:
                 return tla.chain(r"\cup", tla.SETS, args)
-            case ir.Op.MINUS, _:
+            case Op.MINUS, _:
                 return tla.infix("\\", tla.SETS, *args)
             case _:
                 return tla.chain(r"\cap", tla.SETS, args)

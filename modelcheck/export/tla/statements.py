@@ -27,11 +27,12 @@ from modelcheck.export.tla.blocks import (
     TlaBlock,
     as_set,
 )
-from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions, splits
+from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions, is_split_by_tlc
 from modelcheck.export.tla.fits import LONG, Stored, stop
 from modelcheck.export.tla.names import field_name, legal, local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.versions import BranchPath, VersionCounts, Versions
+from spec.op import Op
 from spec.pretty import LINE, Doc, Group, Nest, cat, joined
 from spec.values import members
 from spec.walk import chooses
@@ -90,7 +91,11 @@ class Flow(Versions):
         """The parts of a guard, each so that TLC makes one step of it."""
         for part in test.parts if isinstance(test, ir.And) else (test,):
             term = self.expressions.term(part, env)
-            yield tla.call(self.expressions.values.library.use("Holds"), term) if splits(part) else term
+            yield (
+                tla.call(self.expressions.values.library.use("Holds"), term)
+                if is_split_by_tlc(part)
+                else term
+            )
 
     # ------------------------------------------------------------------ in order, through choices
 
@@ -219,7 +224,7 @@ class Flow(Versions):
                     term = self.expressions.term(key, env)
                     self.demand(state, self._is_key(key, term, of, env))
                     steps.append((cat("[", tla.unbound(term), "]"), value))
-                    here = ir.Apply(ir.Op.LOOKUP, (here, key), type=value, span=span)
+                    here = ir.Apply(Op.LOOKUP, (here, key), type=value, span=span)
                 case ir.At(index), t.Record(_, fields):
                     steps.append((cat(f".{field_name(fields[index].name)}"), fields[index].type))
                     here = ir.Part(here, index, type=fields[index].type, span=span)

@@ -22,6 +22,7 @@ from modelcheck.grounding.shapes import Shapes
 from modelcheck.grounding.terms import Sign, Term, subterms
 from spec.elaboration.typing import length
 from spec.frozen import frozen
+from spec.op import Op, Quantifier
 from spec.source import Span
 from spec.values import members
 
@@ -115,7 +116,7 @@ class _Facts:
             case t.Map(key, inner) if t.is_scalar(key):
                 for each in members(key, self._scope):
                     at = ir.Const(each, type=key, span=NOWHERE)
-                    yield from self._values(inner, apply(ir.Op.LOOKUP, inner, expr, at))
+                    yield from self._values(inner, apply(Op.LOOKUP, inner, expr, at))
             case _:
                 yield of, expr
 
@@ -124,11 +125,11 @@ class _Facts:
         match of:
             case t.Seq(inner, limit) if limit is not None:
                 counted = length(of)
-                yield counted, apply(ir.Op.SIZE, counted, expr)
+                yield counted, apply(Op.SIZE, counted, expr)
                 if t.is_scalar(inner):
                     for n in range(self._shapes.limit(limit)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
-                        yield t.Option(inner), apply(ir.Op.AT, t.Option(inner), expr, at)
+                        yield t.Option(inner), apply(Op.AT, t.Option(inner), expr, at)
             case _ if _is_single(of):
                 yield of, expr
             case _:
@@ -147,13 +148,13 @@ class _Facts:
         known = self._known(inner, expr)
         if _is_number(of):
             for value in known[:-1]:
-                yield 1, apply(ir.Op.LE, t.BOOL, expr, ir.Const(value, type=inner, span=NOWHERE))
+                yield 1, apply(Op.LE, t.BOOL, expr, ir.Const(value, type=inner, span=NOWHERE))
         for value in known:
             yield 2, equal(expr, ir.Const(value, type=inner, span=NOWHERE))
 
     def _known(self, inner: t.Type, expr: ir.Expr) -> list[ir.Value]:
         """All that a single value may be."""
-        if isinstance(expr, ir.Apply) and expr.op is ir.Op.SIZE:
+        if isinstance(expr, ir.Apply) and expr.op is Op.SIZE:
             whole = expr.args[0].type
             assert isinstance(whole, t.Seq)
             assert whole.limit is not None
@@ -168,7 +169,7 @@ class _Facts:
             depth = 2 if _offset(a) != _offset(b) and None not in (_offset(a), _offset(b)) else 0
             yield depth, 0, equal(a, b)
             if _is_number(a_of) and _is_number(b_of):
-                yield 1, 0, apply(ir.Op.LT, t.BOOL, a, b)
+                yield 1, 0, apply(Op.LT, t.BOOL, a, b)
             elif _is_number(_base(a_of)):
                 for some, other in ((a, b), (b, a)):
                     if not isinstance(other.type, t.Option) and isinstance(some.type, t.Option):
@@ -176,12 +177,12 @@ class _Facts:
         for (a_of, a), (b_of, b) in combinations(wholes, 2):
             if isinstance(a_of, t.Set) and a_of == b_of:
                 yield 0, 0, equal(a, b)
-                yield 1, 0, apply(ir.Op.SUBSET, t.BOOL, a, b)
-                yield 1, 0, apply(ir.Op.SUBSET, t.BOOL, b, a)
+                yield 1, 0, apply(Op.SUBSET, t.BOOL, a, b)
+                yield 1, 0, apply(Op.SUBSET, t.BOOL, b, a)
             elif isinstance(a_of, t.Seq) and a_of == b_of:
                 yield 0, 0, equal(a, b)
-                yield 1, 0, apply(ir.Op.STARTS, t.BOOL, a, b)
-                yield 1, 0, apply(ir.Op.STARTS, t.BOOL, b, a)
+                yield 1, 0, apply(Op.STARTS, t.BOOL, a, b)
+                yield 1, 0, apply(Op.STARTS, t.BOOL, b, a)
 
     def _inside(  # noqa: C901 - by type
         self, of: t.Type, expr: ir.Expr
@@ -190,15 +191,15 @@ class _Facts:
         match of:
             case t.Set(inner) | t.Bag(inner) if self._size(inner) <= MOST_MEMBERS:
                 for value in self._shapes.domain(inner):
-                    yield 1, apply(ir.Op.IN, t.BOOL, ir.Const(value, type=inner, span=NOWHERE), expr)
+                    yield 1, apply(Op.IN, t.BOOL, ir.Const(value, type=inner, span=NOWHERE), expr)
                 for n in range(1, min(3, self._size(inner))):
-                    size = apply(ir.Op.SIZE, t.INT, expr)
-                    yield 1, apply(ir.Op.LE, t.BOOL, size, ir.Const(n, type=t.INT, span=NOWHERE))
+                    size = apply(Op.SIZE, t.INT, expr)
+                    yield 1, apply(Op.LE, t.BOOL, size, ir.Const(n, type=t.INT, span=NOWHERE))
             case t.Seq(inner, limit) if limit is not None and not isinstance(inner, t.Option):
                 if not t.is_scalar(inner) and self._size(inner) <= MOST_VALUES:
                     for n, value in product(range(self._shapes.limit(limit)), self._shapes.domain(inner)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
-                        entry = apply(ir.Op.AT, t.Option(inner), expr, at)
+                        entry = apply(Op.AT, t.Option(inner), expr, at)
                         yield 2, equal(entry, ir.Const(value, type=inner, span=NOWHERE))
             case t.Union(_, cases):
                 for n in range(len(cases)):
@@ -251,11 +252,11 @@ def _is_single(of: t.Type) -> bool:
 def _one(fact: StateFact) -> Iterator[Term]:
     """The plain variables whose values facts of this kind determine, all together."""
     match fact.expr:
-        case ir.Apply(op=ir.Op.IN):
+        case ir.Apply(op=Op.IN):
             yield from (flat for flat in _variables(fact.term) if flat.hi == 1)
-        case ir.Apply(op=ir.Op.EQ) if fact.rank == 2:
+        case ir.Apply(op=Op.EQ) if fact.rank == 2:
             yield from _variables(fact.term)
-        case ir.Var() | ir.Part() | ir.Apply(op=ir.Op.LOOKUP):
+        case ir.Var() | ir.Part() | ir.Apply(op=Op.LOOKUP):
             yield from _variables(fact.term)
         case _:
             return
@@ -265,21 +266,21 @@ def _variables(term: Term) -> Iterator[Term]:
     return (each for each in subterms([term]) if each.sign is Sign.VAR)
 
 
-def apply(op: ir.Op, of: t.Type, *args: ir.Expr) -> ir.Expr:
+def apply(op: Op, of: t.Type, *args: ir.Expr) -> ir.Expr:
     """An operation of that type."""
     return ir.Apply(op, args, type=of, span=NOWHERE)
 
 
 def equal(a: ir.Expr, b: ir.Expr) -> ir.Expr:
     """That two values are equal."""
-    return apply(ir.Op.EQ, t.BOOL, a, b)
+    return apply(Op.EQ, t.BOOL, a, b)
 
 
 def _some_beyond(some: ir.Expr, other: ir.Expr) -> ir.Expr:
     """That an option has a value, and that is above another value."""
     inner = some.type.of if isinstance(some.type, t.Option) else some.type
-    body = apply(ir.Op.LT, t.BOOL, other, ir.Local(0, type=inner, span=NOWHERE))
-    return ir.Bind(ir.Quantifier.EXISTS, 0, "e", some, None, body, type=t.BOOL, span=NOWHERE)
+    body = apply(Op.LT, t.BOOL, other, ir.Local(0, type=inner, span=NOWHERE))
+    return ir.Bind(Quantifier.EXISTS, 0, "e", some, None, body, type=t.BOOL, span=NOWHERE)
 
 
 def _base(of: t.Type) -> t.Type:
@@ -294,6 +295,6 @@ def _is_number(of: t.Type) -> bool:
 
 def _offset(expr: ir.Expr) -> ir.Value:
     """Of an entry of a sequence, at which offset."""
-    if isinstance(expr, ir.Apply) and expr.op is ir.Op.AT and isinstance(expr.args[1], ir.Const):
+    if isinstance(expr, ir.Apply) and expr.op is Op.AT and isinstance(expr.args[1], ir.Const):
         return expr.args[1].value
     return None

@@ -18,12 +18,13 @@ from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.solver import Answer, OneStep
 from spec.frozen import frozen
+from spec.op import Op
 from spec.values import show
 from spec.walk import walk
 
 Seconds = Callable[[], float | None]
-OPPOSITES = {ir.Op.EQ: "!=", ir.Op.LT: ">=", ir.Op.LE: ">", ir.Op.IN: "not in"}
-WORDS = {op: op.value for op in (ir.Op.EQ, ir.Op.LT, ir.Op.LE, ir.Op.IN, ir.Op.SUBSET)}
+OPPOSITES = {Op.EQ: "!=", Op.LT: ">=", Op.LE: ">", Op.IN: "not in"}
+WORDS = {op: op.value for op in (Op.EQ, Op.LT, Op.LE, Op.IN, Op.SUBSET)}
 MEMBER = re.compile("\0([^\0]+)\0(\\d+)\0")
 
 
@@ -238,10 +239,10 @@ class Teller:
                 return self.model.variables[index].name
             case ir.Local():
                 return "e"
-            case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(index=index), key)) if self._owner(index):
+            case ir.Apply(op=Op.LOOKUP, args=(ir.Var(index=index), key)) if self._owner(index):
                 field = self.model.variables[index].name.partition(".")[2]
                 return f"{self._text(key, scope)}.{field}"
-            case ir.Apply(op=ir.Op.LOOKUP, args=(whole, key)):
+            case ir.Apply(op=Op.LOOKUP, args=(whole, key)):
                 return f"{self._text(whole, scope)}[{self._text(key, scope)}]"
             case ir.Apply(op=op, args=(a, b)) if op in WORDS:
                 return f"{self._text(a, scope)} {WORDS[op]} {self._text(b, scope)}"

@@ -17,6 +17,7 @@ import spec.ir as ir
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, neighbours, renamed
 from modelcheck.symbolic.finite.facts import StateFact
+from spec.op import Op
 from spec.walk import with_parts
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
@@ -83,8 +84,8 @@ def _renamed(expr: ir.Expr, sort: str, names: Renaming) -> ir.Expr:
 
 def _known(node: Any) -> Any:  # noqa: ANN401 - any part of an expression
     """The same for expressions that say the same: the sides of an equation have no order."""
-    if isinstance(node, ir.Apply) and node.op is ir.Op.EQ:
-        return (ir.Op.EQ, frozenset(map(_known, node.args)))
+    if isinstance(node, ir.Apply) and node.op is Op.EQ:
+        return (Op.EQ, frozenset(map(_known, node.args)))
     if is_dataclass(node) and isinstance(node, ir.Apply | ir.Part | ir.Is | ir.Bind):
         names = [field.name for field in fields(node) if field.name != "span"]
         return (type(node).__name__, *(_known(getattr(node, name)) for name in names))

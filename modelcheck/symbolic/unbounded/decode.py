@@ -9,16 +9,8 @@ from itertools import combinations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import (
-    Counted,
-    Flat,
-    Many,
-    Parts,
-    Row,
-    Shape,
-    Shapes,
-    Table,
-)
+from modelcheck.symbolic.unbounded.shapes import Counted, Many, Parts, Row, Shape, Shapes, Table
+from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import Term, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.frozen import frozen

@@ -13,7 +13,6 @@ import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import (
     Counted,
-    Flat,
     Many,
     Nowhere,
     Parts,
@@ -23,6 +22,7 @@ from modelcheck.symbolic.unbounded.shapes import (
     Subsets,
     Table,
 )
+from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     FALSE,
@@ -47,18 +47,19 @@ from modelcheck.symbolic.unbounded.terms import (
 from modelcheck.symbolic.unbounded.theory import Theory
 from spec.derived import Core
 from spec.frozen import frozen
+from spec.op import Op, Quantifier
 from spec.source import Span
 
 EXTREMES = {
-    ir.Quantifier.MAX,
-    ir.Quantifier.MIN,
-    ir.Quantifier.ARGMAX,
-    ir.Quantifier.ARGMIN,
+    Quantifier.MAX,
+    Quantifier.MIN,
+    Quantifier.ARGMAX,
+    Quantifier.ARGMIN,
 }
 
 
 CORE = Core(  # of sets that are what is said of their members, this is said in fewer words
-    own={ir.Op.SUBSET, ir.Op.INTERSECT, ir.Op.LEAST, ir.Op.GREATEST}
+    own={Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST}
 )
 Namer = Callable[[str], Term]  # a new name of a sort
 
@@ -184,7 +185,7 @@ class Expressions:
         return replace(found, inside=conjunction([found.inside, self.types.case_test(found.value, case)]))
 
     def _item(self, domain: ir.Expr, env: Env, name_of: Namer) -> Item:
-        if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
+        if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             lo, hi = (self._term(arg, env) for arg in domain.args)
             at = name_of(INT)
             return Item((at,), conjunction([at_most(lo, at), at_most(at, hi)]), Flat(at, t.INT))
@@ -226,17 +227,17 @@ class Expressions:
 
     def _bind(self, expr: ir.Bind, env: Env) -> Shape:
         match expr.quantifier:
-            case ir.Quantifier.FORALL:
+            case Quantifier.FORALL:
                 item, inner = self._where(expr, env)
                 says = implication(item.inside, self.truth(expr.body, inner))
                 return self._flat(quantified("forall", item.names, says))
-            case ir.Quantifier.EXISTS:
+            case Quantifier.EXISTS:
                 item, inner = self._where(expr, env)
                 says = conjunction([item.inside, self.truth(expr.body, inner)])
                 return self._flat(quantified("exists", item.names, says))
-            case ir.Quantifier.SET:
+            case Quantifier.SET:
                 return self._set(expr, env)
-            case ir.Quantifier.SUM:
+            case Quantifier.SUM:
                 raise Inexpressible("a sum")
             case _:
                 return self._extreme(expr, env)
@@ -270,8 +271,8 @@ class Expressions:
 
     def _extreme(self, expr: ir.Bind, env: Env) -> Shape:
         """The greatest or least body, or the member that has it; any value where there is no member."""
-        least = expr.quantifier in {ir.Quantifier.MIN, ir.Quantifier.ARGMIN}
-        itself = expr.quantifier in {ir.Quantifier.ARGMAX, ir.Quantifier.ARGMIN}
+        least = expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}
+        itself = expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}
         if self._is_of_numbers(expr, env):
             inside, ends = partial(self._is_considered, expr, env), self._ends(expr.domain, env)
             return self.theory.chosen(
@@ -309,7 +310,7 @@ class Expressions:
 
     def _ends(self, domain: ir.Expr, env: Env) -> tuple[Term, ...]:
         """Where a domain begins and ends, if it is a range."""
-        if isinstance(domain, ir.Apply) and domain.op is ir.Op.RANGE:
+        if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             return tuple(self._term(arg, env) for arg in domain.args)
         return ()
 
@@ -396,18 +397,18 @@ class Expressions:
 
     def _unary(self, expr: ir.Apply, of: Shape) -> Shape:
         match expr.op, of:
-            case ir.Op.SIZE, _:
+            case Op.SIZE, _:
                 return self._flat(self._size(expr.args[0], of))
-            case ir.Op.LAST, Row(length, at, _):
+            case Op.LAST, Row(length, at, _):
                 return at(subtract(length, number(1)))
-            case ir.Op.THE, Flat(type=t.Option()):
+            case Op.THE, Flat(type=t.Option()):
                 return self.shapes.seen(self.types.the(of))
-            case ir.Op.THE, Many(has, t.Set(inner)):
+            case Op.THE, Many(has, t.Set(inner)):
                 return self.shapes.seen(self.theory.chosen(inner, lambda it: self._only(it, has, inner)))
-            case ir.Op.LEAST | ir.Op.GREATEST, Many(has, t.Set(inner)):
-                least = expr.op is ir.Op.LEAST
+            case Op.LEAST | Op.GREATEST, Many(has, t.Set(inner)):
+                least = expr.op is Op.LEAST
                 return self.theory.chosen(inner, lambda it: self._first(it, has, inner, least=least))
-            case ir.Op.SUBSETS, Many():
+            case Op.SUBSETS, Many():
                 return Subsets(of, t.Set(of.type))
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
@@ -458,20 +459,20 @@ class Expressions:
     def _binary(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         shapes = self.shapes
         match expr.op:
-            case ir.Op.EQ:
+            case Op.EQ:
                 return self._flat(shapes.equal(left, right))
-            case ir.Op.RANGE if isinstance(left, Flat) and isinstance(right, Flat):
+            case Op.RANGE if isinstance(left, Flat) and isinstance(right, Flat):
                 lo, hi = left.term, right.term
                 return Many(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
-            case ir.Op.LT | ir.Op.LE:
-                return self._flat(shapes.below(left, right, or_equal=expr.op is ir.Op.LE))
-            case ir.Op.IN:
+            case Op.LT | Op.LE:
+                return self._flat(shapes.below(left, right, or_equal=expr.op is Op.LE))
+            case Op.IN:
                 return self._flat(self.is_in(left, right))
-            case ir.Op.COUNT if isinstance(right, Counted):
+            case Op.COUNT if isinstance(right, Counted):
                 return self._flat(right.count(shapes.element(left, right.type.of)))
-            case ir.Op.SUBSET | ir.Op.UNION | ir.Op.MINUS | ir.Op.INTERSECT:
+            case Op.SUBSET | Op.UNION | Op.MINUS | Op.INTERSECT:
                 return self._of_members(expr, left, right)
-            case ir.Op.LOOKUP if isinstance(left, Table):
+            case Op.LOOKUP if isinstance(left, Table):
                 return left.get(shapes.element(right, left.type.key))
             case _:
                 return self._of_rows(expr, left, right)
@@ -511,47 +512,47 @@ class Expressions:
     def _of_members(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         left, right = self.shapes.fitted(left, right.type), self.shapes.fitted(right, left.type)
         match expr.op, left, right:
-            case ir.Op.SUBSET, Many(), Many():
+            case Op.SUBSET, Many(), Many():
                 return self._flat(self._inside(left, right))
-            case ir.Op.UNION, Many(a, of), Many(b, _):
+            case Op.UNION, Many(a, of), Many(b, _):
                 return Many(lambda x: disjunction([a(x), b(x)]), of)
-            case ir.Op.INTERSECT, Many(a, of), Many(b, _):
+            case Op.INTERSECT, Many(a, of), Many(b, _):
                 return Many(lambda x: conjunction([a(x), b(x)]), of)
-            case ir.Op.MINUS, Many(a, of), Many(b, _):
+            case Op.MINUS, Many(a, of), Many(b, _):
                 return Many(lambda x: conjunction([a(x), negation(b(x))]), of)
-            case ir.Op.UNION, Counted(a, of), Counted(b, _):
+            case Op.UNION, Counted(a, of), Counted(b, _):
                 return Counted(lambda x: add(a(x), b(x)), of)
-            case ir.Op.MINUS, Counted(a, of), Counted(b, _):
+            case Op.MINUS, Counted(a, of), Counted(b, _):
                 return Counted(lambda x: _not_below_zero(subtract(a(x), b(x))), of)
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
     def _of_rows(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         match expr.op, left, right:
-            case ir.Op.INDEX, Row(_, at, _), Flat(index):
+            case Op.INDEX, Row(_, at, _), Flat(index):
                 return at(index)
-            case ir.Op.AT, Row(length, at, t.Seq(inner)), Flat(index):
+            case Op.AT, Row(length, at, t.Seq(inner)), Flat(index):
                 option = t.Option(inner)
                 inside = conjunction([at_most(number(0), index), less(index, length)])
                 return self.shapes.merged(
                     inside, self.shapes.fitted(at(index), option), self.types.none(option)
                 )
-            case ir.Op.TAKE, Row(length, at, of), Flat(many):
+            case Op.TAKE, Row(length, at, of), Flat(many):
                 return Row(_least(_not_below_zero(many), length), at, of)
-            case ir.Op.DROP, Row(length, at, of), Flat(many):
+            case Op.DROP, Row(length, at, of), Flat(many):
                 skip = _not_below_zero(many)
                 rest = _not_below_zero(subtract(length, skip))
                 return Row(rest, lambda i: at(add(i, skip)), of)
-            case ir.Op.CONCAT, Row(first, at, of), Row(second, other, _):
+            case Op.CONCAT, Row(first, at, of), Row(second, other, _):
                 return Row(
                     add(first, second),
                     lambda i: self.shapes.merged(less(i, first), at(i), other(subtract(i, first))),
                     of,
                 )
-            case ir.Op.STARTS, Row(length, at, _), Row(start, other, _):
+            case Op.STARTS, Row(length, at, _), Row(start, other, _):
                 same = self.shapes.each_index(start, lambda i: self.shapes.equal(at(i), other(i)))
                 return self._flat(conjunction([at_most(start, length), same]))
-            case ir.Op.COMMON, Row(length, at, _), Row(second, other, _):
+            case Op.COMMON, Row(length, at, _), Row(second, other, _):
                 return self.theory.common(at, other, _least(length, second))
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
@@ -589,11 +590,11 @@ def _divided(word: str) -> Callable[[Term, Term], Term]:
     return divided
 
 
-ARITHMETIC: Mapping[ir.Op, Callable[..., Term]] = {
-    ir.Op.NOT: negation,
-    ir.Op.ADD: add,
-    ir.Op.SUB: subtract,
-    ir.Op.MUL: lambda a, b: apply("*", (a, b), INT),
-    ir.Op.DIV: _divided("div"),
-    ir.Op.MOD: _divided("mod"),
+ARITHMETIC: Mapping[Op, Callable[..., Term]] = {
+    Op.NOT: negation,
+    Op.ADD: add,
+    Op.SUB: subtract,
+    Op.MUL: lambda a, b: apply("*", (a, b), INT),
+    Op.DIV: _divided("div"),
+    Op.MOD: _divided("mod"),
 }

@@ -15,7 +15,7 @@ from modelcheck.symbolic.process import ProcessAnswer, Program, ask
 from modelcheck.symbolic.unbounded.decode import ModelReader, values_of_terms
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, FormulaWriter, Obligation, ProofTask
-from modelcheck.symbolic.unbounded.shapes import Flat
+from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import ModelError

@@ -21,7 +21,8 @@ from dataclasses import field
 import spec.ir as ir
 import spec.types as t
 from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Flat, Many, Nowhere, Shape, Shapes, Types
+from modelcheck.symbolic.unbounded.shapes import Many, Nowhere, Shape, Shapes
+from modelcheck.symbolic.unbounded.sorts import Flat, Types
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,

@@ -10,9 +10,11 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Flat, Many, Parts, Shape, Subsets, Table
+from modelcheck.symbolic.unbounded.shapes import Many, Parts, Shape, Subsets, Table
+from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
 from spec.frozen import frozen
+from spec.op import Op
 from spec.walk import children, expressions, walk_statements
 
 
@@ -189,7 +191,7 @@ def _assigned(body: Sequence[ir.Stmt], slot: int) -> Iterator[int]:
 def _reads(expr: ir.Expr, slot: int) -> Iterator[ir.Var]:
     """Every variable that is read otherwise than at the loop's own member."""
     match expr:
-        case ir.Apply(op=ir.Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
+        case ir.Apply(op=Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
             return
         case ir.Var():
             yield expr

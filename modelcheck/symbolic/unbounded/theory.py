@@ -24,7 +24,8 @@ from itertools import islice, permutations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import Flat, Many, Shape, Shapes, bound_of
+from modelcheck.symbolic.unbounded.shapes import Many, Shape, Shapes, bound_of
+from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,

@@ -152,7 +152,7 @@ def test_latin_1_and_all_ends_of_lines_are_read() -> None:
         b" a.min.insync.replicas",
     ],
 )
-def test_ten_megabytes_take_as_much_longer_as_they_are(line: bytes) -> None:
+def test_ten_times_as_much_takes_as_much_longer(line: bytes) -> None:
     def seconds(size: int) -> float:
         data = b"broker.id=1\n" + line * (size // len(line))
         begun = time.process_time()
@@ -161,7 +161,7 @@ def test_ten_megabytes_take_as_much_longer_as_they_are(line: bytes) -> None:
 
     seconds(1_000)  # what is made when first needed
 
-    assert seconds(10_000_000) < 40 * seconds(1_000_000)  # 100 times, if it were quadratic
+    assert seconds(3_000_000) < 40 * seconds(300_000)  # 100 times, if it were quadratic
 
 
 @given(st.binary(max_size=300))

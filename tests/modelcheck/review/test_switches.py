@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -22,15 +23,19 @@ from spec.versions import default_of
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 MODEL = kafka()["kafka"]
-CHECKS = [  # of this model in all files that go on from it, too
-    each
-    for name in library.names()
-    if library.goes_on_from(name) == MODEL.name
-    for model in loads(library.text(name), name, only=(MODEL.name,))
-    for each in model.checks
-]
-SMALL = [each for each in CHECKS if len(each.scope.sorts["Broker"]) < 3]
-LARGER = [each for each in CHECKS if each not in SMALL]
+
+
+@cache
+def checks() -> Sequence[Check]:
+    """The checks of this model in all files that go on from it, those of few brokers first."""
+    found = [
+        each
+        for name in library.names()
+        if library.goes_on_from(name) == MODEL.name
+        for model in loads(library.text(name), name, only=(MODEL.name,))
+        for each in model.checks
+    ]
+    return sorted(found, key=lambda each: len(each.scope.sorts["Broker"]) >= 3)
 
 
 def others(entry: ConfigEntry, now: Value) -> Iterator[Value]:
@@ -75,7 +80,7 @@ def changes_something(entry: ConfigEntry, asked: Check) -> bool:
     ],
 )
 def test_a_switch_of_the_model_changes_what_a_check_finds(entry: ConfigEntry) -> None:
-    assert any(changes_something(entry, asked) for asked in [*SMALL, *LARGER])
+    assert any(changes_something(entry, asked) for asked in checks())
 
 
 # What a review names, and the switch of the model that it sets; what is none decides the sizes or the faults.

@@ -17,7 +17,8 @@ from modelcheck.symbolic.unbounded.decode import ModelReader
 from modelcheck.symbolic.unbounded.expressions import Env
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import OF_STATES, Formula, FormulaWriter, Obligation, ProofTask
-from modelcheck.symbolic.unbounded.shapes import Counted, Flat, Many, Parts, Row, Shape, Table
+from modelcheck.symbolic.unbounded.shapes import Counted, Many, Parts, Row, Shape, Table
+from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.load import loads

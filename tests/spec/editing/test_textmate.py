@@ -10,7 +10,7 @@ import pytest
 
 from spec.editing.manual import keywords
 from spec.editing.textmate import FILE, grammar
-from spec.elaboration.names import BUILTINS
+from spec.op import FUNCTIONS
 
 ROOT = Path(__file__).parents[3]
 PATTERNS = json.loads(grammar())["patterns"]
@@ -24,7 +24,7 @@ def test_the_file_is_what_the_grammar_makes() -> None:
 def test_every_word_of_the_grammar_is_coloured(word: str) -> None:
     whole = (each["match"] for each in PATTERNS if "match" in each and "name" in each)
 
-    assert any(re.fullmatch(pattern, word) for pattern in whole) or word in BUILTINS
+    assert any(re.fullmatch(pattern, word) for pattern in whole) or word in FUNCTIONS
 
 
 def test_a_name_that_begins_like_a_word_is_none() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from modelcheck.bench.process import Ran
+from modelcheck.commands.race.process import Ran
 from spec.frozen import frozen
 
 THREADS = 2

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from modelcheck.bench.contestants import Contestant, ContestantResult
-from modelcheck.bench.process import Ran, run
+from modelcheck.commands.race.contestants import Contestant, ContestantResult
+from modelcheck.commands.race.process import Ran, run
 
 Tell = Callable[[str], None]
 

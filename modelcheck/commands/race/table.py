@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from modelcheck.bench.race import Lane, disagreements
+from modelcheck.commands.race.race import Lane, disagreements
 
 HEAD = ("tool", "threads", "states", "ready s", "search s", "states/s", "peak MB", "base MB", "B/state")
 MB = 1_000_000
