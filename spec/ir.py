@@ -551,6 +551,19 @@ class Budget:
 
 
 @frozen
+class Rate(Node):
+    """So many `times` in `every` units of time a fault or a repair happens, each choice of parameters apart.
+
+    Only questions about time look at it: a search takes any step at any moment.
+    """
+
+    action: str
+    times: int
+    every: int
+    unit: str
+
+
+@frozen
 class ExpectVerdict(Node):
     """`expect P holds [for any number of faults]`, or `violated [with k faults] [in n steps]`."""
 
@@ -591,6 +604,7 @@ class Check(Node):
     only: tuple[str, ...] | None  # properties to look at; None: all
     expect: tuple[Expect, ...]
     says: str | None
+    rates: tuple[Rate, ...] = ()  # of each action at most one
 
 
 @frozen
