@@ -353,7 +353,9 @@ def test_a_check_with_rates_is_searched_as_one_without(tmp_path: Path) -> None:
         path = tmp_path / "model.rsm"
         path.write_text(text, encoding="utf-8")
         outcome = modelcheck.check(path, "two", engine="reference")
-        answers.append((outcome.trace("kept").steps, outcome.findings.stats.states))
+        run = outcome.trace("kept")
+        assert run is not None
+        answers.append((run.steps, outcome.findings.stats.states))
 
     assert answers[0] == answers[1]
 
