@@ -28,7 +28,6 @@ from spec.ir import PropertyKind
 from spec.semantics import Machine
 
 OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
-OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
 SMALL = 250_000  # states that this process expands in the time that a job takes at least
 COLD = 8  # times as many while Spark gets going,
 BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
@@ -79,7 +78,7 @@ class SparkEngine:
         """Fair runs; and what the explicit engine refuses."""
         refused = []
         for prop in task.properties:
-            if prop.kind in OF_RUNS or (task.symmetry and prop.kind in OF_STEPS):
+            if prop.kind in OF_RUNS:
                 up_to = " up to symmetry" if task.symmetry else ""
                 refused.append(
                     Refusal(f"{prop.kind.value} {prop.name}{up_to}", None if up_to else "explicit")

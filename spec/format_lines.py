@@ -14,6 +14,7 @@ CLAUSES = {
     s.ScopeClause: "scope",
     s.ConfigClause: "config",
     s.FaultsClause: "faults",
+    s.RatesClause: "rates",
     s.OnlyClause: "only",
     s.ExpectClause: "expect",
 }
@@ -114,10 +115,16 @@ def one_line(element: Element) -> Doc:
 def _clause(element: Element) -> Doc:
     """A clause of a check."""
     match element:
-        case s.ScopeClause(items) | s.ConfigClause(items) | s.FaultsClause(items) | s.ExpectClause(items):
-            parts = [_clause_item(item) for item in items]
         case s.OnlyClause(names):
             parts = [cat(name.text) for name in names]
+        case (
+            s.ScopeClause(items)
+            | s.ConfigClause(items)
+            | s.FaultsClause(items)
+            | s.RatesClause(items)
+            | s.ExpectClause(items)
+        ):
+            parts = [_clause_item(item) for item in items]
         case _:
             raise AssertionError(element)
     return cat(f"{CLAUSES[type(element)]:<6} ", joined([", "], parts))
@@ -133,6 +140,8 @@ def _clause_item(item: object) -> Doc:
             return cat(f"{name.text} = ", expression(value))
         case s.FaultItem(kind, most):
             return cat(_fault(kind, most))
+        case s.RateItem(action, times, every, unit):
+            return cat(f"{action.text} = {times}/{'' if every is None else every}{unit.text}")
         case s.VerdictExpect():
             return cat(_verdict(item))
         case s.CountExpect("taken", se.Ident(action), count, _):

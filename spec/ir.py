@@ -20,6 +20,7 @@ from typing import Any
 
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
+from spec.rates import Rate
 from spec.roles import Shown
 from spec.source import Node, Source
 from spec.types import Case, Enum, Nat, Record, Sort, Type, Union
@@ -529,6 +530,7 @@ class Check(Node):
     only: tuple[str, ...] | None  # properties to look at; None: all
     expect: tuple[Expect, ...]
     says: str | None
+    rates: tuple[Rate, ...] = ()  # of each action at most one
 
 
 @frozen

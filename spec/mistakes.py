@@ -209,6 +209,19 @@ def _protocol_after_import(place: _Place) -> SyntaxMistake | None:
     return None
 
 
+def _part_of_a_rate(place: _Place) -> SyntaxMistake | None:
+    """`rates crash = 0.5/y`, `rates crash(b) = 2/y`: it has whole numbers, and is of all members alike."""
+    rate = re.search(r"\brates\b[^{}]*?(\w+)\s*$", place.before)
+    if rate is None:
+        return None
+    if place.found == ".":
+        return place.says("a rate has whole numbers", "write how often in how long: `5/10y` is 0.5 in a year")
+    if place.found == "(":
+        help_ = f"`{rate[1]} = …` is of each choice of its parameters"
+        return place.says("a rate is of an action, and not of its parameters", help_)
+    return None
+
+
 def _unclosed_string(place: _Place) -> SyntaxMistake | None:
     if place.here.startswith('"'):
         return place.says("the quoted text does not end on its line", 'close it with `"`')
@@ -224,6 +237,7 @@ _RULES: tuple[Callable[[_Place], SyntaxMistake | None], ...] = (
     _misspelt_inside,
     _misspelt,
     _unclosed_string,
+    _part_of_a_rate,
     _shared_domain,
     _colon_after_quantifier,
     _foreign_operator,

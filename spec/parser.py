@@ -301,6 +301,8 @@ class _Build:
     config_item = _plain(s.ConfigItem)
     config_clause = _listed(s.ConfigClause)
     faults_clause = _listed(s.FaultsClause)
+    rates_clause = _listed(s.RatesClause)
+    rate_item = _plain(s.RateItem)
     only_clause = _listed(s.OnlyClause)
     expect_clause = _listed(s.ExpectClause)
     counted = _word

@@ -369,6 +369,23 @@ class FaultsClause(Node):
 
 
 @frozen
+class RateItem(Node):
+    """`crash = 2/y`, `net.drop = 15/1000y`; `every` is None where no number is written."""
+
+    action: Ident
+    times: int
+    every: int | None
+    unit: Ident
+
+
+@frozen
+class RatesClause(Node):
+    """`rates …`."""
+
+    items: tuple[RateItem, ...]
+
+
+@frozen
 class OnlyClause(Node):
     """`only p, q`."""
 
@@ -403,7 +420,7 @@ class ExpectClause(Node):
     items: tuple[VerdictExpect | CountExpect, ...]
 
 
-Clause = ScopeClause | ConfigClause | FaultsClause | OnlyClause | ExpectClause
+Clause = ScopeClause | ConfigClause | FaultsClause | RatesClause | OnlyClause | ExpectClause
 
 
 @frozen

@@ -17,12 +17,7 @@ from spec.ir import Check, Kind, Model, PropertyKind
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError
 
-TELLS_MEMBERS_APART = {
-    PropertyKind.STEP,
-    PropertyKind.ASSERT,
-    PropertyKind.LEADSTO,
-    PropertyKind.ALWAYS_EVENTUALLY,
-}
+OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +108,9 @@ def by_reference(model: Model, asked: Check, *, symmetry: bool = False) -> Found
 
 
 def up_to_renaming(model: Model, asked: Check) -> Check:
-    """The check without the properties that tell members apart, which no engine answers with symmetry."""
+    """The check without the properties of fair runs, which no engine answers with symmetry."""
     names = [p.name for p in model.properties if asked.only is None or p.name in asked.only]
-    only = tuple(name for name in names if model.property(name).kind not in TELLS_MEMBERS_APART)
+    only = tuple(name for name in names if model.property(name).kind not in OF_FAIR_RUNS)
     return replace(asked, only=only)
 
 

@@ -314,6 +314,8 @@ class _Writer:
             )
             forms = ["any", "<= 1", "<= 2", "none", each, f"<= 2, {each}"]
             clauses.append(f"faults {dice.pick(forms if each else forms[:4])}")
+            last = self.faults[-1]  # without the dice, so that a seed has the model that it always had
+            clauses.append(f"rates {last} = {len(self.faults)}/{len(last)}min")
         if dice.chance(65):
             clauses.append("expect states 1")
         return "\n".join([f"check it{self.variant} {{", *clauses, "}"])

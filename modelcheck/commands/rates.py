@@ -1,4 +1,4 @@
-"""`modelcheck rates FILE --rate crash=2/y …`: how long until the first loss, and how long it is down."""
+"""`modelcheck rates FILE --check NAME`: how long until the first loss, and how long it is down."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modelcheck.asking.models import pick_property
 from modelcheck.asking.overrides import one_check
 from modelcheck.asking.rates.chain import LossQuestion, chain_of, lumped
 from modelcheck.asking.rates.text import RatesAnswer, as_json, lines
-from modelcheck.asking.rates.typed import OPTION, UNITS, YEAR, rates_of
+from modelcheck.asking.rates.typed import OPTION, rates_of
 from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
@@ -22,6 +22,7 @@ from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model, Property, PropertyKind
 from spec.load import load
+from spec.rates import UNITS, YEAR
 from spec.semantics import Machine
 
 MOST = 20_000  # states that are explored: some ten seconds
@@ -43,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ACTION=N/UNIT",
-        help=f"how often a fault or a repair happens to each member; units: {', '.join(UNITS)}",
+        help="how often a fault or a repair happens to each member, in place of what the check says; "
+        f"units: {', '.join(UNITS)}",
     )
     what.add_argument(
         "--loss",
@@ -77,9 +79,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Explore, solve, tell."""
     model, check = one_check(load(args.file), args.check, args.of, given_by(args), "a chain")
     refuse_unstartable(model, check)
-    rates = rates_of(model, args.rate)
+    rates = rates_of(model, check, args.rate)
     if not rates:
-        _refuse(model, "no fault and no repair has a rate, so nothing happens", f"give one with {OPTION}")
+        help_ = f"give one with `rates` in the check, or with {OPTION}"
+        _refuse(model, "no fault and no repair has a rate, so nothing happens", help_)
     wanted = _wanted(args, model, check)
     with needing("rates", "modelcheck rates"):
         from modelcheck.asking.rates.solved import TooMany, solved  # noqa: PLC0415 - what may not be installed

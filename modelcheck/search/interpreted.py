@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Task
@@ -252,29 +252,52 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         """The run to a discovery, its members called as they are in it."""
         place = found.place
         states, steps = self.space.path(place.number)
+        ending = found.ending
         if place.step is not None and place.state is not None:
+            if self.task.symmetry:
+                found = self._renamed_step(states[-1], found)
+                place, ending = found.place, found.ending
+            assert place.step is not None
+            assert place.state is not None
             states.append(place.state)
             steps.append(place.step)
-        model, scope, check = self.task.model, self.task.scope, self.task.check
-        ending = found.ending
-        if self.task.symmetry and isinstance(ending, Erred):
+        elif self.task.symmetry and isinstance(ending, Erred):
             ending = self._renamed_error(states[-1], found) or ending
+        model, scope, check = self.task.model, self.task.scope, self.task.check
         return Trace(model, scope, tuple(states), tuple(steps), ending, found.name, check)
 
     def _renamed_error(self, state: State, found: Discovery) -> Erred | None:
         """The error of the model again, as the members are called in this run."""
-        spent, _ = self.space.node(found.place.number)
-        by_fault = found.place.faults != self.space.level(found.place.number).faults
-        actions = self.budget.affordable(spent) if by_fault else self._free
         try:
             for prop in self.task.properties:
                 if prop.name == found.name:
                     self.machine.holds(prop, state)
-            for _ in self.machine.steps(state, actions=actions):
+            for _ in self.machine.steps(state, actions=self._taken_from(found.place)):
                 pass
         except ModelError as error:
             return Erred(error.code, error.message, error.span, error.step)
         return None
+
+    def _renamed_step(self, state: State, found: Discovery) -> Discovery:
+        """A step like the last one of a run, as the members are called in the state before it."""
+        asked = [prop for prop in self.task.properties if prop.name == found.name]
+        for step in self.machine.steps(state, actions=self._taken_from(found.place)):
+            if isinstance(step, Taken):
+                monitor = PropertyMonitor(self.machine, asked, lambda _: None)
+                place = replace(found.place, step=step.step, state=step.state)
+                monitor.see_step(state, step, place)
+                same = (
+                    monitor.error if isinstance(found.ending, Erred) else monitor.best.get(found.name or "")
+                )
+                if same is not None:
+                    return same
+        raise AssertionError(f"no step is like the one that was found for {found.name}")  # NOTE(alike)
+
+    def _taken_from(self, place: Place) -> frozenset[str]:
+        """Actions and repairs, or the faults that can be paid for, where the last step is one of these."""
+        spent, _ = self.space.node(place.number)
+        by_fault = place.faults != self.space.level(place.number).faults
+        return self.budget.affordable(spent) if by_fault else self._free
 
     def counts(self) -> Counts:
         """What was counted."""

@@ -24,10 +24,10 @@ class ReferenceEngine:
     name: ClassVar[str] = "reference"
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Checkpoints; and with symmetry what is about steps and fair runs, which distinguish members."""
+        """Checkpoints; and with symmetry what is about fair runs: see NOTE(alike) in `symmetry.py`."""
         if task.keep is not None:
             return (Refusal("checkpoints", "explicit"),)
-        kinds = {PropertyKind.STEP, PropertyKind.ASSERT} | OF_FAIR_RUNS if task.symmetry else set()
+        kinds = OF_FAIR_RUNS if task.symmetry else set()
         return tuple(
             Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
         )

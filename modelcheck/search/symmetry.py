@@ -3,6 +3,17 @@
 A sort has no order and no named members, so a run with its members renamed is
 a run again (Ip and Dill 1996, "Better verification through symmetry").  When
 that is so of a sort is in `interchangeable.py`.
+
+NOTE(alike): whatever step there is from a state, the renamed step is there from the
+renamed state, and an expression, an `old` or a `did` in it included, is true of both or of
+neither, since nothing in it names a member.  So a property of steps is asked of every
+step that a representative takes, with the state that the step leads to as it is, before
+its own representative is looked for; then each step of the model is like one that was asked.
+Properties of fair runs are refused.  A step to the same state under other names is a circle of
+one representative, although it changes something, and a circle of several need not close:
+its run comes back under other names, and repeats itself only after some rounds.  Whoever
+answers has to follow the renaming of each step (Emerson and Sistla, "Utilizing symmetry when
+model-checking under fairness assumptions", TOPLAS 19(4), 1997), which no engine here does.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
 from spec.op import FUNCTIONS
 from spec.parser import begun
+from spec.rates import UNITS
 from spec.roles import HIDDEN, LABEL, ROLES
 from spec.source import Source, Span
 
@@ -47,6 +48,7 @@ _AFTER: Mapping[str, tuple[SymbolKind, ...]] = {  # what a name is, by the word 
     "scope": _BOUNDED,
     "config": (SymbolKind.CONFIG,),
     "faults": (SymbolKind.ACTION, SymbolKind.NETWORK),
+    "rates": (SymbolKind.ACTION, SymbolKind.NETWORK),
     "taken": (SymbolKind.ACTION, SymbolKind.NETWORK),
     "only": (SymbolKind.PROPERTY,),
     "expect": (SymbolKind.PROPERTY,),
@@ -238,6 +240,8 @@ def _by_word(before: Begun, known: Understood) -> Iterator[Suggestion]:
     elif word == "with":
         faults = dict.fromkeys(fault for each in NETWORK_FAULTS.values() for fault in each)
         yield from (Suggestion(fault, "word") for fault in faults)
+    elif word == "rates" and last == "/":
+        yield from (Suggestion(unit, "word") for unit in UNITS)
     elif word == "display" and last in {"{", ",", "display"}:
         yield from (Suggestion(role, "word") for role in (*ROLES, LABEL, HIDDEN))
     elif word == "display":

@@ -292,7 +292,14 @@ class _Walk:
                 self._clause_part(part)
 
     def _clause_part(
-        self, part: se.Ident | s.ScopeItem | s.ConfigItem | s.FaultItem | s.VerdictExpect | s.CountExpect
+        self,
+        part: se.Ident
+        | s.ScopeItem
+        | s.ConfigItem
+        | s.FaultItem
+        | s.RateItem
+        | s.VerdictExpect
+        | s.CountExpect,
     ) -> None:
         match part:
             case se.Ident() as name:
@@ -302,7 +309,7 @@ class _Walk:
             case s.ConfigItem(name, value):
                 self._named(name)
                 self._expr(value, {})
-            case s.FaultItem(kind) | s.CountExpect(_, kind):
+            case s.FaultItem(kind) | s.CountExpect(_, kind) | s.RateItem(kind):
                 self._fault(kind)
             case _:
                 assert_never(part)

@@ -12,10 +12,12 @@ from spec.diagnostics import suggest
 from spec.elaboration.constants import constant
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
+from spec.rates import UNITS, Rate
 from spec.source import Span
 
 LARGEST_SORT = 64
 LARGEST_NAT = 1_000_000
+LARGEST_RATE = 1_000_000_000_000
 
 
 class Checks:
@@ -40,10 +42,12 @@ class Checks:
         expect = tuple(made for item in clauses["expect"] if (made := self._expect(item, only or None)))
         budget = self._budget(node, clauses["faults"])
         says = node.says.text if node.says else None
-        return ir.Check(node.name.text, scope, budget, only or None, expect, says, span=node.span)
+        rates = self._rates(clauses["rates"])
+        return ir.Check(node.name.text, scope, budget, only or None, expect, says, rates, span=node.span)
 
     def _grouped(self, node: s.CheckDecl) -> dict[str, list]:  # type: ignore[type-arg]
-        found: dict[str, list] = {"scope": [], "config": [], "faults": [], "only": [], "expect": []}  # type: ignore[type-arg]
+        words = ("scope", "config", "faults", "rates", "only", "expect")
+        found: dict[str, list] = {word: [] for word in words}  # type: ignore[type-arg]
         for clause in node.clauses:
             match clause:
                 case s.ScopeClause(items):
@@ -52,6 +56,8 @@ class Checks:
                     found["config"] += items
                 case s.FaultsClause(items):
                     found["faults"] += items
+                case s.RatesClause(items):
+                    found["rates"] += items
                 case s.OnlyClause(items):
                     found["only"] += items
                 case s.ExpectClause(items):
@@ -199,6 +205,46 @@ class Checks:
             help_ = f"`{kind.text}` is not a fault: only faults are bounded"
         self.problems.add("R0509", kind.span, f"there is no fault `{kind.text}`", help=help_)
         return False
+
+    # -------------------------------------------------------------- rates
+
+    def _rates(self, items: list[s.RateItem]) -> tuple[Rate, ...]:
+        found: dict[str, Rate] = {}
+        for item in items:
+            name = item.action.text
+            if name in found:
+                message = f"`{name}` has a rate already"
+                self.problems.add("R0502", item.action.span, message, help="keep one of the two")
+            if self._may_have_rate(item.action) and self._is_rate(item):
+                every = 1 if item.every is None else item.every
+                found[name] = Rate(name, item.times, every, item.unit.text, span=item.span)
+        return tuple(found.values())
+
+    def _may_have_rate(self, action: se.Ident) -> bool:
+        name = action.text
+        timed = {each.name for each in self.model.actions if each.kind is not ir.Kind.ACTION}
+        if name in timed:
+            return True
+        if name in self.actions:
+            message = f"`{name}` is neither a fault nor a repair, and takes no time"
+            help_ = f"declare it as `repair {name}` if it does"
+        else:
+            message = f"there is no fault and no repair `{name}`"
+            help_ = suggest(name, timed) or f"there are {', '.join(sorted(timed)) or 'none'}"
+        self.problems.add("R0512", action.span, message, help=help_)
+        return False
+
+    def _is_rate(self, item: s.RateItem) -> bool:
+        if item.unit.text not in UNITS:
+            message = f"there is no unit of time `{item.unit.text}`"
+            self.problems.add("R0513", item.unit.span, message, help=f"the units are {', '.join(UNITS)}")
+            return False
+        numbers = [item.times] if item.every is None else [item.times, item.every]
+        if not all(1 <= number <= LARGEST_RATE for number in numbers):
+            message = f"this is no rate: its numbers go from 1 to {LARGEST_RATE:,}"
+            self.problems.add("R0513", item.span, message, help="leave out what never happens")
+            return False
+        return True
 
     # -------------------------------------------------------------- expectations
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import modelcheck
 from modelcheck.asking.rates.chain import BEYOND, LOSS, Chain, Event, lumped
 from modelcheck.asking.rates.solved import Between, TooMany, solved
-from modelcheck.asking.rates.typed import YEAR
 from modelcheck.cli import main
+from spec.rates import YEAR
 
 ROOT = Path(__file__).parents[2]
 MIRROR = """
@@ -37,7 +38,7 @@ invariant kept says "some disk has the data": exists d: Disk. d.up
 recoverable whole says "all disks have the data": forall d: Disk. d.up
 
 check two { scope Disk = 2  faults any  expect kept violated }
-check three { scope Disk = 3  faults any  expect kept violated }
+check three { scope Disk = 3  faults any  rates fail = 1/y, rebuild = 1/d  expect kept violated }
 """
 
 Run = Callable[..., tuple[int, str, str]]
@@ -233,7 +234,7 @@ def test_a_model_comes_to_what_the_textbook_says(rates: Run) -> None:
 
 
 def test_the_answer_reads_well(rates: Run, golden: Golden) -> None:
-    _, out, _ = rates(MIRROR, "--check", "three", "--rate", "fail=1/y", "--rate", "rebuild=1/d")
+    _, out, _ = rates(MIRROR, "--check", "three")
 
     golden("cards/rates.mirror.txt", out)
 
@@ -300,6 +301,65 @@ def test_the_start_itself_may_be_a_loss(rates: Run) -> None:
     assert answer["loss"]["best"] == 1.0
 
 
+# ------------------------------------------------------------------ rates of the check itself
+
+
+WITH_RATES = MIRROR.replace(
+    "scope Disk = 2  faults any", "scope Disk = 2  faults any  rates fail = 15/1000y, rebuild = 1/d"
+)
+
+
+def test_the_rates_of_a_check_count_as_if_they_had_been_typed(rates: Run) -> None:
+    typed = rates(MIRROR, "--check", "two", "--rate", "fail=0.015/y", "--rate", "rebuild=1/d", "--json")
+    own = json.loads(rates(WITH_RATES, "--check", "two", "--json")[1])
+    beside = json.loads(typed[1])
+
+    assert own["rates_by"] == {"fail": "the check two", "rebuild": "the check two"}
+    assert beside["rates_by"] == {"fail": "--rate", "rebuild": "--rate"}
+    assert own["rates_per_second"] == pytest.approx(beside["rates_per_second"], rel=1e-15)
+    assert own["loss"] == pytest.approx(beside["loss"])
+
+
+def test_a_rate_that_is_typed_counts_in_place_of_that_of_the_check(rates: Run, golden: Golden) -> None:
+    _, out, _ = rates(WITH_RATES, "--check", "two", "--rate", "fail=2/y")
+    _, told, _ = rates(MIRROR, "--check", "two", "--rate", "fail=2/y", "--rate", "rebuild=1/d")
+
+    assert out.partition("•")[0] == told.partition("•")[0]
+    golden("cards/rates.overridden.txt", out)
+
+
+def test_a_part_of_a_rate_is_of_several_units(rates: Run) -> None:
+    answers = [
+        json.loads(rates(MIRROR, "--check", "two", "--rate", f"fail={text}", "--json")[1])
+        for text in ("2/100d", "0.02/d")
+    ]
+
+    assert answers[0]["loss"] == pytest.approx(answers[1]["loss"])
+
+
+def test_the_rates_that_the_manual_of_the_language_shows_are_those_of_a_mirror(rates: Run) -> None:
+    text = (ROOT / "spec/README.md").read_text(encoding="utf-8")
+    model = re.search(r"```rsm\n(protocol beacon\n.*?)```", text, re.DOTALL)
+    assert model is not None
+    answer = json.loads(rates(model[1], "--json")[1])
+    fail, mend = 1.5 / YEAR, 1 / (7 * 86_400)
+
+    assert answer["mean_seconds_to_loss"]["worst"] == pytest.approx((3 * fail + mend) / (2 * fail**2))
+
+
+def test_a_check_with_rates_is_searched_as_one_without(tmp_path: Path) -> None:
+    answers = []
+    for text in (MIRROR, WITH_RATES):
+        path = tmp_path / "model.rsm"
+        path.write_text(text, encoding="utf-8")
+        outcome = modelcheck.check(path, "two", engine="reference")
+        run = outcome.trace("kept")
+        assert run is not None
+        answers.append((run.steps, outcome.findings.stats.states))
+
+    assert answers[0] == answers[1]
+
+
 # ------------------------------------------------------------------ mistakes
 
 
@@ -309,6 +369,7 @@ def test_the_start_itself_may_be_a_loss(rates: Run) -> None:
         ("zero", ["--rate", "fail=0/y"]),
         ("negative", ["--rate", "fail=-1/y"]),
         ("no_number", ["--rate", "fail=often/y"]),
+        ("no_period", ["--rate", "fail=1/0y"]),
         ("no_unit", ["--rate", "fail=1"]),
         ("unknown_unit", ["--rate", "fail=1/week"]),
         ("unknown_action", ["--rate", "fial=1/y"]),

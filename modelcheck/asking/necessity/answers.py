@@ -16,9 +16,9 @@ from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
 from spec.ir import Check, ExpectVerdict, Model, PropertyKind
 
-OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
-OF_SAFETY = OF_STEPS | {
+OF_SAFETY = {
     *(PropertyKind.INVARIANT, PropertyKind.LEMMA),
+    *(PropertyKind.STEP, PropertyKind.ASSERT),
     *(PropertyKind.DEADLOCK_FREE, PropertyKind.RECOVERABLE),
 }
 
@@ -72,10 +72,9 @@ class _Searches:
         self._engine: Engine | None = None
 
     def _answer(self, asked: MutationQuestion, check: Check, *, at_first: bool) -> SweepAnswer:
-        """With symmetry wherever there is no property of steps, which distinguish members."""
+        """With symmetry wherever there is any: what is asked here may be."""
         self._engine = self._engine or engine("explicit", series=True)
-        kinds = {asked.model.property(name).kind for name in asked.properties}
-        symmetry = not kinds & OF_STEPS and bool(symmetric_sorts(asked.model))
+        symmetry = bool(symmetric_sorts(asked.model))
         orders = Orders(self._limits, symmetry, at_first)
         point = SweepPoint((), asked.model, replace(check, only=asked.properties))
         return answer(point, orders, engine=self._engine, family=asked.family)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.asking.rates.chain import Chain, LossQuestion
 from modelcheck.asking.rates.solved import Between, Solved
-from modelcheck.asking.rates.typed import UNITS, Rate
+from modelcheck.asking.rates.typed import Rate
 from spec.frozen import frozen
 from spec.ir import Check, Kind, Model
+from spec.rates import UNITS
 
 LABEL = 30
 
@@ -113,9 +114,9 @@ def _number(value: float) -> str:
 
 def assumptions(answer: RatesAnswer) -> Iterator[str]:
     """What the numbers rest on, in sentences."""
-    said = ", ".join(f"{rate.action} {rate.said}" for rate in answer.rates.values())
     yield (
-        f"Each of these comes after an exponential time, for every member apart, as often as it may: {said}."
+        "Each of these comes after an exponential time, for every member apart, as often as it may: "
+        f"{_rates(answer.rates)}."
     )
     timed = [a.name for a in answer.model.actions if a.kind is not Kind.ACTION and a.name not in answer.rates]
     if timed:
@@ -147,6 +148,14 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
     yield f"{count(answer.chain.states, 'state')}; time passes in {tangible:,} of them, {kinds} that differ."
 
 
+def _rates(rates: Mapping[str, Rate]) -> str:
+    """The rates, and who says so."""
+    said: dict[str, list[str]] = {}
+    for rate in rates.values():
+        said.setdefault(rate.by, []).append(f"{rate.action} {rate.said}")
+    return "; ".join(f"{', '.join(each)} ({by})" for by, each in said.items())
+
+
 def as_json(answer: RatesAnswer) -> dict[str, object]:
     """It in plain values; an infinite time is null, as is what was not computed, which `computed` says."""
     solved = answer.solved
@@ -154,6 +163,7 @@ def as_json(answer: RatesAnswer) -> dict[str, object]:
         "model": answer.model.name,
         "check": answer.check.name,
         "rates_per_second": {rate.action: rate.per_second for rate in answer.rates.values()},
+        "rates_by": {rate.action: rate.by for rate in answer.rates.values()},
         "losses": [each.name for each in answer.wanted.losses],
         "services": [each.name for each in answer.wanted.services],
         "horizon_seconds": answer.horizon,

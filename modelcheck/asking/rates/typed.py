@@ -1,4 +1,4 @@
-"""Rates as they are typed: `crash=2/y`, `restart=4/h`, each for a fault or a repair of the model."""
+"""The rates that count: those of a check, and in their place those that are typed, as `crash=2/y`."""
 
 from __future__ import annotations
 
@@ -9,33 +9,47 @@ from typing import NoReturn
 
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
-from spec.ir import Kind, Model
+from spec.ir import Check, Kind, Model
+from spec.rates import UNITS
 from spec.source import Source, Span
 
-DAY = 86_400.0
-YEAR = 365.25 * DAY
-UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": DAY, "y": YEAR}
 OPTION = "--rate"
-_RATE = re.compile(r"(?P<action>[^=]*)=(?P<number>[^/]*)/(?P<unit>.*)", re.DOTALL)
+_RATE = re.compile(r"(?P<action>[^=]*)=(?P<number>[^/]*)/\s*(?P<every>\d*)(?P<unit>.*)", re.DOTALL)
 
 
 @frozen
 class Rate:
-    """How often a fault or a repair happens, for each of its parameters apart, and as it was typed."""
+    """How often a fault or a repair happens, for each of its parameters apart; as it was said, and where."""
 
     action: str
     per_second: float
     said: str
+    by: str
 
 
-def rates_of(model: Model, texts: Iterable[str]) -> Mapping[str, Rate]:
-    """The rates by the names of their actions. Raises SpecError for one that is none, or of nothing."""
-    found: dict[str, Rate] = {}
+def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, Rate]:
+    """The rates by the names of their actions: what a text says of one counts, else what the check does.
+
+    Raises SpecError for a text that is no rate, or one of nothing.
+    """
+    typed: dict[str, Rate] = {}
     for text in texts:
         rate = _rate(model, text)
-        if rate.action in found:
+        if rate.action in typed:
             _refuse(text, rate.action, f"`{rate.action}` has a rate already", "give each action one rate")
-        found[rate.action] = rate
+        typed[rate.action] = rate
+    return _own(model, check) | typed
+
+
+def _own(model: Model, check: Check) -> dict[str, Rate]:
+    """The rates of a check; it may have been put to a variant without some of these actions."""
+    known = {action.name for action in model.actions}
+    found: dict[str, Rate] = {}
+    for each in check.rates:
+        if each.action in known:
+            per_second = each.times / each.every / UNITS[each.unit]
+            said = f"{each.times}/{'' if each.every == 1 else each.every}{each.unit}"
+            found[each.action] = Rate(each.action, per_second, said, f"the check {check.name}")
     return found
 
 
@@ -43,7 +57,7 @@ def _rate(model: Model, text: str) -> Rate:
     parts = _RATE.fullmatch(text)
     if parts is None:
         _refuse(text, text, "a rate is an action, a number and a unit of time", f"such as {_example(model)}")
-    name, number, unit = (parts[key].strip() for key in ("action", "number", "unit"))
+    name, number, every, unit = (parts[key].strip() for key in ("action", "number", "every", "unit"))
     timed = {action.name for action in model.actions if action.kind is not Kind.ACTION}
     if name not in timed:
         known = {action.name for action in model.actions}
@@ -52,15 +66,20 @@ def _rate(model: Model, text: str) -> Rate:
         _refuse(text, name, f"`{name}` {what}", near)
     if unit not in UNITS:
         _refuse(text, unit, f"there is no unit `{unit}`", f"the units are {', '.join(UNITS)}")
+    per_second = _quotient(number, every or "1") / UNITS[unit]
+    if not (0 < per_second < math.inf):
+        what = f"{number}/{every}" if every else number
+        message = f"`{what}` is no rate: it is not a number above 0"
+        _refuse(text, what, message, "leave out what never happens")
+    return Rate(name, per_second, f"{number}/{every}{unit}", OPTION)
+
+
+def _quotient(number: str, every: str) -> float:
+    """What is written as a quotient; NaN where it is none."""
     try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not (0 < value < math.inf):
-        _refuse(
-            text, number, f"`{number}` is no rate: it is not a number above 0", "leave out what never happens"
-        )
-    return Rate(name, value / UNITS[unit], f"{number}/{unit}")
+        return float(number) / float(every)
+    except (ValueError, ZeroDivisionError):
+        return math.nan
 
 
 def _example(model: Model) -> str:

@@ -117,7 +117,7 @@ class _Ways(InterpretedSearch):
         budget = _told_apart(model, check.budget, first.faults)
         machine = Machine(model, check.scope)
         self._sorts = symmetric_sorts(model)
-        symmetry = () if prop.kind in OF_STEPS else self._sorts  # steps distinguish members
+        symmetry = () if prop.kind in OF_STEPS else self._sorts  # `_run_to` knows a step by its end
         bounds = model, check.scope, budget
         task = Task(*bounds, (prop,), limits, check.name, stop_early=False, symmetry=symmetry)
         self._violations = _Violations(machine, prop, self._alike)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from pathlib import Path
 from random import Random
 from time import process_time
 
@@ -21,13 +22,14 @@ from modelcheck.explicit.search import endless, waiting
 from modelcheck.explicit.search.endless import Endless
 from modelcheck.explicit.search.waiting import Waiting
 from spec.ir import Check, Model
-from spec.load import loads
+from spec.load import load, loads
 from tests.modelcheck.explicit.test_recovery import NEVER, Trouble, begins, trouble
 
 __all__ = ["trouble"]  # a fixture
 
 # ---------------------------------------------------------------------- by networkx
 
+WHEELS = Path(__file__).with_name("wheels.rsm")
 STATES = 24
 WIDE = 100
 GRAPHS = 30  # in each part
@@ -313,3 +315,15 @@ def test_all_that_is_asked_in_small_parts_is_the_same(monkeypatch: pytest.Monkey
         return check(*ring(6, "fair"), engine="explicit", threads=1).findings
 
     assert found(7).results == found(100).results == found(10**6).results
+
+
+# ---------------------------------------------------------------------- by hand
+
+
+@pytest.mark.parametrize(("fairness", "holds"), [("strong fair", True), ("fair", False)])
+def test_wheels_ring_the_bell_only_with_strong_fairness(fairness: str, *, holds: bool) -> None:
+    """The model that is measured, small: what takes its one component apart is a strong fairness."""
+    (model,) = loads(load(WHEELS)[0].source.text.replace("strong fair", fairness))
+    verdict = check(model, model.checks[0], engine="explicit").verdict("rings")
+
+    assert isinstance(verdict, Holds if holds else Violated)
