@@ -125,6 +125,43 @@ def _comparison_as_statement(place: _Place) -> SyntaxMistake | None:
     return None
 
 
+def _arrow_as_statement(place: _Place) -> SyntaxMistake | None:
+    if place.here.startswith("<-") and ":=" in place.expected:
+        return place.says("`<-` does not assign", "write `:=` to give a place its new value")
+    return None
+
+
+def _else_if(place: _Place) -> SyntaxMistake | None:
+    """`} elif e {`: the word is read as a place that is given a value."""
+    word = re.search(r"}\s*(elif|elsif|elseif)\b[^{}]*$", place.before)
+    if word is None:
+        return None
+    line = place.at.start - len(place.before)
+    there = Span(line + word.start(1), line + word.end(1))
+    return SyntaxMistake(f"`{word[1]}` is not a word of this language", "write `else if`", there)
+
+
+def _nothing_quantified(place: _Place) -> SyntaxMistake | None:
+    """`exists n: Node` and no more: it is not said what is true of `n`."""
+    if "_dot" not in place.expected or "where" not in place.expected or place.found not in {"", ")", "}"}:
+        return None
+    return place.says(
+        "it is not said what is asked of the bound names",
+        "write a dot and a space, then that: `exists x in S. P`; that there is one is `S != {}`",
+    )
+
+
+def _quantifier_as_operand(place: _Place) -> SyntaxMistake | None:
+    """`1 + max x in S. e`: behind an operator, `max` and `min` with names need parentheses."""
+    word = re.search(r"\b(max|min)\s+$", place.before)
+    if word is None or place.expected != {"("}:
+        return None
+    return place.says(
+        f"behind an operator `{word[1]}` with bound names stands in parentheses",
+        f"write `({word[1]} x in S. …)`",
+    )
+
+
 def _foreign_operator(place: _Place) -> SyntaxMistake | None:
     """An operator of another language; its first sign may be one of ours, and be read already."""
     late = place.before[-1:] + place.here
@@ -229,9 +266,13 @@ def _unclosed_string(place: _Place) -> SyntaxMistake | None:
 
 
 _RULES: tuple[Callable[[_Place], SyntaxMistake | None], ...] = (
+    _nothing_quantified,
     _unclosed,
     _missing_protocol,
     _protocol_after_import,
+    _else_if,
+    _arrow_as_statement,
+    _quantifier_as_operand,
     _comparison_as_statement,
     _misspelt_before,
     _misspelt_inside,

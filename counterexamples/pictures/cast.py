@@ -92,6 +92,8 @@ class Cast:
             found = replace(found, leads=found.up and leads(leader, value, member))
             if found.up and sort_of_type(leader.type) == sort and value not in {None, member}:
                 found = replace(found, follows=self._lane_of[sort, value])
+        elif found.chosen:  # nothing says what the members themselves believe
+            found = replace(found, leads=found.up)
         if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
             found = replace(found, member=member in members.of(state))
         if epoch := self.roles.field(sort, "epoch"):
@@ -208,6 +210,14 @@ class Cast:
         if acknowledged is not None:
             of = element(acknowledged.type)
             yield from (show(of, value, self.trace.scope) for value in ordered(values))
+
+    def box_of_acknowledged(self, name: str, value: Value) -> Box:
+        """An acknowledged value as it stands in a replica's log, or would stand there."""
+        sort, _ = self.sort_of[name]
+        log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
+        of = element(acknowledged.type)
+        is_entry = log is not None and isinstance(log.type, Seq) and log.type.of == of
+        return self._box(of, value) if is_entry else Box(show(of, value, self.trace.scope))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
         """What an entry of a log is, in the type of what is acknowledged to clients."""

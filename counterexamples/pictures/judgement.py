@@ -13,7 +13,7 @@ from counterexamples.trace import BadAssert, BadState, BadStep, Example, Trace
 from spec.blame import Failure
 from spec.ir import Value
 from spec.types import Int, Nat, Range, Seq
-from spec.values import show
+from spec.values import ordered, show
 
 MOST_FAILURES = 3  # that are shown
 
@@ -26,7 +26,9 @@ class Judgement:
         self._trace = cast.trace
         self._failures = failures(cast.trace)
         self.broken = self._named_lanes()
-        self.lost = self._lost_records()
+        lost = self._lost_values()
+        self.lost = tuple(cast.in_words(lost))
+        self._lost = ordered(lost)
 
     def judged(self, row: PictureRow) -> PictureRow:
         """The last row, with what is wrong marked in it."""
@@ -37,7 +39,7 @@ class Judgement:
             if log is None:
                 continue
             boxes = [replace(box, bad=i in places and not self.lost) for i, box in enumerate(log)]
-            boxes += [Box(text, missing=True) for text in self.lost]
+            boxes += [replace(box, missing=True) for box in self._lost_boxes(name)]
             replica[name] = replace(replica[name], log=tuple(boxes))
         return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
 
@@ -86,21 +88,25 @@ class Judgement:
         named = [each for failure in self._failures for each in failure.names]
         return {each.value for each in named if isinstance(each.type, Nat | Range | Int)}
 
-    def _lost_records(self) -> tuple[str, ...]:
+    def _lost_boxes(self, name: str) -> list[Box]:
+        """What is lost as it would stand in a replica's log."""
+        return [self._cast.box_of_acknowledged(name, value) for value in self._lost]
+
+    def _lost_values(self) -> set[Value]:
         """What was acknowledged, and is not in the log of a replica for which the property fails."""
         state = self._trace.states[-1]
         acknowledged = self._cast.acknowledged_values(state)
         if not self.broken:
-            return ()
+            return set()
         held: set[Value] = set()
         for name in self.broken:
             sort, member = self._cast.sort_of[name]
             log = self._cast.roles.field(sort, "log")
             if log is None or not isinstance(log.type, Seq):
-                return ()
+                return set()
             for entry in log.of(state, member):
                 held |= self._cast.holds(log.type.of, entry)
-        return tuple(self._cast.in_words(acknowledged - held))
+        return acknowledged - held
 
 
 def _where(trace: Trace) -> str:

@@ -39,6 +39,7 @@ MOST_ACROSS = 4  # frames in a line
 EDGE, GAP = 18, 16
 LEAST, MOST = 210, 340  # width of a frame
 BAND = 16  # of the mark of membership
+NOTE = 12.5  # what the width of 11 px text in bold comes to
 SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.ACTION: ("", "")}
 
 
@@ -109,6 +110,7 @@ class _Board:
         of_about_one_length = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))
         self._across = across = min(across or of_about_one_length, len(self._frames))
         self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, 560)
+        self._heights = {name: self._tall(name) for name in picture.replicas}
         self._parts: list[str] = []
 
     def text(self) -> str:
@@ -129,7 +131,7 @@ class _Board:
         """A line of frames of one height; where it ends."""
         shown = self._frames[first : first + self._across]
         head = max(self._head(frame) for frame in shown)
-        body = sum(self._tall(name) for name in self._picture.replicas)
+        body = sum(self._heights.values())
         if not self._picture.replicas:
             body = 8 + LINE * max(len(self._changed(frame.last)) for frame in shown)
         foot = max(self._foot(frame) for frame in shown)
@@ -192,13 +194,34 @@ class _Board:
     def _tall(self, name: str) -> float:
         """How high a replica stands in every frame, so that it never moves."""
         has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
-        return 26 + (TALL + 2 * LABEL if has_log else 6)
+        notes = max(self._more_lines(frame.last, name) for frame in self._frames)
+        return 26 + (TALL + 2 * LABEL if has_log else 6) + LINE * notes
+
+    def _notes(self, row: PictureRow, name: str) -> list[str]:
+        """What is odd about a replica, and what happened to it, in lines."""
+        found: list[str] = []
+        for note in (*row.replicas[name].oddities, *row.events.get(name, ())):
+            longer = f"{found[-1]} · {note}" if found else note
+            if found and width_of(longer, NOTE) <= self._wide - 20 - BAND:
+                found[-1] = longer
+            else:
+                found.append(note)
+        return found
+
+    def _more_lines(self, row: PictureRow, name: str) -> int:
+        """The lines of notes that need room of their own: one can stand below a log, beside a short word."""
+        notes, log = self._notes(row, name), row.replicas[name].log
+        if not notes or log is None:
+            return len(notes)
+        said = any(box.missing or box.cut for box in log)
+        room = self._wide - 20 - BAND - (log_width(row.replicas[name]) + 20 if said else 0)
+        return len(notes) - (width_of(notes[0], NOTE) <= room)
 
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         """Each at its place, with a mark on its side while it is a member."""
         room = self._wide - 20 - BAND
         for name, replica in row.replicas.items():
-            tall = self._tall(name)
+            tall = self._heights[name]
             yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
             if replica.member:
                 yield rect(x - 9, y + 1, BAND, tall - 2, "member", 0)
@@ -215,9 +238,9 @@ class _Board:
             yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
             if replica.log is not None:
                 yield from draw_log(left - 4, y + 26 + LABEL - 6, replica, room)
-            beside = " · ".join((*replica.oddities, *row.events.get(name, ())))
-            if beside:
-                yield words(x + self._wide - 18, y + tall - 9, beside, "small", "strong", anchor="end")
+            for above, note in enumerate(reversed(self._notes(row, name))):
+                at = y + tall - 9 - LINE * above
+                yield words(x + self._wide - 18, at, note, "small", "strong", anchor="end")
             if row.is_last and name in self._picture.broken:
                 yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
             y += tall

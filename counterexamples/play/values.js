@@ -42,7 +42,9 @@ const Values = (() => {
       case "bag": return counted(members(packing, code));
       case "mask": {
         const found = [];
-        for (let i = 0; i < packing.w; i++) if ((code >> BigInt(i)) & 1n) found.push(decode(packing.of, BigInt(i)));
+        for (let i = 0; i < packing.w; i++) {
+          if ((code >> BigInt(i)) & 1n) found.push(decode(packing.of, BigInt(packing.codes ? packing.codes[i] : i)));
+        }
         return found.sort(compare);
       }
       default: throw new TypeError(`no packing ${packing.is}`);

@@ -12,6 +12,7 @@ from hypothesis import given
 
 from counterexamples.certify import certify
 from counterexamples.pictures.depict import MOST_STEPS, picture
+from counterexamples.pictures.drawing import width_of
 from counterexamples.pictures.picture import ArrowKind, Box, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.rendered import NoRenderer, png
 from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
@@ -121,6 +122,35 @@ def test_a_storyboard_tells_each_step_once_and_shows_every_fault(name: str) -> N
     faults = {row.number for row in drawn.rows if row.kind is Kind.FAULT}
     assert faults <= {frame.last.number for frame in shown}
     assert shown[-1].last.is_last
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_nothing_is_written_over_what_is_missing_or_gone(name: str) -> None:
+    drawn = [*parsed(storyboard(picture(story(name)))).iter(f"{SPACE}text")]
+    labels = [each for each in drawn if each.text in {"missing", "gone"}]
+
+    assert not [
+        (label.text, each.text)
+        for label in labels
+        for each in drawn
+        if each is not label and abs(float(label.get("y", 0)) - float(each.get("y", 0))) < 9
+        and ends(each)[0] < ends(label)[1] and ends(label)[0] < ends(each)[1]
+    ]  # fmt: skip
+
+
+def ends(written: ET.Element) -> tuple[float, float]:
+    """Where a line of text begins and ends, about."""
+    x, wide = float(written.get("x", 0)), width_of(written.text or "", 12.5)
+    left = x - wide * {"start": 0, "middle": 0.5, "end": 1}[written.get("text-anchor", "start")]
+    return left, left + wide
+
+
+def test_who_is_chosen_leads_where_members_say_nothing_of_it() -> None:
+    states = [replica for row in picture(divergence()).rows for replica in row.replicas.values()]
+    chosen = [replica for replica in states if replica.chosen]
+
+    assert chosen
+    assert all(replica.leads == replica.up for replica in chosen)
 
 
 # ------------------------------------------------------------------------- bad input

@@ -94,6 +94,8 @@ MUTANTS = (
     Mutant("a set has a member twice", f"{EXPLICIT}/codegen/members.py",
            "return more if repeated else Live(packing, fn.select(found, live.v, more.v))",
            "return more", f"{AGREEMENT} -k wide_members"),
+    Mutant("the cases of a union share the bits of a mask", f"{EXPLICIT}/codegen/members.py",
+           "                before += places_without_gaps(case)\n", "", f"{AGREEMENT} -k one_union"),
     Mutant("for all is there is", f"{EXPLICIT}/codegen/quantifiers.py",
            "hit = fn.and_(passes, body if exists else fn.not_(body))", "hit = fn.and_(passes, body)", PLAIN),
     Mutant("a tie is no error", f"{EXPLICIT}/codegen/quantifiers.py",

@@ -169,7 +169,10 @@ class Function(Arithmetic):
     # ------------------------------------------------------------------ memory
 
     def table(self, numbers: Sequence[int]) -> ConstantTable:
-        """A table of known numbers."""
+        """A table of known numbers; equal ones are one."""
+        for known in self.tables:
+            if known.numbers == tuple(numbers):
+                return known
         bits = 64 * max(1, -(-max(numbers, default=0).bit_length() // 64))
         made = ConstantTable(f"@{self.name}.table.{len(self.tables)}", bits, tuple(numbers))
         self.tables.append(made)

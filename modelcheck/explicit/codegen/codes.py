@@ -17,6 +17,9 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     Truth,
+    has_gaps,
+    parts_of,
+    places_without_gaps,
 )
 from spec.ir import Value
 
@@ -59,7 +62,7 @@ def encode(packing: Packing, value: Value) -> int:
         case Slots(of):
             return _entries(packing, sorted(encode(of, each) for each, n in value for _ in range(n)))
         case Mask(of):
-            return sum(1 << encode(of, each) for each in value)
+            return sum(1 << place_of(of, encode(of, each)) for each in value)
         case _:
             assert_never(packing)
 
@@ -103,9 +106,57 @@ def decode(packing: Packing, code: int) -> Value:
         case Slots():
             return _bag(_members(packing, code))
         case Mask(of):
-            return frozenset(decode(of, i) for i in range(packing.width) if code >> i & 1)
+            return frozenset(decode(of, code_at(of, i)) for i in range(packing.width) if code >> i & 1)
         case _:
             assert_never(packing)
+
+
+def place_of(of: Packing, code: int) -> int:
+    """The bit of a mask that stands for a member with that code."""
+    return _place(of, code) if has_gaps(of) else code
+
+
+def _place(of: Packing, code: int) -> int:
+    match of:
+        case Optional(inner):
+            return 0 if code == 0 else _place(inner, code - 1) + 1
+        case Product() | Array():
+            place = 0
+            for part, offset in parts_of(of):
+                own = code >> offset & (1 << part.width) - 1
+                place = place * places_without_gaps(part) + _place(part, own)
+            return place
+        case Tagged(cases):
+            tag = code >> of.payload
+            before = sum(map(places_without_gaps, cases[:tag]))
+            return before + _place(cases[tag], code & (1 << of.payload) - 1)
+        case _:
+            return code
+
+
+def code_at(of: Packing, place: int) -> int:
+    """The code of the member that a bit of a mask stands for."""
+    return _code(of, place) if has_gaps(of) else place
+
+
+def _code(of: Packing, place: int) -> int:
+    match of:
+        case Optional(inner):
+            return 0 if place == 0 else _code(inner, place - 1) + 1
+        case Product() | Array():
+            code = 0
+            for part, offset in reversed(parts_of(of)):
+                place, own = divmod(place, places_without_gaps(part))
+                code |= _code(part, own) << offset
+            return code
+        case Tagged(cases):
+            for tag, case in enumerate(cases):
+                if place < places_without_gaps(case):
+                    return tag << of.payload | _code(case, place)
+                place -= places_without_gaps(case)
+            raise IndexError(f"a mask of {of} has fewer bits")
+        case _:
+            return place
 
 
 def _members(packing: Sequence | Slots, code: int) -> list[Value]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.members import (
+    bit_at,
     body,
     candidate,
     count_of,
     entry,
     inserted,
     length,
+    place,
     with_length,
 )
 from modelcheck.explicit.codegen.packing import (
@@ -206,7 +208,6 @@ def has(fn: Function, live: Live, member: Live) -> V:
         return FALSE
     got, ok = recode(fn, member, packing.of)
     if isinstance(packing, Mask):
-        here = fn.select(ok, code(fn, got), i64(0))
-        bit = fn.lshr(live.v, fn.resize(here, live.v.bits))
-        return fn.and_(ok, fn.resize(bit, 1))
+        here = fn.select(ok, place(fn, got), i64(0))
+        return fn.and_(ok, bit_at(fn, live.v, here))
     return fn.ne(count_of(fn, live, got, ok), i64(0))

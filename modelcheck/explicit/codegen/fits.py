@@ -6,6 +6,7 @@ from typing import assert_never
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.codes import code_at
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import (
     Array,
@@ -19,6 +20,7 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     Truth,
+    places,
 )
 from modelcheck.explicit.codegen.state import BitPlace, StateBits
 from modelcheck.explicit.codegen.values import code, container
@@ -89,7 +91,7 @@ def _is_code(fn: Function, packing: Packing, whole: V) -> V:
                 found = fn.or_(found, _all(fn, [here, empty, inner]))
             return found
         case Mask(of):
-            known = sum(1 << n for n in range(of.codes) if is_code(fn, of, n))
+            known = sum(1 << n for n in range(places(of)) if is_code(fn, of, code_at(of, n)))
             return fn.eq(fn.and_(whole, const(whole.bits, ~known)), const(whole.bits, 0))
         case Sequence(of) | Slots(of):
             return _entries(fn, packing, whole, [part(of, i * of.width) for i in range(packing.most)])

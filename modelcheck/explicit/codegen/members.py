@@ -4,8 +4,31 @@ from __future__ import annotations
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.packing import Mask, Optional, Sequence, Slots
-from modelcheck.explicit.codegen.values import Live, code, container, cut_out, number, value
+from modelcheck.explicit.codegen.codes import code_at, place_of
+from modelcheck.explicit.codegen.packing import (
+    Array,
+    Mask,
+    Optional,
+    Packing,
+    Product,
+    Sequence,
+    Slots,
+    Tagged,
+    has_gaps,
+    parts_of,
+    places,
+    places_without_gaps,
+)
+from modelcheck.explicit.codegen.values import (
+    Live,
+    code,
+    container,
+    cut_out,
+    number,
+    some,
+    tag_of,
+    value,
+)
 
 
 def length(fn: Function, live: Live) -> V:
@@ -42,25 +65,72 @@ def with_length(fn: Function, packing: Sequence | Slots, entries: V, count: V) -
 def candidate(fn: Function, live: Live, index: V) -> tuple[V, Live]:
     """A member of a set or bag, or an entry of a sequence, by a number; and whether there is one.
 
-    The numbers go over the codes of a mask, else over the entries.
+    The numbers go over the places of a mask, else over the entries.
     """
     packing = live.packing
     match packing:
         case Mask(of):
-            by = fn.resize(index, live.v.bits)
-            bit = fn.and_(fn.lshr(live.v, by), const(live.v.bits, 1))
-            return fn.resize(bit, 1), value(fn, of, index)
+            return bit_at(fn, live.v, index), member_at(fn, of, index)
         case Slots() | Sequence():
             return fn.less(index, length(fn, live)), entry(fn, live, index)
         case _:
             raise TypeError(f"{packing} has no members")
 
 
+def bit_at(fn: Function, whole: V, place: V) -> V:
+    """Whether a bit is set."""
+    if whole.bits > 64 and place.const is None:  # to move all its words would take long
+        words, word = whole.bits // 64, fn.lshr(place, i64(6))
+        found = fn.resize(whole, 64)
+        for number in range(1, words):
+            other = fn.resize(fn.lshr(whole, const(whole.bits, 64 * number)), 64)
+            found = fn.select(fn.eq(word, i64(number)), other, found)
+        return fn.resize(fn.lshr(found, fn.and_(place, i64(63))), 1)
+    return fn.resize(fn.lshr(whole, fn.resize(place, whole.bits)), 1)
+
+
+def member_at(fn: Function, of: Packing, place: V) -> Live:
+    """The member that a bit of a mask stands for."""
+    if not has_gaps(of):
+        return value(fn, of, place)
+    return value(fn, of, fn.look_up(fn.table([code_at(of, each) for each in range(places(of))]), place))
+
+
+def place(fn: Function, live: Live) -> V:
+    """The bit of a mask that stands for a member."""
+    whole = code(fn, live)
+    if not has_gaps(live.packing):
+        return whole
+    return _place(fn, live) if whole.const is None else i64(place_of(live.packing, whole.const))
+
+
+def _place(fn: Function, live: Live) -> V:
+    match live.packing:
+        case Optional(of):
+            behind = fn.add(_place(fn, some(fn, live, of)), i64(1))
+            return fn.select(fn.eq(live.v, const(live.v.bits, 0)), i64(0), behind)
+        case (Product() | Array()) as packing:
+            found = i64(0)
+            for part, offset in parts_of(packing):
+                inner = _place(fn, cut_out(fn, live.v, offset, part))
+                found = fn.add(fn.mul(found, i64(places_without_gaps(part))), inner)
+            return found
+        case Tagged(cases):
+            tag, found, before = tag_of(fn, live), i64(0), 0
+            for ordinal, case in enumerate(cases):
+                here = fn.add(_place(fn, cut_out(fn, live.v, 0, case)), i64(before))
+                found = fn.select(fn.eq(tag, i64(ordinal)), here, found)
+                before += places_without_gaps(case)
+            return found
+        case _:
+            return fn.resize(code(fn, live), 64)
+
+
 def inserted(fn: Function, live: Live, member: Live) -> Live:
     """A set or bag with one more; there must be room. A set that has it stays as it is."""
     match live.packing:
         case Mask() as packing:
-            bit = fn.shl(const(live.v.bits, 1), fn.resize(code(fn, member), live.v.bits))
+            bit = fn.shl(const(live.v.bits, 1), fn.resize(place(fn, member), live.v.bits))
             return Live(packing, fn.or_(live.v, bit))
         case Slots(of, most, repeated) as packing:
             if most == 0:
@@ -81,7 +151,7 @@ def removed(fn: Function, live: Live, member: Live) -> Live:
     """A set or bag with one less, if it has it; `member` is in its members' packing."""
     match live.packing:
         case Mask() as packing:
-            bit = fn.shl(const(live.v.bits, 1), fn.resize(code(fn, member), live.v.bits))
+            bit = fn.shl(const(live.v.bits, 1), fn.resize(place(fn, member), live.v.bits))
             return Live(packing, fn.and_(live.v, fn.not_(bit)))
         case Slots(of, most) as packing:
             if most == 0:

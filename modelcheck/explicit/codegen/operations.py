@@ -7,7 +7,15 @@ import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert, has, recode, same
-from modelcheck.explicit.codegen.members import body, count_of, entry, length, size, with_length
+from modelcheck.explicit.codegen.members import (
+    body,
+    count_of,
+    entry,
+    length,
+    member_at,
+    size,
+    with_length,
+)
 from modelcheck.explicit.codegen.packing import (
     MOST,
     Mask,
@@ -177,7 +185,7 @@ class OperationWriter:
                 return value(fn, of, fn.sub(a.v, const(a.v.bits, 1)))
             case Mask(of):
                 fn.leave_if(fn.ne(fn.popcount(a.v), i64(1)), self.error)
-                return value(fn, of, fn.lowest(a.v))
+                return member_at(fn, of, fn.lowest(a.v))
             case Slots(of, most):
                 fn.leave_if(fn.ne(length(fn, a), i64(1)), self.error)
                 return entry(fn, a, i64(0)) if most else known_zero(of)
@@ -190,7 +198,7 @@ class OperationWriter:
         match a.packing:
             case Mask(of):
                 fn.leave_if(fn.eq(a.v, const(a.v.bits, 0)), self.error)
-                return value(fn, of, fn.lowest(a.v) if least else fn.highest(a.v))
+                return member_at(fn, of, fn.lowest(a.v) if least else fn.highest(a.v))
             case Slots(of, most):
                 count = length(fn, a)
                 fn.leave_if(fn.eq(count, i64(0)), self.error)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from modelcheck.explicit.codegen.arithmetic import TRUE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.codes import decode, encode, is_monotone
+from modelcheck.explicit.codegen.codes import code_at, decode, encode, is_monotone
 from modelcheck.explicit.codegen.members import candidate, entry, length
 from modelcheck.explicit.codegen.packing import (
     WIDEST_MASK,
@@ -18,6 +18,7 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     TooWide,
+    places,
 )
 from modelcheck.explicit.codegen.values import Live, code, container, cut_out, some, tag_of
 from spec.values import rank
@@ -28,9 +29,9 @@ TABLED = 256  # of so few codes, the place in the order is looked up
 @lru_cache(maxsize=32)  # the kernels for one file have the same packings
 def canonical_order(of: Packing) -> tuple[int, ...]:
     """The codes that stand for a value, by the order of the values. Raises TooWide for too many."""
-    if of.codes > WIDEST_MASK:
-        raise TooWide(f"the order of {of.codes} values")
-    codes = [code for code in range(of.codes) if _stands_for_a_value(of, code)]
+    if places(of) > WIDEST_MASK:
+        raise TooWide(f"the order of {places(of)} values")
+    codes = [code for code in map(partial(code_at, of), range(places(of))) if _stands_for_a_value(of, code)]
     return tuple(sorted(codes, key=lambda code: rank(decode(of, code))))
 
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from math import prod
 from typing import assert_never
 
 import spec.types as t
 from spec.frozen import frozen
 from spec.ir import Scope, Value
 
-MASK = 64  # a set whose members have so few codes is kept as one bit for each
+MASK = 64  # a set whose members have so few codes is kept as one bit for each code
 WIDEST_MASK = 1024  # members that a set without a limit may have
 WIDEST = 4096  # bits of one value: what is wider is refused
 MOST = 1 << 62  # numbers stay below, so that no arithmetic overflows
@@ -177,14 +178,14 @@ class Sequence:
 
 @frozen(slots=False)
 class Mask:
-    """A set: a bit for each code of a member."""
+    """A set: a bit for each place that a member may have, see `places`."""
 
     of: Packing
 
     @cached_property
     def width(self) -> int:
         """The bits of a value."""
-        return self.of.codes
+        return places(self.of)
 
     @cached_property
     def codes(self) -> int:
@@ -223,6 +224,46 @@ Unions = Mapping[str, t.Union]
 def bits(count: int) -> int:
     """How many bits distinguish a number of codes."""
     return (count - 1).bit_length()
+
+
+def places(of: Packing) -> int:
+    """How many bits a mask of such members has; which of them is a member's, `codes.place_of` says.
+
+    A few codes are places themselves.  Many are counted without the gaps that whole bits leave
+    between them, so that a set of a union is as wide as the sets of its cases together.
+    """
+    return of.codes if of.codes <= MASK else places_without_gaps(of)
+
+
+def places_without_gaps(of: Packing) -> int:
+    """How many codes can stand for a value, as far as that is easily said."""
+    match of:
+        case Optional(inner):
+            return places_without_gaps(inner) + 1
+        case Product(parts):
+            return prod(map(places_without_gaps, parts))
+        case Tagged(cases):
+            return sum(map(places_without_gaps, cases))
+        case Array(inner, count):
+            return int(places_without_gaps(inner) ** count)
+        case _:
+            return of.codes
+
+
+def has_gaps(of: Packing) -> bool:
+    """Whether the places in a mask are others than the codes; the order is the same."""
+    return places(of) != of.codes
+
+
+def parts_of(of: Product | Array) -> list[tuple[Packing, int]]:
+    """The parts, the first and highest first, and how far from the lowest bit each begins."""
+    match of:
+        case Product(parts):
+            return list(zip(parts, of.offsets, strict=True))
+        case Array(inner, count):
+            return [(inner, of.offset(index)) for index in range(count)]
+        case _:
+            assert_never(of)
 
 
 # ------------------------------------------------------------------ choosing
@@ -304,16 +345,18 @@ def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
 
 
 def _unlimited(of: t.Type, member: Packing) -> Packing:
-    if member.codes > WIDEST_MASK:
-        limited = f"{str(of)[:-1]}; N]"
-        raise TooWide(f"a {of} could have {member.codes:,} members, unless it has a limit: {limited}")
+    if places(member) > WIDEST_MASK:
+        limited = f"it has a limit: {str(of)[:-1]}; N]"
+        split = " or is split into one for each case" if isinstance(member, Tagged) else ""
+        raise TooWide(f"a {of} could have {places(member):,} members, unless {limited}{split}")
     return Mask(member)
 
 
 def _limited(member: Packing, most: int) -> Packing:
     most = min(most, member.codes)
     slots = Slots(member, most)
-    return Mask(member) if member.codes <= max(MASK, slots.width) and member.codes <= slots.width else slots
+    narrow = member.codes <= slots.width or places(member) <= WIDEST_MASK < slots.width
+    return Mask(member) if narrow else slots
 
 
 def set_of(member: Packing, most: int) -> Packing:
@@ -393,11 +436,11 @@ def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pai
         case Mask(of), Mask(of2):
             return mask_or_slots(join(of, of2), a.width + b.width)
         case (Mask(of), Slots(of2, most)) | (Slots(of2, most), Mask(of)):
-            return mask_or_slots(join(of, of2), of.codes + most)
+            return mask_or_slots(join(of, of2), places(of) + most)
         case _:
             raise TypeError(f"{a} and {b} are packings of different types")
 
 
 def mask_or_slots(of: Packing, most: int) -> Packing:
     """The packing of a set at least one of whose origins is a mask."""
-    return Mask(of) if of.codes <= WIDEST_MASK else Slots(of, most)
+    return Mask(of) if places(of) <= WIDEST_MASK else Slots(of, most)

@@ -12,10 +12,18 @@ from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert
 from modelcheck.explicit.codegen.members import inserted
-from modelcheck.explicit.codegen.packing import Never, Number, Packing, join_all, of_value, set_of
+from modelcheck.explicit.codegen.packing import Mask, Never, Number, Packing, join_all, of_value, set_of
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.values import Live, anything, code, container, known_zero, number, truth
-from modelcheck.explicit.codegen.walks import Walk, all_of, from_to, of_case, subsets, walk_of
+from modelcheck.explicit.codegen.walks import (
+    Walk,
+    all_of,
+    from_to,
+    of_case,
+    of_case_in_mask,
+    subsets,
+    walk_of,
+)
 from modelcheck.explicit.codegen.writer import SHORT, Writer
 from spec.op import Op, Quantifier
 from spec.values import members
@@ -36,7 +44,10 @@ def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_or
         case ir.Apply(op=Op.SUBSETS, args=(of,)):
             walk = subsets(at.fn, w.value(of, at))
         case _:
-            walk = walk_of(at.fn, w.value(domain, at), in_order=in_order)
+            whole = w.value(domain, at)
+            if case is not None and isinstance(whole.packing, Mask):
+                return of_case_in_mask(at.fn, whole, case, in_order=in_order)
+            walk = walk_of(at.fn, whole, in_order=in_order)
     return walk if case is None else of_case(at.fn, walk, case)
 
 

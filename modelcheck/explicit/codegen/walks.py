@@ -7,7 +7,7 @@ from itertools import combinations
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.codes import is_monotone
+from modelcheck.explicit.codegen.codes import code_at, is_monotone, place_of
 from modelcheck.explicit.codegen.members import candidate, entry, length, with_length
 from modelcheck.explicit.codegen.ordering import canonical_order, ranks
 from modelcheck.explicit.codegen.packing import (
@@ -19,7 +19,9 @@ from modelcheck.explicit.codegen.packing import (
     Packing,
     Sequence,
     Slots,
+    Tagged,
     TooWide,
+    places,
 )
 from modelcheck.explicit.codegen.values import Live, code, container, known_zero, some, tag_of, value
 from spec.frozen import frozen
@@ -70,15 +72,15 @@ def from_to(fn: Function, lo: Live, hi: Live) -> Walk:
 def subsets(fn: Function, whole: Live) -> Walk:
     """The subsets of a set. Raises TooWide when there may be too many."""
     match whole.packing:
-        case Mask(of) if of.codes <= WIDEST_MASK and len(codes := canonical_order(of)) <= LARGEST:
-            size = container(of.codes)
+        case Mask(of) if places(of) <= WIDEST_MASK and len(codes := canonical_order(of)) <= LARGEST:
+            size = container(whole.packing.width)
         case Slots(of, most, False) if most <= LARGEST and is_monotone(of):
             return _subsets_of_slots(fn, whole, of, most)
         case _:
             raise TooWide(f"the subsets of a set of {whole.packing.width} bits for the members")
-    places = range(len(codes))
-    chosen = sorted(each for n in range(len(codes) + 1) for each in combinations(places, n))
-    table = fn.table([sum(1 << codes[place] for place in each) for each in chosen])
+    bits = [1 << place_of(of, code) for code in codes]
+    chosen = sorted(each for n in range(len(bits) + 1) for each in combinations(range(len(bits)), n))
+    table = fn.table([sum(bits[index] for index in each) for each in chosen])
 
     def one(index: V) -> tuple[V, Live]:
         mask = fn.resize(fn.look_up(table, index), size)
@@ -120,7 +122,7 @@ def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
         case Mask(of) if in_order and not is_monotone(of):
             return _by_table(fn, whole, of)
         case Mask(of):
-            return Walk(of, of.codes, i64(of.codes), lambda index: candidate(fn, whole, index))
+            return Walk(of, places(of), i64(places(of)), lambda index: candidate(fn, whole, index))
         case Sequence(of, most):
             return Walk(of, most, length(fn, whole), lambda index: candidate(fn, whole, index))
         case Slots(of) if in_order and not is_monotone(of):
@@ -148,6 +150,17 @@ def of_case(fn: Function, walk: Walk, case: int) -> Walk:
     return Walk(walk.packing, walk.count, walk.limit, one)
 
 
+def of_case_in_mask(fn: Function, whole: Live, case: int, *, in_order: bool) -> Walk:
+    """The members of a mask that are that case of a union; their places stand together."""
+    if not isinstance(whole.packing, Mask) or not isinstance(of := whole.packing.of, Tagged):
+        return of_case(fn, walk_of(fn, whole, in_order=in_order), case)
+    needs_order = in_order and not is_monotone(of)
+    codes = canonical_order(of) if needs_order else [code_at(of, place) for place in range(places(of))]
+    table = fn.table([place_of(of, code) for code in codes if code >> of.payload == case])
+    count = len(table.numbers)
+    return Walk(of, count, i64(count), lambda index: candidate(fn, whole, fn.look_up(table, index)))
+
+
 def _is_first(fn: Function, whole: Live, index: V, member: Live) -> V:
     """Whether an entry differs from the one before it: equal members of a bag stand together."""
     if index.const == 0:
@@ -159,7 +172,7 @@ def _is_first(fn: Function, whole: Live, index: V, member: Live) -> V:
 
 def _by_table(fn: Function, whole: Live, of: Packing) -> Walk:
     """The members of a mask whose codes are not in canonical order."""
-    order = canonical_order(of)
+    order = [place_of(of, code) for code in canonical_order(of)]
     table = fn.table(order)
     return Walk(of, len(order), i64(len(order)), lambda index: candidate(fn, whole, fn.look_up(table, index)))
 

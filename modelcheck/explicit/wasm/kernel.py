@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 from counterexamples.play.described import PageTypes
 from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.codes import code_at
 from modelcheck.explicit.codegen.context import CURSOR, Context, context
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.layout import PackedField, PackedLayout, Words, layout
@@ -23,6 +24,7 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     Truth,
+    has_gaps,
 )
 from modelcheck.explicit.codegen.packing import Sequence as Entries
 from modelcheck.explicit.codegen.parameters import Parameters
@@ -193,6 +195,7 @@ def _packing(packing: Packing) -> Json:
             kind = "list" if isinstance(packing, Entries) else "bag" if packing.repeated else "set"
             return {"is": kind, "w": packing.width, "body": packing.body, "of": _packing(of)}
         case Mask(of):
-            return {"is": "mask", "w": packing.width, "of": _packing(of)}
+            codes = [code_at(of, place) for place in range(packing.width)] if has_gaps(of) else None
+            return {"is": "mask", "w": packing.width, "of": _packing(of), "codes": codes}
         case _:
             assert_never(packing)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
-from modelcheck.explicit.codegen.codes import decode, encode, is_monotone
-from modelcheck.explicit.codegen.packing import Packing, TooWide, join, of_value, packing
+from modelcheck.explicit.codegen.codes import code_at, decode, encode, is_monotone, place_of
+from modelcheck.explicit.codegen.packing import (
+    Packing,
+    TooWide,
+    has_gaps,
+    join,
+    of_value,
+    packing,
+    places,
+)
 from spec import types as t
 from spec.ir import Value
 from spec.values import rank
@@ -81,3 +91,24 @@ def test_a_joined_packing_has_room_for_both(case: tuple[t.Type, list[Value]]) ->
 def test_a_set_without_a_limit_of_too_many_members_is_refused() -> None:
     with pytest.raises(TooWide, match="unless it has a limit"):
         packing(t.Set(t.Tuple((t.Nat("Long"), t.Nat("Long")))), SCOPE, {})
+
+
+def test_a_set_of_a_union_is_as_wide_as_the_sets_of_its_cases_together() -> None:
+    small = t.Case("Mail", "Low", (t.Field("rank", t.Range(0, 4)), t.Field("from", t.Range(0, 2))))
+    large = t.Case("Mail", "High", (t.Field("rank", t.Range(0, 4)), t.Field("to", t.Option(t.Range(0, 8)))))
+    mail = t.Union("Mail", (small, large, small))
+
+    assert packing(t.Set(mail), SCOPE, {}).width == 5 * 3 + 5 * 10 + 5 * 3
+
+
+def test_a_mask_has_a_place_for_every_member_and_no_two_have_the_same() -> None:
+    numbers, flags = [None, 1, 2, 3, 4], product(range(5), repeat=2)
+    values = list(product(numbers, flags, range(3)))
+    how = packing(
+        t.Tuple((t.Option(t.Range(1, 4)), t.Map(t.Bool(), t.Range(0, 4)), t.Range(0, 2))), SCOPE, {}
+    )
+    taken = [place_of(how, encode(how, value)) for value in values]
+
+    assert has_gaps(how)
+    assert taken == list(range(places(how)))
+    assert [decode(how, code_at(how, place)) for place in taken] == values
