@@ -54,7 +54,8 @@ action walk { require few: n < 2
 action leap { require far: n == 2
   n := n + 5 }
 step slow: n <= old(n) + 1
-check all { expect slow violated in 3 steps }
+deadlock free
+check all { expect slow violated in 3 steps, deadlock_free violated in 3 steps }
 """
 
 
@@ -318,9 +319,11 @@ def test_a_table_finds_a_step_that_breaks_a_property_and_a_deadlock(node: str, t
     code, told, made = playable_beforehand(model, model.checks[0], 100)
     assert made.used["whole"]
 
-    answer = asked_of_node(node, tmp_path, code, told, wanted=["slow"])["found"]
+    broken = asked_of_node(node, tmp_path, code, told, wanted=["slow"])["found"]
+    dead = asked_of_node(node, tmp_path, code, told, wanted=["deadlock_free"])["found"]
 
-    assert answer["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
+    assert broken["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
+    assert dead["found"] == {"path": [0, 0, 0], "property": "deadlock_free"}
 
 
 def test_a_table_that_is_not_whole_says_so(node: str, tmp_path: Path) -> None:
