@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from counterexamples.itf.read import document
 from counterexamples.itf.write import write
-from modelcheck.answers.played import played
+from modelcheck.answers.played import played, played_beforehand
 from spec.load import loads
 from tests.stories import named, story
 
@@ -40,6 +40,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = loads(TOY)[0]
     (folder / "jepsen.html").write_text(played(*named("kafka", "jepsen")), encoding="utf-8")
     (folder / "toy.html").write_text(played(model, model.checks[0]), encoding="utf-8")
+    for name, most in (("whole", 2_000), ("part", 60)):
+        page, _ = played_beforehand(*named("kafka", "jepsen"), most)
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return folder
 
 
@@ -53,16 +56,20 @@ def visit(browser: Browser, pages: Path) -> Iterator[Open]:
     told: list[str] = []
     asked: list[str] = []
 
-    def look(where: str, *, width: int = 1280) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 800})
+    def look(where: str, *, width: int = 1280, before: str = "", is_ready: bool = True) -> Page:
+        touched = width < 600
+        context = browser.new_context(
+            viewport={"width": width, "height": 800}, has_touch=touched, is_mobile=touched
+        )
         contexts.append(context)
         page = context.new_page()
+        page.add_init_script(before)
         page.on("console", lambda message: told.append(message.text))
         page.on("pageerror", lambda error: told.append(str(error)))
         page.on("dialog", lambda dialog: told.append(dialog.message))
         context.on("request", lambda request: asked.append(request.url))
         page.goto(f"{pages.as_uri()}/{where}")
-        expect(page.locator("body.ready")).to_be_attached()
+        expect(page.locator("body.ready" if is_ready else "body.refused")).to_be_attached()
         return page
 
     yield look
@@ -73,7 +80,8 @@ def visit(browser: Browser, pages: Path) -> Iterator[Open]:
 
 
 def address(page: Page) -> str:
-    return page.url.partition("#")[2]
+    """The run that the address holds, without the version of the model."""
+    return page.url.partition("#")[2].partition("~")[0]
 
 
 def steps(page: Page) -> list[str]:
@@ -139,6 +147,22 @@ def test_the_shortest_way_to_a_loss_is_found(visit: Open) -> None:
     expect(page.locator("#broken")).to_contain_text("acknowledged_survive")
     expect(page.locator("#run li")).to_have_count(6 + 1)  # the states, and the other start
     expect(page.locator("#run [aria-current]")).to_contain_text("✗ acknowledged_survive")
+
+
+def test_a_loss_is_found_by_hand_by_the_words_of_the_buttons(visit: Open) -> None:
+    page = visit("jepsen.html")
+
+    for words in (
+        "the producer sends record 1 to A",
+        "B is cut off",
+        "A commits it",
+        "A runs on but loses its session",
+        "breaks acknowledged_survive",
+    ):
+        page.locator("#next button", has_text=words).click()
+
+    expect(page.locator("#broken")).to_contain_text("acknowledged_survive")
+    expect(page.locator("#title")).to_contain_text("After step 5")
 
 
 def test_no_way_with_too_few_faults_is_said_to_be_none(visit: Open) -> None:
@@ -241,3 +265,100 @@ def test_texts_of_the_model_are_only_texts(visit: Open) -> None:
     assert page.title() == "toy · two"
     expect(page.locator("#title")).to_contain_text(NASTY)
     expect(page.locator(".says").first).to_contain_text(NASTY)
+
+
+# ------------------------------------------------------------------- without a kernel, or without memory
+
+NO_MEMORY = """
+  const limit = "WebAssembly.Memory.prototype.grow = () => { throw new RangeError('none is left'); };";
+  window.Blob = class extends Blob {
+    constructor(parts, options) {
+      super(options?.type === "text/javascript" ? [limit, ...parts] : parts, options);
+    }
+  };
+"""
+
+
+def test_a_page_without_a_kernel_runs_as_one_with_it(visit: Open) -> None:
+    page = visit("whole.html", before="delete window.WebAssembly")
+    expect(page.locator("#beforehand")).to_contain_text("They are all states of this scope")
+
+    page.get_by_role("button", name="Find").click()
+
+    expect(page.locator("#status")).to_contain_text("is broken after 5 steps, 2 faults. No way has fewer")
+    expect(page.locator("#broken")).to_contain_text("acknowledged_survive")
+
+
+def test_an_address_is_of_the_same_run_with_a_kernel_and_without(visit: Open) -> None:
+    page = visit("jepsen.html")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("#status")).to_contain_text("is broken after 5 steps")
+
+    other = visit("whole.html#" + page.url.partition("#")[2])
+
+    assert steps(other) == steps(page)
+    assert other.locator("#title").text_content() == page.locator("#title").text_content()
+    expect(other.locator("#status")).to_be_empty()
+
+
+def test_a_page_that_has_some_states_says_where_they_end(visit: Open) -> None:
+    page = visit("part.html")
+    expect(page.locator("#beforehand")).to_contain_text("They are the first")
+
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("#status")).to_contain_text("among the states of this page, which are not all")
+    for _ in range(20):
+        if not page.locator("#next button:not([aria-disabled])").count():
+            break
+        page.locator("#next button:not([aria-disabled])").last.click()
+
+    expect(page.locator("#next")).to_contain_text("The states of this page end here")
+
+
+def test_a_browser_without_webassembly_is_told_what_to_do(visit: Open) -> None:
+    page = visit("toy.html", before="delete window.WebAssembly", is_ready=False)
+
+    expect(page.locator("#status")).to_contain_text("It has no WebAssembly")
+    expect(page.locator("#status")).to_contain_text("modelcheck play --precomputed N")
+    assert page.get_by_role("button").count() == 0
+
+
+def test_a_search_that_runs_out_of_memory_says_so_and_the_page_goes_on(visit: Open) -> None:
+    page = visit("jepsen.html", before=NO_MEMORY)
+
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator("#status")).to_contain_text("There is no memory left for more states")
+    page.keyboard.press("1")
+
+    expect(page.locator("#title")).to_contain_text("After step 1")
+
+
+def test_an_address_of_another_model_says_so(visit: Open) -> None:
+    ours = visit("toy.html#0.0").url.partition("#")[2]
+    page = visit("jepsen.html#" + ours)
+
+    expect(page.locator("#status")).to_contain_text("The address was made for another model")
+    expect(visit("toy.html#" + ours).locator("#status")).to_be_empty()
+
+
+def test_fingers_take_steps_undo_them_and_find_a_loss(visit: Open) -> None:
+    page = visit("jepsen.html", width=390)
+    page.locator("#next button").first.tap()
+    expect(page.locator("#title")).to_contain_text("After step 1")
+    page.get_by_role("button", name="Undo").tap()
+    expect(page.locator("#title")).to_contain_text("The start")
+
+    page.get_by_role("button", name="Find").tap()
+
+    expect(page.locator("#broken")).to_contain_text("acknowledged_survive")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_everything_that_is_used_has_a_name_that_a_screen_reader_says(visit: Open) -> None:
+    page = visit("jepsen.html#0.0")
+
+    for each in page.locator("button, input, select, summary, a, [tabindex='0']").all():
+        name = each.evaluate(
+            "e => e.getAttribute('aria-label') || (e.labels?.[0] ?? e).textContent.trim() || e.title"
+        )
+        assert name, each.evaluate("e => e.outerHTML")

@@ -18,8 +18,10 @@ from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
 from counterexamples.text import bounds, headline, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
-from spec.ir import Kind, Storage
+from spec.ir import Kind, Storage, Var
+from spec.types import Option
 from spec.values import show
+from spec.walk import walk
 
 MOST_STEPS = 300  # drawn without being asked for
 MOST_SENTENCES = 8  # of a caption
@@ -55,6 +57,7 @@ class _Drawing:
         self._cast = Cast(trace)
         self._arrows = Arrows(self._cast)
         self._judgement = Judgement(self._cast)
+        self._recorded = _recorded(trace)
 
     def picture(self, part: range | None) -> Picture:
         """The whole, or what is drawn of it."""
@@ -150,7 +153,9 @@ class _Drawing:
         sender = CONTROLLER if is_decided or not actors else actors[0]
         posted = self._arrows.posted(number, sender, step, found)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
-        notes = [*self._notes(found, {name for name in old if old[name].up and not new[name].up})]
+        down = {name for name in old if old[name].up and not new[name].up}
+        events.extend(self._forgotten(found, down))
+        notes = [*self._notes(found, down)]
         (events if action.is_fault else notes).extend(posted)
         return PictureRow(
             number,
@@ -164,6 +169,7 @@ class _Drawing:
             _by_lane(notes),
             self._cast.acknowledged(after),
             self._cast.control(after) if self._cast.control(before) != self._cast.control(after) else (),
+            is_recorded=any(change.place.variable.name in self._recorded for change in found),
         )
 
     def _notes(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
@@ -171,6 +177,20 @@ class _Drawing:
         for change in found:
             if not (change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down)):
                 yield change.place.member or CONTROLLER, self._note(change)
+
+    def _forgotten(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
+        """The promises and votes that went down with a replica: what had a value, and has none."""
+        for change in found:
+            if (
+                change.place.member is not None
+                and _is_forgotten(change, down)
+                and isinstance(change.type, Option)
+                and change.after is None
+                and not self._is_drawn(change)
+            ):
+                name = change.path.removeprefix(f"{change.place.member}.")
+                was = show(change.type, change.before, self._trace.scope)
+                yield change.place.member, f"forgets {name} {was}"
 
     def _events(self, old: ReplicaState, new: ReplicaState) -> tuple[str, ...]:
         """What became of a replica's membership, and of its log when it went down."""
@@ -247,6 +267,15 @@ def _without_logs(row: PictureRow) -> PictureRow:
 def _is_forgotten(change: Change, down: set[str]) -> bool:
     """Whether a change is what going down does to whatever is not stored."""
     return change.place.member in down and change.place.variable.storage is Storage.VOLATILE
+
+
+def _recorded(trace: Trace) -> set[str]:
+    """The ghosts that the property of a trace reads: what happened, as far as the claim asks."""
+    if trace.property is None:
+        return set()
+    expr = trace.model.property(trace.property).expr
+    read = {part.index for part in walk(expr) if isinstance(part, Var)} if expr is not None else set()
+    return {trace.model.variables[index].name for index in read if trace.model.variables[index].ghost}
 
 
 def _alike(a: ReplicaState, b: ReplicaState) -> bool:

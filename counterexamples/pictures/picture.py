@@ -91,6 +91,7 @@ class PictureRow:
     skipped: int = 0
     is_last: bool = False
     is_needed: bool = True  # unless an explanation says that all goes wrong without it too
+    is_recorded: bool = False  # it changed a ghost that the property reads: what the claim is about
 
 
 @frozen

@@ -1,19 +1,20 @@
 """The key frames of a trace side by side, as on a slide: who leads, who is in sync, what is stored where.
 
 A frame is a state and what led to it since the frame before.  Which steps end a
-frame is decided by what they do: faults, repairs, elections, acknowledgements
-and cuts, and always the start and the end.
+frame is decided by what they do: faults, repairs, elections, acknowledgements,
+cuts, what the property keeps record of, and always the start and the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from counterexamples.pictures.drawing import (
     BOLD,
     LABEL,
     LINE,
+    SMALL,
     TALL,
     document,
     draw_log,
@@ -39,7 +40,7 @@ MOST_ACROSS = 4  # frames in a line
 EDGE, GAP = 18, 16
 LEAST, MOST = 210, 340  # width of a frame
 BAND = 16  # of the mark of membership
-NOTE = 12.5  # what the width of 11 px text in bold comes to
+SMALL_SIZE = 11  # of small print
 SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.ACTION: ("", "")}
 
 
@@ -73,7 +74,7 @@ def _weight(picture: Picture, index: int) -> int:
     if row.kind is Kind.FAULT:
         return 7
     before = picture.rows[index - 1]
-    if not any(replica.log for replica in row.replicas.values()):
+    if _stores(picture.rows) and not _stores([row]):
         return 0  # what happens before anything is stored can be shown in the next frame
     if any(row.replicas[name].leads > replica.leads for name, replica in before.replicas.items()):
         return 6
@@ -81,13 +82,18 @@ def _weight(picture: Picture, index: int) -> int:
         return 6
     if any(box.cut for replica in row.replicas.values() for box in replica.log or ()):
         return 5
-    if set(row.acknowledged) - set(before.acknowledged):
+    if row.is_recorded or set(row.acknowledged) - set(before.acknowledged):
         return 4
     if any(
         (row.replicas[n].high_watermark or 0) > (s.high_watermark or 0) for n, s in before.replicas.items()
     ):
         return 3
     return 2 if row.kind is Kind.REPAIR else 0
+
+
+def _stores(rows: Iterable[PictureRow]) -> bool:
+    """Whether a replica has anything in its log, in one of the rows."""
+    return any(replica.log for row in rows for replica in row.replicas.values())
 
 
 def storyboard(picture: Picture, across: int | None = None) -> str:
@@ -109,8 +115,8 @@ class _Board:
         self._wide = min(max([LEAST, *wanted]), MOST)
         of_about_one_length = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))
         self._across = across = min(across or of_about_one_length, len(self._frames))
+        self._tall = {name: self._height(name) for name in picture.replicas}
         self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, 560)
-        self._heights = {name: self._tall(name) for name in picture.replicas}
         self._parts: list[str] = []
 
     def text(self) -> str:
@@ -131,7 +137,7 @@ class _Board:
         """A line of frames of one height; where it ends."""
         shown = self._frames[first : first + self._across]
         head = max(self._head(frame) for frame in shown)
-        body = sum(self._heights.values())
+        body = sum(self._tall[name] for name in self._picture.replicas)
         if not self._picture.replicas:
             body = 8 + LINE * max(len(self._changed(frame.last)) for frame in shown)
         foot = max(self._foot(frame) for frame in shown)
@@ -191,37 +197,41 @@ class _Board:
 
     # ---------------------------------------------------------------- the replicas
 
-    def _tall(self, name: str) -> float:
+    def _height(self, name: str) -> float:
         """How high a replica stands in every frame, so that it never moves."""
         has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
-        notes = max(self._more_lines(frame.last, name) for frame in self._frames)
-        return 26 + (TALL + 2 * LABEL if has_log else 6) + LINE * notes
+        more = max(self._lines_more(frame.last, name) for frame in self._frames)
+        return 26 + (TALL + 2 * LABEL if has_log else 6) + SMALL * more
 
-    def _notes(self, row: PictureRow, name: str) -> list[str]:
-        """What is odd about a replica, and what happened to it, in lines."""
+    def _beside(self, row: PictureRow, name: str) -> list[str]:
+        """What else is told of a replica, in lines, each of as many parts as fit."""
         found: list[str] = []
-        for note in (*row.replicas[name].oddities, *row.events.get(name, ())):
-            longer = f"{found[-1]} · {note}" if found else note
-            if found and width_of(longer, NOTE) <= self._wide - 20 - BAND:
+        for part in (*row.replicas[name].oddities, *row.events.get(name, ())):
+            longer = f"{found[-1]} · {part}" if found else ""
+            if longer and width_of_bold(longer, SMALL_SIZE) <= self._wide - BAND - 20:
                 found[-1] = longer
             else:
-                found.append(note)
+                found.append(part)
         return found
 
-    def _more_lines(self, row: PictureRow, name: str) -> int:
-        """The lines of notes that need room of their own: one can stand below a log, beside a short word."""
-        notes, log = self._notes(row, name), row.replicas[name].log
-        if not notes or log is None:
-            return len(notes)
-        said = any(box.missing or box.cut for box in log)
-        room = self._wide - 20 - BAND - (log_width(row.replicas[name]) + 20 if said else 0)
-        return len(notes) - (width_of(notes[0], NOTE) <= room)
+    def _lines_more(self, row: PictureRow, name: str) -> int:
+        """For how many of these lines there is no room beside the words of the replica or of its log."""
+        told, replica = self._beside(row, name), row.replicas[name]
+        if not told:
+            return 0
+        if replica.log is None:
+            taken = width_of_bold(name) + 10 + width_of(badge(replica), SMALL_SIZE)
+        else:
+            is_labelled = any(box.cut or box.missing for box in replica.log)
+            taken = log_width(replica) if is_labelled else 0.0
+        fits = BAND + taken + width_of_bold(told[-1], SMALL_SIZE) + 24 <= self._wide
+        return len(told) - fits
 
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         """Each at its place, with a mark on its side while it is a member."""
         room = self._wide - 20 - BAND
         for name, replica in row.replicas.items():
-            tall = self._heights[name]
+            tall = self._tall[name]
             yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
             if replica.member:
                 yield rect(x - 9, y + 1, BAND, tall - 2, "member", 0)
@@ -238,9 +248,9 @@ class _Board:
             yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
             if replica.log is not None:
                 yield from draw_log(left - 4, y + 26 + LABEL - 6, replica, room)
-            for above, note in enumerate(reversed(self._notes(row, name))):
-                at = y + tall - 9 - LINE * above
-                yield words(x + self._wide - 18, at, note, "small", "strong", anchor="end")
+            for above, line in enumerate(reversed(self._beside(row, name))):
+                at = y + tall - 9 - SMALL * above
+                yield words(x + self._wide - 18, at, line, "small", "strong", anchor="end")
             if row.is_last and name in self._picture.broken:
                 yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
             y += tall
@@ -289,6 +299,6 @@ class _Board:
 def _short(text: str, room: float) -> str:
     """What a replica is, without the last of it where there is no room."""
     parts = text.split(" · ")
-    while len(parts) > 1 and width_of(" · ".join(parts), 11) > room:
+    while len(parts) > 1 and width_of(" · ".join(parts), SMALL_SIZE) > room:
         parts.pop()
     return " · ".join(parts)

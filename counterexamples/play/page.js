@@ -16,8 +16,18 @@
     code = await unpacked(byId("kernel").textContent);
     kernel = await Engine.load(code, description.kernel);
   } catch (error) {
-    byId("status").textContent = `This browser cannot run the model: ${error.message}`;
-    return;
+    return refuse(error);
+  }
+
+  // Say why nothing can be played here, where a reader looks for it.
+  function refuse(error) {
+    const isOld = typeof DecompressionStream === "undefined";
+    const lacks = isOld ? "It is too old for this page (it has no DecompressionStream)."
+      : typeof WebAssembly === "undefined" ? "It has no WebAssembly, or forbids it; `modelcheck play --precomputed N` makes a page that needs none."
+        : error.message;
+    byId("status").textContent = `This browser cannot run the model. ${lacks}`;
+    byId("status").classList.add("bad");
+    document.body.classList.add("refused");
   }
 
   async function unpacked(text) {
@@ -69,7 +79,7 @@
     byId("redo").setAttribute("aria-disabled", String(!at.last));
     const done = at.step ? `Step ${at.depth}: ${sentence(at.step)}` : "The start.";
     const broken = at.broken.length ? ` Broken: ${at.broken.join(", ")}.` : "";
-    byId("live").textContent = `${saying} ${done}${broken} ${count(able.length, "step")} can follow.`.trim();
+    byId("live").textContent = `${saying} ${done}${broken} ${kernel.knows(at.words) ? `${count(able.length, "step")} can follow.` : "The states of this page end here."}`.trim();
   }
 
   function showState() {
@@ -134,7 +144,9 @@
     });
     const errors = records(at).filter((each) => each.outcome === "error");
     for (const each of errors) parts.push(element("p", { class: "verdict bad" }, `✗ ${each.action} makes an error of the model here.`));
-    if (!able.length && !errors.length) parts.push(element("p", {}, "Nothing can happen here."));
+    const isKnown = kernel.knows(at.words);
+    if (!isKnown) parts.push(element("p", { class: "verdict" }, "The states of this page end here: it does not know what can happen next. More of them are written by `modelcheck play --precomputed N`."));
+    else if (!able.length && !errors.length) parts.push(element("p", {}, "Nothing can happen here."));
     byId("next").replaceChildren(...parts);
   }
 
@@ -173,6 +185,7 @@
     }
     const silent = description.kernel.actions.filter((name) => !records(at).some((each) => each.action === name));
     for (const name of silent) actions.set(name, [element("li", {}, "there is nothing that it could be about")]);
+    byId("why-not").hidden = !kernel.knows(at.words);
     const order = description.kernel.actions.filter((name) => actions.has(name));
     byId("refused").replaceChildren(...order.map((name) =>
       element("div", { class: "why-not" }, element("h5", {}, name), element("ul", {}, ...actions.get(name)))));
@@ -239,7 +252,7 @@
 
   let worker = null, since = 0;
   const ways = byId("wanted");
-  if (wrongs.length) ways.append(element("option", { value: "" }, "a loss: any property of the check broken"));
+  if (wrongs.length) ways.append(element("option", { value: "" }, "a loss (any property broken)"));
   for (const property of description.properties) {
     if (RARE.has(property.kind)) continue;
     const end = { reachable: "reached", recoverable: "true again" }[property.kind] || "broken";
@@ -283,12 +296,13 @@
     worker.postMessage({ code, used: description.kernel, start: from.words, options: given });
   }
 
-  function answered(from, { faults }, { found, states }) {
+  function answered(from, { faults }, { found, states, isPartial }) {
     const seconds = ((Date.now() - since) / 1000).toFixed(1);
     const looked = `${count(states, "state")} in ${seconds} s`;
     if (!found) {
       const most = faults === Infinity ? "however many faults follow" : `with up to ${count(faults, "more fault")}`;
-      stop(`There is no way from here ${most}: ${looked}.`);
+      const where = isPartial ? " among the states of this page, which are not all" : "";
+      stop(`There is no way from here ${most}${where}: ${looked}.`);
       return;
     }
     let node = from;
@@ -302,7 +316,7 @@
     if (budget !== null && node.faults > budget) setBudget(node.faults);
     const end = ways.options[ways.selectedIndex].dataset.end || "broken";
     const what = found.error ? "The model makes an error" : `${found.property} is ${end}`;
-    const least = `No way has fewer faults, or as many faults and fewer steps (${looked}).`;
+    const least = `${isPartial ? "Among the states of this page no way" : "No way"} has fewer faults, or as many faults and fewer steps (${looked}).`;
     const text = steps ? `${what} after ${count(steps, "step")}, ${count(costs, "fault")}. ${least}` : `${what} in this state already.`;
     stop(text);
     go(node, text);
@@ -342,9 +356,9 @@
     say(`${file.name}: ${problem || count(node.depth, "step")}.`);
   });
   addEventListener("hashchange", () => {
-    const [node, isWhole] = runs.follow(location.hash.slice(1));
+    const [node, problem] = runs.follow(location.hash.slice(1));
     go(node);
-    say(isWhole ? "" : "The address is of a run that this model does not have; this is as far as it goes.");
+    say(problem);
   });
 
   const keys = { ArrowLeft: undo, u: undo, ArrowRight: redo, r: redo, Home: () => go(root(at)), f: find };
@@ -359,8 +373,8 @@
 
   setBudget(description.faults);
   if (matchMedia("(max-width: 59.99rem)").matches) byId("whole").open = false;
-  const [start, isWhole] = location.hash ? runs.follow(location.hash.slice(1)) : [roots[0], true];
+  const [start, problem] = location.hash ? runs.follow(location.hash.slice(1)) : [roots[0], ""];
   document.body.classList.add("ready");
   go(start);
-  if (!isWhole) say("The address is of a run that this model does not have; this is as far as it goes.");
+  if (problem) say(problem);
 })();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
+from hashlib import sha256
 from typing import Any
 
 from counterexamples.html.templates import asset, environment, hashed, policy, styles
@@ -12,18 +13,27 @@ from counterexamples.lines import clean
 
 Json = Any
 PACKAGE = "counterexamples.play"
-ENGINE = ("values.js", "engine.js", "search.js", "worker.js")  # what a search in a worker needs too
+ENGINE = (
+    "values.js",
+    "table.js",
+    "engine.js",
+    "search.js",
+    "worker.js",
+)  # what a search in a worker needs too
 SHOWN = ("picture.js", "runs.js", "traces.js", "page.js")
 
 
 def play_page(code: bytes, description: Json) -> str:
     """The page, as the text of an HTML file; the same model gives the same bytes.
 
-    `code` is the kernel as WebAssembly, `description` what `described` and the kernel say of it.  The page's
-    content security policy lets it run its own scripts, WebAssembly, and workers that it makes itself.
+    `code` is the kernel as WebAssembly or a table of states as JSON, `description` what `described` and
+    either say of it.  The page's content security policy lets it run its own scripts, workers that it
+    makes itself, and WebAssembly where it has any.
     """
     engine, script = ("\n".join(asset(name, PACKAGE) for name in names) for names in (ENGINE, SHOWN))
     style = f"{styles('page.css')}\n{asset('play.css', PACKAGE)}"
+    known = _clean({**description, "version": _version(description)})
+    evaluated = [] if description["kernel"].get("table") else ["'wasm-unsafe-eval'"]
     template = environment(PACKAGE).get_template("play.jinja")
     return template.render(
         title=f"{description['model']} · {description['check']}",
@@ -31,7 +41,8 @@ def play_page(code: bytes, description: Json) -> str:
         model=f"{description['model']} · {description['itf']['source']}",
         scope=description["scope"],
         config=description["config"],
-        description=json.dumps(_clean(description), separators=(",", ":")).replace("<", "\\u003c"),
+        table=description["kernel"] if description["kernel"].get("table") else None,
+        description=json.dumps(known, separators=(",", ":")).replace("<", "\\u003c"),
         kernel=b64encode(gzip.compress(code, 9, mtime=0)).decode(),
         engine=engine,
         script=script,
@@ -39,9 +50,20 @@ def play_page(code: bytes, description: Json) -> str:
         policy=policy(
             style,
             "worker-src blob:",
-            f"script-src '{hashed(engine)}' '{hashed(script)}' 'wasm-unsafe-eval'",
+            " ".join(["script-src", *(f"'{hashed(each)}'" for each in (engine, script)), *evaluated]),
         ),
     )
+
+
+def _version(description: Json) -> str:
+    """By what an address knows the model, its scope and its words: the same steps have the same numbers."""
+    kernel = description["kernel"]
+    parts = [
+        description[name] for name in ("model", "check", "scope", "config", "actions", "properties", "itf")
+    ]
+    limits = {each["name"]: each["most"] for each in kernel["counters"]}
+    text = json.dumps([parts, kernel["actions"], limits], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:8]
 
 
 def _clean(part: Json) -> Json:

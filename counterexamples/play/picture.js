@@ -263,9 +263,13 @@ const Picture = (() => {
       return type.fields.map(([field, of], i) => [`${name}.${field}`, of, value[i]]);
     }
 
+    // A text that breaks behind arrows, and not within them.
+    const lines = (text) =>
+      text.split(/(\S+ -> )/).map((part, i) => (i % 2 ? element("span", { class: "arrow" }, part) : part));
+
     function cell(number, value, old) {
       const text = show(number, value);
-      if (old === undefined || Values.equal(old, value)) return element("td", {}, text);
+      if (old === undefined || Values.equal(old, value)) return element("td", {}, ...lines(text));
       return element("td", {}, element("b", { class: "now" }, `● ${text}`), " ",
         element("span", { class: "was" }, `was ${show(number, old)}`));
     }

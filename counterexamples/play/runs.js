@@ -23,7 +23,7 @@ const Runs = (() => {
       return found.reverse();
     };
     const root = (node) => path(node)[0];
-    const address = (node) => path(node).map((each) => each.ordinal).join(".");
+    const address = (node) => `${path(node).map((each) => each.ordinal).join(".")}~${description.version}`;
 
     // Whether a property is broken in a state, or by the step to it.
     function isBroken(property, node) {
@@ -44,17 +44,21 @@ const Runs = (() => {
       return node.children.get(ordinal);
     }
 
-    // The state at an address; where that ends in no step, the last that there is.
+    // The state at an address, or the last before a step that there is not; and what is wrong with the address.
     function follow(text) {
-      const ordinals = text.split(".").map(Number);
+      const [run, version = description.version] = text.split("~");
+      const other = version === description.version ? ""
+        : "The address was made for another model, scope or version: its steps may be others here.";
+      const short = "The address is of a run that this model does not have; this is as far as it goes.";
+      const ordinals = run.split(".").map(Number);
       let node = roots[ordinals[0]];
-      if (!node) return [roots[0], false];
+      if (!node) return [roots[0], other || short];
       for (const ordinal of ordinals.slice(1)) {
         const next = child(node, ordinal);
-        if (!next) return [node, false];
+        if (!next) return [node, [other, short].filter(Boolean).join(" ")];
         node = next;
       }
-      return [node, true];
+      return [node, other];
     }
 
     return { roots, made, records, root, path, address, child, follow };

@@ -158,6 +158,7 @@ const Search = (() => {
   // wanted: `wanted` names properties (broken, or of a `reachable` reached), `goal` one that is to become true.
   // A generator: it yields how far it is from time to time, and returns what it found.
   function* search(kernel, starts, { faults = Infinity, wanted = [], goal = null, levels = null } = {}) {
+    if (kernel.used.table) return yield* kernel.search(starts, { faults, wanted, goal });
     const space = new Space(kernel);
     try {
       const look = looking(kernel, space, wanted, goal);

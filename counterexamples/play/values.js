@@ -122,6 +122,7 @@ const Values = (() => {
 
     // The model's sentence about a step, with its values; its name where the sentence has none.
     function says(record, sentence) {
+      if (record.text !== undefined) return record.text;
       if (!sentence || !record.said) return name(record);
       const values = record.said.map((each) => show(each.type, each.value));
       return sentence.map((part) => (part === null ? values.shift() : part)).join("");

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from counterexamples.play.described import PageTypes, described
 from counterexamples.play.page import play_page
+from modelcheck.answers.precomputed import MOST_STATES, Precomputed, precomputed
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.wasm.kernel import web_kernel
 from spec.ir import Check, Model
@@ -19,11 +22,32 @@ def played(model: Model, check: Check) -> str:
     return play_page(*playable(model, check))
 
 
+def played_beforehand(model: Model, check: Check, most: int = MOST_STATES) -> tuple[str, Precomputed]:
+    """A page that needs no kernel, for it has about so many states with it; and those."""
+    code, description, made = playable_beforehand(model, check, most)
+    return play_page(code, description), made
+
+
 def playable(model: Model, check: Check) -> tuple[bytes, Json]:
     """The kernel of a check as WebAssembly, and all that a page has to know of it. Raises TooWide."""
     types = PageTypes(check.scope)
     kernel = web_kernel(Task(model, check.scope, check.budget, (), check=check.name), types)
     starts = [kernel.packed(state) for state in Machine(model, check.scope).initial()]
-    description = described(model, check, types)
-    description |= {"kernel": kernel.used, "starts": [[f"{word:x}" for word in words] for words in starts]}
-    return kernel.module.code, description | {"types": types.data}
+    return kernel.module.code, _description(model, check, types, kernel.used, starts)
+
+
+def playable_beforehand(model: Model, check: Check, most: int) -> tuple[bytes, Json, Precomputed]:
+    """The same with a table of the first states in place of the kernel, and what is in it."""
+    types = PageTypes(check.scope)
+    made = precomputed(model, check, types, most)
+    starts = [(number,) for number in range(made.starts)]
+    code = json.dumps(made.table, separators=(",", ":")).encode()
+    return code, _description(model, check, types, made.used, starts), made
+
+
+def _description(
+    model: Model, check: Check, types: PageTypes, used: Json, starts: Sequence[Sequence[int]]
+) -> Json:
+    made = described(model, check, types)
+    made |= {"kernel": used, "starts": [[f"{word:x}" for word in words] for words in starts]}
+    return made | {"types": types.data}

@@ -37,16 +37,20 @@ def test_a_page_is_sound_small_and_the_same_each_time(
     assert capsys.readouterr().err == "".join(f"modelcheck: wrote {page}\n" for page in pages)
 
 
-def test_what_is_too_wide_for_the_engine_is_refused_in_words(
+def test_what_is_too_wide_for_the_engine_is_played_by_its_first_states(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "wide.rsm").write_text(WIDE, encoding="utf-8")
 
     code = main(["play", str(tmp_path / "wide.rsm"), "--html", str(tmp_path / "out.html")])
 
-    assert code == Exit.UNKNOWN
-    assert "wide · one cannot be played: " in capsys.readouterr().err
-    assert not (tmp_path / "out.html").exists()
+    told = capsys.readouterr().err
+    assert code == Exit.EXPECTED
+    assert "wide · one cannot be compiled for a page: " in told
+    assert "The page carries the first 2,002 states, and the steps from 1 of them" in told
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert len(page) < LARGEST
+    assert "They are the first 2,002" in assert_sound(page).find("p", "verdict")[0].words
 
 
 @pytest.mark.parametrize(

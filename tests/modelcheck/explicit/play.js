@@ -1,10 +1,11 @@
 // Answers questions about a model by the engine of its page: `node play.js SCRIPTS CODE DATA`, where DATA has
-// `description` (what a page knows) and `ask`: `levels` of a search with so many faults, or `states` to tell of.
+// `description` (what a page knows) and `ask`: `levels` of a search with so many faults, `states` to tell of, or
+// `pages`, which lets memory not grow.
 "use strict";
 const fs = require("fs");
 const vm = require("vm");
 const [scripts, code, data] = process.argv.slice(2).map((path) => fs.readFileSync(path));
-vm.runInThisContext(`${scripts}\n;Object.assign(globalThis, { Engine, Search, Values });`);
+vm.runInThisContext(`${scripts}\n;Object.assign(globalThis, { Engine, Search, Table, Values });`);
 const { description, ask } = JSON.parse(data);
 const words = (state) => BigUint64Array.from(state, (word) => BigInt(`0x${word}`));
 const hex = (state) => Array.from(state, (word) => word.toString(16));
@@ -27,6 +28,7 @@ Engine.load(code, description.kernel).then((kernel) => {
   const starts = description.starts.map(words);
   const faults = ask.faults ?? Infinity;
   const answer = {};
+  if (ask.pages !== undefined) WebAssembly.Memory.prototype.grow = () => { throw new RangeError("no memory"); };
   if (ask.levels) {
     answer.levels = [];
     const seconds = process.hrtime.bigint();
@@ -36,4 +38,4 @@ Engine.load(code, description.kernel).then((kernel) => {
   if (ask.wanted) answer.found = Search.run(Search.search(kernel, starts, { faults, wanted: ask.wanted }));
   if (ask.states) answer.about = ask.states.map((state) => about(kernel, values, words(state)));
   console.log(JSON.stringify(answer));
-});
+}).catch(({ message }) => console.log(JSON.stringify({ problem: message })));

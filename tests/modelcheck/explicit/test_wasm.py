@@ -1,10 +1,11 @@
-"""The kernel as WebAssembly, as a page drives it: in Node, against engine and language."""
+"""What a page asks, the kernel as WebAssembly or a table of states: in Node, against engine and language."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,22 +15,26 @@ from typing import Any, NamedTuple
 import pytest
 
 from counterexamples.itf.encode import encoder
-from modelcheck.answers.played import playable
+from modelcheck.answers.played import playable, playable_beforehand
+from modelcheck.answers.precomputed import plain
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.result import Violated
 from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
+from modelcheck.explicit.wasm.kernel import NOT_SEARCHED
 from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import load, loads
 from spec.semantics import CutOff, Machine, State, Taken
-from spec.values import rank, show
+from spec.values import show
 from tests.model_texts import model_text
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 PROTOCOLS = ROOT / "spec" / "protocols"
-SCRIPTS = [ROOT / "counterexamples" / "play" / name for name in ("values.js", "engine.js", "search.js")]
+SCRIPTS = [
+    ROOT / "counterexamples" / "play" / name for name in ("values.js", "table.js", "engine.js", "search.js")
+]
 AGREED = (
     "choice_in_rounds",
     "set_in_a_network",
@@ -55,7 +60,8 @@ action walk { require few: n < 2
 action leap { require far: n == 2
   n := n + 5 }
 step slow: n <= old(n) + 1
-check all { expect slow violated in 3 steps }
+deadlock free
+check all { expect slow violated in 3 steps, deadlock_free violated in 3 steps }
 """
 
 
@@ -89,7 +95,10 @@ def node() -> str:
 
 
 def answers(node: str, folder: Path, model: Model, asked: Check, **ask: Json) -> Json:
-    code, told = playable_once(Asked(model, asked))
+    return asked_of_node(node, folder, *playable_once(Asked(model, asked)), **ask)
+
+
+def asked_of_node(node: str, folder: Path, code: bytes, told: Json, **ask: Json) -> Json:
     (folder / "code.wasm").write_bytes(code)
     (folder / "scripts.js").write_text("\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS))
     (folder / "data.json").write_text(json.dumps({"description": told, "ask": ask}))
@@ -131,7 +140,7 @@ def test_a_page_tells_of_a_state_what_the_language_means(
     told = answers(node, tmp_path, model, asked, states=ask)["about"]
 
     for state, found in zip(sample, told, strict=True):
-        assert what(found, laid) == meant(machine, asked, state)
+        assert what(found, packed(laid)) == meant(machine, asked, state)
 
 
 @pytest.mark.parametrize("seed", [2, 10, 12])
@@ -144,7 +153,7 @@ def test_a_page_tells_of_random_models_what_the_language_means(seed: int, node: 
     ask = [[f"{word:x}" for word in laid.pack(state)] for state in sample]
     told = answers(node, tmp_path, model, asked, states=ask)["about"]
 
-    assert [what(found, laid) for found in told] == [meant(machine, asked, state) for state in sample]
+    assert [what(found, packed(laid)) for found in told] == [meant(machine, asked, state) for state in sample]
 
 
 @pytest.mark.parametrize(
@@ -179,14 +188,18 @@ def some_states(machine: Machine) -> list[State]:
     return [*found][:SAMPLE]
 
 
-def what(found: Json, laid: PackedLayout) -> Json:
+def packed(laid: PackedLayout) -> Callable[[Json], Json]:
+    """How the words of a state are read: what its variables are."""
+    return lambda words: plain(laid.unpack(tuple(int(word, 16) for word in words))[1])
+
+
+def what(found: Json, read: Callable[[Json], Json]) -> Json:
     """What the page told, in an order of its own."""
     steps, cuts, refused = [], [], set()
     for outcome, name, says, why, words, broken in found["records"]:
         match outcome:
             case "taken":
-                after = laid.unpack(tuple(int(word, 16) for word in words))[1]
-                steps.append((name, says, repr(rank(after)), sorted(broken)))
+                steps.append((name, says, repr(read(words)), sorted(broken)))
             case "cut":
                 cuts.append((name, why))
             case "refused":
@@ -209,7 +222,8 @@ def meant(machine: Machine, asked: Check, state: State) -> Json:
             continue
         says = machine.says(model.action(each.step.action), each.step, state)
         broken = [p.name for p in of_steps if not machine.step_holds(p, state, each.step, each.state)]
-        steps.append((machine.name(each.step), says, repr(rank(each.state)), sorted([*broken, *each.broken])))
+        after = repr(plain(each.state))
+        steps.append((machine.name(each.step), says, after, sorted([*broken, *each.broken])))
     shown = [show(v.type, value, scope) for v, value in zip(model.variables, state, strict=True)]
     itf = [encoder(v.type, scope)(value) for v, value in zip(model.variables, state, strict=True)]
     truth = {p.name: machine.holds(p, state) for p in model.properties if p.kind in OF_A_STATE}
@@ -248,3 +262,90 @@ def test_a_step_that_breaks_a_property_is_found_as_soon(node: str, tmp_path: Pat
 
     assert answer["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
     assert len(verdict.trace.steps) == 3  # of which the last is the one that breaks it
+
+
+# ------------------------------------------------------------- states that were computed beforehand
+
+
+@pytest.mark.parametrize(("file", "name", "scope"), MODELS)
+def test_a_table_tells_of_a_state_what_the_language_means(
+    file: str, name: str | None, scope: tuple[str, ...], node: str, tmp_path: Path
+) -> None:
+    model, asked = question(file, name, scope)
+    machine, sample = Machine(model, asked.scope), some_states(Machine(model, asked.scope))
+    code, told, made = playable_beforehand(model, asked, 400)
+    table = made.table
+    numbers = {json.dumps(state): number for number, state in reversed([*enumerate(table["states"])])}
+    found_there = {json.dumps(plain(state)): state for state in sample}
+    known = {
+        numbers[text]: state
+        for text, state in found_there.items()
+        if text in numbers
+        and table["records"][numbers[text]] is not None
+        and not any(table["spent"][numbers[text]])
+    }
+
+    ask = [[f"{number:x}"] for number in known]
+    found = asked_of_node(node, tmp_path, code, told, states=ask)["about"]
+
+    def read(words: list[str]) -> Json:
+        return table["states"][int(words[0], 16)]
+
+    assert len(known) > 1
+    assert [what(each, read) for each in found] == [meant(machine, asked, each) for each in known.values()]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("kafka.rsm", "jepsen"), ("two_phase_commit.rsm", "blocking"), ("quorum.rsm", "n3_w2_r1")],
+)
+def test_a_table_that_is_whole_has_the_states_of_the_check_and_finds_its_ways(
+    file: str, name: str, node: str, tmp_path: Path
+) -> None:
+    model, own = question(f"spec/protocols/{file}", name, ())
+    every = replace(own, only=None, expect=())
+    outcome = check(model, every)
+    code, told, made = playable_beforehand(model, own, 5_000)
+
+    assert made.used["whole"]
+    if own.budget.total is None:
+        assert made.count == outcome.findings.stats.states
+    for verdict in (outcome.verdict(prop.name) for prop in model.properties if prop.kind not in NOT_SEARCHED):
+        if not isinstance(verdict, Violated) or verdict.trace is None:
+            continue
+        prop = verdict.trace.property
+        ask = {"wanted": [prop], "faults": own.budget.total}
+        answer = asked_of_node(node, tmp_path, code, told, **ask)["found"]
+        length = len(answer["found"]["path"]) + answer["found"].get("breaks", False)
+        assert (prop, length, answer["faults"]) == (prop, len(verdict.trace.steps), verdict.trace.faults)
+
+
+def test_a_table_finds_a_step_that_breaks_a_property_and_a_deadlock(node: str, tmp_path: Path) -> None:
+    model = loads(BROKEN_BY_A_STEP)[0]
+    code, told, made = playable_beforehand(model, model.checks[0], 100)
+    assert made.used["whole"]
+
+    broken = asked_of_node(node, tmp_path, code, told, wanted=["slow"])["found"]
+    dead = asked_of_node(node, tmp_path, code, told, wanted=["deadlock_free"])["found"]
+
+    assert broken["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
+    assert dead["found"] == {"path": [0, 0, 0], "property": "deadlock_free"}
+
+
+def test_a_table_that_is_not_whole_says_so(node: str, tmp_path: Path) -> None:
+    model, asked = question("spec/protocols/kafka.rsm", "jepsen", ())
+    code, told, made = playable_beforehand(model, asked, 20)
+
+    answer = asked_of_node(node, tmp_path, code, told, wanted=["acknowledged_survive"])["found"]
+
+    assert not made.used["whole"]
+    assert answer["found"] is None
+    assert answer["isPartial"]
+
+
+def test_a_search_without_memory_says_so(node: str, tmp_path: Path) -> None:
+    model, asked = question("spec/protocols/kafka.rsm", "jepsen", ())
+
+    answer = answers(node, tmp_path, model, asked, levels=True, pages=0)
+
+    assert answer == {"problem": "memory"}
