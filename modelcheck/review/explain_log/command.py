@@ -19,6 +19,7 @@ from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
 from modelcheck.review.explain_log.finding import Limits, fewest
 from modelcheck.review.explain_log.from_lines import told_by
+from modelcheck.review.explain_log.line_spine import spine_of_lines
 from modelcheck.review.explain_log.logs import Given, Logs, read_logs, split, written
 from modelcheck.review.explain_log.offsets import observed
 from modelcheck.review.explain_log.product import Product
@@ -98,9 +99,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     try:
         given, directories = split(args.directories)
         gathered = read_cluster(directories, copies=args.copy, every=False, report=progress.read)
-        spines = _spines(args, gathered)
-        nodes = {each.read.path: each.node for each in gathered.directories}
-        logs = read_logs(given, nodes, [place for place, _ in spines], progress.read)
+        spines, logs = _spines(args, gathered, given, progress)
         problems = (*gathered.problems, *logs.problems)
         for place, spine in spines:
             found.append(_answer(args, gathered, logs, place, spine, progress))
@@ -140,15 +139,18 @@ def _answer(
 ) -> Answer:
     """The answer of one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
-    if partition is None:
+    if partition is None and gathered.metadata is not None:
         raise KeyboardInterrupt  # it came while the directories were read
-    strange = [node for node in args.lost if node not in spine.brokers or node in partition.replicas]
+    replicas = {} if partition is None else partition.replicas
+    strange = [node for node in args.lost if node not in spine.brokers or node in replicas]
     if strange:
         message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
         raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
     told = [told_by(log, place, spine, gaps=args.gaps) for log in logs.logs]
-    seen = observed(spine, partition.replicas, copies=args.copy, lost=frozenset(args.lost), logs=told)
-    made = setting(seen, spine.image, place.topic, args.acks, tuple(args.config))
+    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=told)
+    given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
+    release = logs.release if gathered.metadata is None else None
+    made = setting(seen, spine.image, place.topic, args.acks, given, release)
     product = Product(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
     must = max(map(product.due, product.starts()), default=0)
@@ -172,7 +174,7 @@ def _answer(
         )
     )
     notes = list(spine.notes)
-    if not seen.whole:
+    if not seen.whole and gathered.metadata is not None:
         notes.append(
             "The metadata log does not go back to the beginning of the partition: what was before is free."
         )
@@ -212,13 +214,16 @@ def _refuse_unmatched(given: Given, logs: Logs, found: Sequence[Answer]) -> None
     raise SpecError([Diagnostic("R0925", Source(name, ""), None, message, help=help_)])
 
 
-def _spines(args: argparse.Namespace, gathered: ClusterFiles) -> list[tuple[TopicPartition, Spine]]:
-    """What the metadata log says of each partition that is asked about. Raises SpecError where nothing."""
-    first = Source(args.directories[0], "")
+def _spines(
+    args: argparse.Namespace, gathered: ClusterFiles, given: Given, progress: _Progress
+) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    """What the metadata log says of each partition that is asked about, and all logs.
+
+    Without a metadata log it is the logs that say it.  Raises SpecError where nothing does.
+    """
+    nodes = {each.read.path: each.node for each in gathered.directories}
     if gathered.metadata is None:
-        message = "no metadata log (__cluster_metadata-0) is in these directories"
-        help_ = "give a controller's directory, or a broker's of a KRaft cluster"
-        raise SpecError([Diagnostic("R0919", first, None, message, help=help_)])
+        return _spines_of_logs(args, read_logs(given, nodes, _named(args.partition), progress.read))
     known = sorted(gathered.metadata.image.by_place())
     places = known if args.partition is None else [_place(args.partition, known)]
     try:
@@ -227,8 +232,28 @@ def _spines(args: argparse.Namespace, gathered: ClusterFiles) -> list[tuple[Topi
         raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
     if not spines:
         message = "the metadata log in these directories has nothing of a partition"
-        raise SpecError([Diagnostic("R0919", first, None, message)])
-    return spines
+        raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message)])
+    return spines, read_logs(given, nodes, [place for place, _ in spines], progress.read)
+
+
+def _spines_of_logs(args: argparse.Namespace, logs: Logs) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    found = [(place, spine) for place in logs.places if (spine := spine_of_lines(logs, place)) is not None]
+    if found:
+        return found, logs
+    of = f" of {args.partition}" if args.partition else ""
+    message = "no metadata log (__cluster_metadata-0) is in these directories"
+    if logs.logs:
+        message += f", and no line of the logs says what the controller decided{of}"
+    help_ = (
+        "give a controller's directory, or a broker's of a KRaft cluster; or state-change.log of all brokers"
+    )
+    raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message, help=help_)])
+
+
+def _named(text: str | None) -> list[TopicPartition] | None:
+    """The partition that was asked about, where no metadata log knows which there are."""
+    found = None if text is None else PLACE.fullmatch(text)
+    return None if found is None else [TopicPartition(found[1], int(found[2]))]
 
 
 def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:

@@ -20,9 +20,7 @@ from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.source import Source
 
-OF_CONTROLLER = frozenset(
-    {Says.CREATED, Says.CHANGED, Says.ELECTED, Says.FENCED, Says.UNFENCED, Says.LIVE, Says.LEAVES}
-)
+OF_ZOOKEEPER = frozenset({Says.CHANGED, Says.LIVE, Says.STALE, Says.EXPIRED})
 OnRead = Callable[[str, int], None]
 
 
@@ -64,6 +62,12 @@ class Logs:
             if line.says is Says.VERSION
         ]
         return said[-1] if said else None
+
+    @property
+    def config(self) -> tuple[str, ...]:
+        """The entries of the model's configuration that lines decide: those of clusters with ZooKeeper."""
+        kinds = {line.says for log in self.logs for file in log.files for line in file.told}
+        return ("controller=zookeeper", "fenced_kept_out=false") if kinds & OF_ZOOKEEPER else ()
 
 
 @frozen
