@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import re
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from uuid import UUID
 
 from broker_files.checkpoints import TopicPartition, read_offsets, read_properties, read_text
 from broker_files.damage import UnreadableError
+from broker_files.fields import topic_id
 from broker_files.metadata_log import FOLDER
 from spec.frozen import frozen
 
@@ -115,20 +115,21 @@ def _partitions(path: Path) -> tuple[dict[TopicPartition, Path], tuple[str, ...]
     found = {}
     for each in folders:
         name = PARTITION.fullmatch(each.name)
-        if name is not None and each.name != FOLDER and _is_partition(each):
+        if name is not None and each.name != FOLDER and is_partition_folder(each):
             found[TopicPartition(name[1], int(name[2]))] = each
     return found, aside
 
 
-def _is_partition(folder: Path) -> bool:
+def is_partition_folder(folder: Path) -> bool:
+    """Whether a folder has something of a partition's log."""
     names = ("leader-epoch-checkpoint", "partition.metadata")
-    return any((folder / name).exists() for name in names) or any(folder.glob("*.log"))
+    return any((folder / name).exists() for name in names) or any(folder.glob("[0-9]*.log"))
 
 
 def _topic_id(folder: Path) -> UUID | None:
-    """The topic's id, which Kafka writes in base 64; None where there is none that can be read."""
+    """The topic's id; None where there is none that can be read."""
     try:
         found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
-        return None if found is None else UUID(bytes=base64.urlsafe_b64decode(f"{found[1]}=="))
-    except (UnreadableError, ValueError):
+    except UnreadableError:
         return None
+    return None if found is None else topic_id(found[1])

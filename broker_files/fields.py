@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 import uuid
 from collections.abc import Callable, Mapping
@@ -108,3 +109,11 @@ class FieldReader:
             tag = self.uvarint()
             found[tag] = FieldReader(self.take(self.uvarint()))
         return found
+
+
+def topic_id(text: str) -> uuid.UUID | None:
+    """A topic's id in base 64, as Kafka writes it in texts; None where it is none."""
+    try:
+        return uuid.UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))
+    except ValueError:
+        return None

@@ -18,16 +18,24 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from modelcheck.review.reproduce.home import Home, find, set_up_logging
-from tests.broker_files.real_cluster import BROKERS, CONTROLLER, TOPIC, Cluster, until
+from modelcheck.review.reproduce.home import Home, find
+from tests.broker_files.real_cluster import BROKERS, CONTROLLER, TOPIC, Cluster, set_up_log_files, until
 
 HERE = Path(__file__).parent / "clusters"
 OTHER = "quiet"
 DROPPED = ("*.index", "*.timeindex", "*.txnindex", ".lock", "*.snapshot", "bootstrap.checkpoint", "*.tmp")
+FIRST = 30  # lines of a log that are kept as they are
+OF_USE = re.compile(
+    r"\((state\.change\.logger|kafka\.cluster\.|kafka\.(log|server)\.(?!.*(Quota|Socket|Channel))"
+    r"|kafka\.controller|org\.apache\.kafka\.(controller|storage|common\.utils)\.)[\w.$]*\)$"
+)
+LEFT_OUT = re.compile(
+    r"__consumer_offsets|__cluster_metadata|Error in response for fetch|Waiting for|waiting for"
+)
 TOLD = re.compile(r"Truncating|UNCLEAN|unclean|starts at leader epoch|Recovering unflushed")
 
 
@@ -152,7 +160,76 @@ def eligible_killed(cluster: Cluster) -> Sequence[Again]:
     return [Again((2, 1, 3), first=2), Again((2, 1, 3), by_hand=True)]
 
 
-ALL = (ends_differ, leader_ahead, last_lost, power_loss, eligible, eligible_killed)
+def truncated(cluster: Cluster) -> Sequence[Again]:
+    """A leader dies with records that nobody fetched, comes back and drops them: only its log file tells."""
+    begin(cluster, "min.insync.replicas=1")
+    cluster.signal(signal.SIGSTOP, 2, 3)
+    cluster.produce(10, "1")
+    cluster.signal(signal.SIGKILL, 1)
+    cluster.signal(signal.SIGCONT, 2, 3)
+    until(lambda: cluster.leader() in {2, 3})
+    cluster.produce(5, "all")
+    cluster.start(1)
+    until(lambda: cluster.isr() == set(BROKERS))
+    cluster.produce(5, "all")
+    time.sleep(2)
+    for node in (1, 3, 2, CONTROLLER):
+        cluster.signal(signal.SIGTERM, node)
+    return []
+
+
+def truncated_newer(cluster: Cluster) -> Sequence[Again]:
+    """The same on a newer release, which logs by another library and other classes."""
+    return truncated(cluster)
+
+
+def elected_unclean(cluster: Cluster) -> Sequence[Again]:
+    """The last replica of the ISR dies, another one is elected uncleanly, and then that one comes back."""
+    begin(cluster, "min.insync.replicas=1", "unclean.leader.election.enable=true")
+    cluster.signal(signal.SIGTERM, 2)
+    cluster.signal(signal.SIGTERM, 3)
+    until(lambda: cluster.isr() == {1})
+    cluster.produce(10, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 1)
+    cluster.start(2)
+    until(lambda: cluster.leader() == 2)
+    cluster.produce(5, "all")
+    cluster.start(1)
+    until(lambda: cluster.isr() == {1, 2})
+    time.sleep(2)
+    for node in (1, 2, CONTROLLER):
+        cluster.signal(signal.SIGTERM, node)
+    return []
+
+
+def paused(cluster: Cluster) -> Sequence[Again]:
+    """A follower is silent for longer than its session lasts, is fenced, and comes back by itself."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGSTOP, 3)
+    time.sleep(25)  # tools that ask the silent broker would wait for it
+    cluster.steps.append("wait until broker 3 has lost its session")
+    cluster.signal(signal.SIGCONT, 3)
+    cluster.produce(10, "all")
+    until(lambda: cluster.isr() == set(BROKERS))
+    time.sleep(2)
+    for node in (3, 2, 1, CONTROLLER):
+        cluster.signal(signal.SIGTERM, node)
+    return []
+
+
+ALL = (
+    ends_differ,
+    leader_ahead,
+    last_lost,
+    power_loss,
+    eligible,
+    eligible_killed,
+    truncated,
+    truncated_newer,
+    elected_unclean,
+    paused,
+)
 SCENARIOS = {each.__name__: each for each in ALL}
 
 
@@ -168,6 +245,18 @@ def keep(cluster: Cluster, to: Path) -> None:
             shutil.copytree(
                 cluster.folder(node), to / cluster.folder(node).name, ignore=shutil.ignore_patterns(*DROPPED)
             )
+    for log in sorted(cluster.root.glob("logs/*/*.log")):
+        kept = to / log.relative_to(cluster.root)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with log.open() as lines:
+            kept.write_text("".join(cut_lines(lines, cluster.root)))
+
+
+def cut_lines(lines: Iterable[str], root: Path) -> Iterator[str]:
+    """The first lines of a log, and of the others those that may be of use, without this machine's paths."""
+    for number, line in enumerate(lines):
+        if number < FIRST or (OF_USE.search(line) and not LEFT_OUT.search(line)):
+            yield line.replace(str(root), "DIR")
 
 
 def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
@@ -207,7 +296,7 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
 
 def make(kafka: Home, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        set_up_logging(Path(folder))
+        set_up_log_files(Path(folder))
         cluster = Cluster(kafka, Path(folder))
         try:
             orders = SCENARIOS[name](cluster)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelcheck.review.reproduce.cluster import free_port
-from modelcheck.review.reproduce.home import SERVER, STORAGE, Home
+from modelcheck.review.reproduce.home import PATTERN, SERVER, STORAGE, Home
 
 CONTROLLER = 10
 BROKERS = (1, 2, 3)
@@ -35,6 +35,7 @@ class Cluster:
     kafka: Home
     root: Path
     features: tuple[str, ...] = ()
+    settings: dict[str, object] = field(default_factory=dict)
     ports: dict[int, int] = field(
         default_factory=lambda: {n: free_port(["127.0.0.1"]) for n in (*BROKERS, CONTROLLER)}
     )
@@ -42,11 +43,17 @@ class Cluster:
     steps: list[str] = field(default_factory=list)
     produced: int = 0
 
-    def _command(self, tool: str, *args: str) -> list[str]:
-        return self.kafka.command(TOOLS[tool], *args, logging=self.root)
+    def _command(self, tool: str, *args: str, node: int | None = None) -> list[str]:
+        logs = self.root / "tools" if node is None else self.logs(node)
+        options = (f"-Dkafka.logs.dir={logs}",)
+        return self.kafka.command(TOOLS[tool], *args, logging=self.root, options=options)
 
     def folder(self, node: int) -> Path:
         return self.root / ("controller" if node == CONTROLLER else f"broker{node}")
+
+    def logs(self, node: int) -> Path:
+        """Where a node writes server.log and the others."""
+        return self.root / "logs" / self.folder(node).name
 
     def bootstrap(self) -> str:
         return ",".join(f"127.0.0.1:{self.ports[n]}" for n in self.running if n != CONTROLLER)
@@ -67,6 +74,7 @@ class Cluster:
             "metadata.max.idle.interval.ms": 5_000,
             "log.cleaner.enable": "false",
             "num.partitions": 1,
+            **self.settings,
         }
         path = self.root / f"{node}.properties"
         path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
@@ -80,7 +88,7 @@ class Cluster:
 
     def start(self, *nodes: int) -> None:
         for node in nodes:
-            command = self._command("server", str(self.configure(node)))
+            command = self._command("server", str(self.configure(node)), node=node)
             with (self.root / f"{node}.log").open("ab") as log:
                 self.running[node] = subprocess.Popen(command, stdout=log, stderr=log)
         self.steps.append(f"start {self._names(nodes)}")
@@ -171,3 +179,39 @@ def until(holds: Callable[[], bool], seconds: float = 120) -> None:
         if time.monotonic() > end:
             raise TimeoutError("the cluster did not get there")
         time.sleep(0.5)
+
+
+def set_up_log_files(folder: Path) -> None:
+    """Write into a folder how Kafka's own configuration has its logs written: three files and the output."""
+    loggers = {  # file, and the loggers of that file alone
+        "server": (),
+        "state-change": ("state.change.logger",),
+        "controller": ("kafka.controller", "org.apache.kafka.controller"),
+    }
+    old = ["log4j.rootLogger=INFO, out, server", *_old_appender("out", "ConsoleAppender")]
+    new = ["rootLogger.level=INFO", "rootLogger.appenderRef.out.ref=out"]
+    new += ["rootLogger.appenderRef.server.ref=server", *_new_appender("out", "Console")]
+    for name, own in loggers.items():
+        path = f"${{kafka.logs.dir}}/{name}.log"
+        old += [*_old_appender(name, "FileAppender"), f"log4j.appender.{name}.File={path}"]
+        path = f"${{sys:kafka.logs.dir}}/{name}.log"
+        new += [*_new_appender(name, "File"), f"appender.{name}.fileName={path}"]
+        for number, logger in enumerate(own):
+            old += [f"log4j.logger.{logger}=INFO, {name}, out", f"log4j.additivity.{logger}=false"]
+            key = f"logger.{name}{number}"
+            new += [f"{key}.name={logger}", f"{key}.level=INFO", f"{key}.additivity=false"]
+            new += [f"{key}.appenderRef.{each}.ref={each}" for each in (name, "out")]
+    (folder / "log4j.properties").write_text("".join(f"{each}\n" for each in old))
+    (folder / "log4j2.properties").write_text("".join(f"{each}\n" for each in new))
+
+
+def _old_appender(name: str, kind: str) -> list[str]:
+    key = f"log4j.appender.{name}"
+    layout = [f"{key}.layout=org.apache.log4j.PatternLayout", f"{key}.layout.ConversionPattern={PATTERN}"]
+    return [f"{key}=org.apache.log4j.{kind}", *layout]
+
+
+def _new_appender(name: str, kind: str) -> list[str]:
+    key = f"appender.{name}"
+    layout = [f"{key}.layout.type=PatternLayout", f"{key}.layout.pattern={PATTERN}"]
+    return [f"{key}.type={kind}", f"{key}.name={name}", *layout]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import modelcheck.commands.amounts as amounts
 from broker_files.checkpoints import TopicPartition
 from broker_files.damage import UnreadableError
+from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.gathered import ClusterFiles, read_cluster
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
@@ -17,6 +18,9 @@ from modelcheck.contract.result import End
 from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
 from modelcheck.review.explain_log.finding import Limits, fewest
+from modelcheck.review.explain_log.from_lines import told_by
+from modelcheck.review.explain_log.line_spine import spine_of_lines
+from modelcheck.review.explain_log.logs import Given, Logs, read_logs, split, written
 from modelcheck.review.explain_log.offsets import observed
 from modelcheck.review.explain_log.product import Product
 from modelcheck.review.explain_log.refusing import refusals
@@ -62,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the producers waited for, which no file says (all); with all, a record that then would "
         "have been refused is one of a producer that did not wait",
     )
+    add(
+        "--gaps",
+        action="store_true",
+        help="parts of the logs may be missing: a start that none tells of may have been",
+    )
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
     add("--faults", type=int, metavar="N", help=f"faults at most ({MORE_FAULTS} more than there must be)")
     add(
@@ -88,19 +97,23 @@ def run(args: argparse.Namespace, output: Output) -> int:
     progress = _Progress(output)
     found: list[Answer] = []
     try:
-        gathered = read_cluster(args.directories, copies=args.copy, every=False, report=progress.read)
-        for place, spine in _spines(args, gathered):
-            found.append(_answer(args, gathered, place, spine, progress))
+        given, directories = split(args.directories)
+        gathered = read_cluster(directories, copies=args.copy, every=False, report=progress.read)
+        spines, logs = _spines(args, gathered, given, progress)
+        problems = (*gathered.problems, *logs.problems)
+        for place, spine in spines:
+            found.append(_answer(args, gathered, logs, place, spine, progress))
             if found[-1].result.end is End.INTERRUPTED:
                 break
+        _refuse_unmatched(given, logs, found)
     finally:
         progress.clear()
     if args.json:
-        output.json(as_json(found, gathered.problems))
+        output.json(as_json(found, problems))
     for number, each in enumerate(() if args.json else found):
         output.lines([*([()] if number else []), *lines(each, output.width)])
     if not args.json:
-        for problem in gathered.problems:
+        for problem in problems:
             output.tell(f"modelcheck: {problem}")
     draw_asked(args, [each.story.trace for each in found if each.story], files, output, is_explained=False)
     return worst([*map(exit_code, found), *([files.exit()] if args.draw else [])])
@@ -117,18 +130,27 @@ def exit_code(answer: Answer) -> Exit:
 
 
 def _answer(
-    args: argparse.Namespace, gathered: ClusterFiles, place: TopicPartition, spine: Spine, progress: _Progress
+    args: argparse.Namespace,
+    gathered: ClusterFiles,
+    logs: Logs,
+    place: TopicPartition,
+    spine: Spine,
+    progress: _Progress,
 ) -> Answer:
     """The answer of one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
-    if partition is None:
+    if partition is None and gathered.metadata is not None:
         raise KeyboardInterrupt  # it came while the directories were read
-    strange = [node for node in args.lost if node not in spine.brokers or node in partition.replicas]
+    replicas = {} if partition is None else partition.replicas
+    strange = [node for node in args.lost if node not in spine.brokers or node in replicas]
     if strange:
         message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
         raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
-    seen = observed(spine, partition.replicas, copies=args.copy, lost=frozenset(args.lost))
-    made = setting(seen, spine.image, place.topic, args.acks, tuple(args.config))
+    told = [told_by(log, place, spine, gaps=args.gaps) for log in logs.logs]
+    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=told)
+    given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
+    release = logs.release if gathered.metadata is None else None
+    made = setting(seen, spine.image, place.topic, args.acks, given, release)
     product = Product(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
     must = max(map(product.due, product.starts()), default=0)
@@ -152,7 +174,7 @@ def _answer(
         )
     )
     notes = list(spine.notes)
-    if not seen.whole:
+    if not seen.whole and gathered.metadata is not None:
         notes.append(
             "The metadata log does not go back to the beginning of the partition: what was before is free."
         )
@@ -160,18 +182,48 @@ def _answer(
     if missing:
         words = ", ".join(map(str, missing))
         notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
+    if seen.starts:
+        notes.append(
+            "Logs that tell of one start of their broker are taken to tell of all"
+            " (--gaps where parts are missing)."
+        )
     return Answer(
-        place, seen, made, result, most, on_progress, nothing, refused, spine.coverage, tuple(notes)
+        place,
+        seen,
+        made,
+        result,
+        most,
+        on_progress,
+        nothing,
+        refused,
+        spine.coverage,
+        written(logs, seen),
+        tuple(notes),
     )
 
 
-def _spines(args: argparse.Namespace, gathered: ClusterFiles) -> list[tuple[TopicPartition, Spine]]:
-    """What the metadata log says of each partition that is asked about. Raises SpecError where nothing."""
-    first = Source(args.directories[0], "")
+def _refuse_unmatched(given: Given, logs: Logs, found: Sequence[Answer]) -> None:
+    """Raise SpecError where there are logs, and no line of any says anything of a partition."""
+    if not (logs.logs or given.files) or any(each.written.lines.matched for each in found):
+        return
+    name = logs.logs[0].name if logs.logs else str(next(iter(given.files)))
+    total = sum(file.total for log in logs.logs for file in log.files)
+    places = ", ".join(str(each.place) for each in found)
+    message = f"of {count(total, 'line')} in these logs none says anything of {places}"
+    help_ = "give logs of this cluster, of the days in question, at level INFO at least"
+    raise SpecError([Diagnostic("R0925", Source(name, ""), None, message, help=help_)])
+
+
+def _spines(
+    args: argparse.Namespace, gathered: ClusterFiles, given: Given, progress: _Progress
+) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    """What the metadata log says of each partition that is asked about, and all logs.
+
+    Without a metadata log it is the logs that say it.  Raises SpecError where nothing does.
+    """
+    nodes = {each.read.path: each.node for each in gathered.directories}
     if gathered.metadata is None:
-        message = "no metadata log (__cluster_metadata-0) is in these directories"
-        help_ = "give a controller's directory, or a broker's of a KRaft cluster"
-        raise SpecError([Diagnostic("R0919", first, None, message, help=help_)])
+        return _spines_of_logs(args, read_logs(given, nodes, _named(args.partition), progress.read))
     known = sorted(gathered.metadata.image.by_place())
     places = known if args.partition is None else [_place(args.partition, known)]
     try:
@@ -180,8 +232,28 @@ def _spines(args: argparse.Namespace, gathered: ClusterFiles) -> list[tuple[Topi
         raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
     if not spines:
         message = "the metadata log in these directories has nothing of a partition"
-        raise SpecError([Diagnostic("R0919", first, None, message)])
-    return spines
+        raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message)])
+    return spines, read_logs(given, nodes, [place for place, _ in spines], progress.read)
+
+
+def _spines_of_logs(args: argparse.Namespace, logs: Logs) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    found = [(place, spine) for place in logs.places if (spine := spine_of_lines(logs, place)) is not None]
+    if found:
+        return found, logs
+    of = f" of {args.partition}" if args.partition else ""
+    message = "no metadata log (__cluster_metadata-0) is in these directories"
+    if logs.logs:
+        message += f", and no line of the logs says what the controller decided{of}"
+    help_ = (
+        "give a controller's directory, or a broker's of a KRaft cluster; or state-change.log of all brokers"
+    )
+    raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message, help=help_)])
+
+
+def _named(text: str | None) -> list[TopicPartition] | None:
+    """The partition that was asked about, where no metadata log knows which there are."""
+    found = None if text is None else PLACE.fullmatch(text)
+    return None if found is None else [TopicPartition(found[1], int(found[2]))]
 
 
 def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:

@@ -35,6 +35,13 @@ def _answer(answer: Answer) -> dict[str, object]:
             "unknown": answer.coverage.unknown,
             "damaged": answer.coverage.damaged,
         },
+        "lines": {
+            "files": answer.written.files,
+            "matched": answer.written.lines.matched,
+            "ignored": answer.written.lines.ignored,
+            "unknown": answer.written.lines.unknown,
+            "first_unknown": answer.written.first_unknown,
+        },
         "basis": [*coverage_words(answer), *answer.notes, *answer.setting.assumed],
         "end": answer.result.end.value,
     }

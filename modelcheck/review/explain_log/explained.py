@@ -8,6 +8,7 @@ from counterexamples.certify import certify
 from counterexamples.trace import Stops, Trace
 from modelcheck.review.explain_log.finding import Explained
 from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Observed
+from modelcheck.review.explain_log.placed import lines_by_step
 from modelcheck.review.explain_log.product import FALLS, SENDS, Point, Product
 from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
@@ -46,7 +47,8 @@ def story(product: Product, setting: Setting, found: Explained, name: str) -> St
     states = tuple(point.state for point in run.points)
     trace = certify(Trace(setting.model, setting.scope, states, run.steps, Stops(), check=name)).trace
     records = dict(_records(product, run))
-    evidence = tuple(_evidence(product, run))
+    written = lines_by_step(product, run)
+    evidence = tuple(_once((*found, *written[step])) for step, found in enumerate(_evidence(product, run)))
     losses = tuple(_losses(product, setting, states))
     return Story(trace, evidence, records, losses, _endangered(product, states[-1]))
 
@@ -107,6 +109,14 @@ def _evidence(product: Product, run: Explained) -> Iterator[tuple[Evidence, ...]
             last = observed.ends.get(step.args[0])
             found += [] if last is None else _left(last)
         yield tuple(dict.fromkeys(found))
+
+
+def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Without a line that is there already, as what the controller decided."""
+    found: dict[str, Evidence] = {}
+    for each in evidence:
+        found.setdefault(each.place if ".log" in each.place else str(each), each)
+    return tuple(found.values())
 
 
 def _holders(observed: Observed, place: int, epoch: int) -> Iterator[Evidence]:

@@ -86,7 +86,7 @@ class Finding:
         self._limits = limits
         self._on_progress = on_progress
         self._seen = self._faults = self._reached = 0
-        self._best: dict[tuple[bytes, int, int], tuple[int, int, int]] = {}
+        self._best: dict[tuple[bytes, int, int, tuple[int, ...]], tuple[int, int, int]] = {}
         self._points: list[Point] = []
         self._parents: list[tuple[int, Step | None]] = []
         self._spent: list[tuple[int, int]] = []  # faults, and what they lose
@@ -151,8 +151,8 @@ class Finding:
             self._waiting, (faults, steps + self._eager * ahead, grave, ahead, 0, len(self._points) - 1)
         )
 
-    def _key(self, point: Point) -> tuple[bytes, int, int]:
-        return (self.product.machine.encode(point.state), point.position, point.marked)
+    def _key(self, point: Point) -> tuple[bytes, int, int, tuple[int, ...]]:
+        return (self.product.machine.encode(point.state), point.position, point.marked, point.lines)
 
     def _look(self, faults: int, position: int, number: int) -> None:
         """Count a point, and look at the limits from time to time."""

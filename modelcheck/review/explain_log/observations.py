@@ -6,6 +6,7 @@ Brokers are numbered as in the model's scope, epochs and records as the model co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 from spec.frozen import frozen
@@ -88,6 +89,45 @@ class Ended:
 
 
 @frozen
+class Seen:
+    """What a line says: a part of a state, of some moment, in the order of the lines of its log.
+
+    What is None or 0 is not said.  `length` is of the broker's log, at least and at most, and `mark` what
+    its high watermark has reached; `epoch` is what the controller's had come to, and `position` how many
+    observations of the metadata log were made by then.  `actions` are steps of the broker that such a line
+    is usually written of, behind it or, with `ahead`, before it: they say where it is shown, and nothing
+    else.  Without `evidence` it is the first half of what the next one says.
+    """
+
+    broker: int
+    evidence: Evidence | None
+    up: bool | None = None
+    stopped: bool | None = None
+    session: bool | None = None
+    length: tuple[int, int] | None = None
+    mark: int = 0
+    epoch: int = 0
+    position: int = 0
+    actions: frozenset[str] = frozenset()
+    ahead: bool = False
+
+
+@frozen
+class Coverage:
+    """How many records, or lines, were matched, ignored as they are of something else, and not known."""
+
+    matched: int
+    ignored: int
+    unknown: int
+    damaged: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.matched + self.ignored + self.unknown + self.damaged
+
+
+@frozen
 class Interval:
     """The offsets that one record of the model stands for; the last is not among them."""
 
@@ -109,7 +149,9 @@ class Observed:
     """All observations of one partition: the spine, the ends by broker, and what offsets stand for.
 
     `whole` says that the spine begins with the partition itself.  `intervals` are the offsets of the
-    records at each place of a log.
+    records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
+    nothing says when a broker came back, so that it may at any time.  `starts` has for brokers which log it
+    is that tells of each of their starts.
     """
 
     brokers: tuple[str, ...]
@@ -117,12 +159,16 @@ class Observed:
     ends: Mapping[int, Ended]
     intervals: tuple[Interval, ...]
     whole: bool
+    logs: tuple[tuple[Seen, ...], ...] = ()
+    sessions: bool = True
+    starts: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def shown(self) -> frozenset[tuple[int, int | None]]:
         """The records that somebody shows: a place in a log, from 1 on, and an epoch (None: any).
 
-        A high watermark shows that there was a record at each place below it.
+        A high watermark shows that there was a record at each place below it.  A line that says how long a
+        log was does, too, of an epoch that there had been by then.
         """
         found = {
             (place, epoch)
@@ -130,6 +176,13 @@ class Observed:
             for place, epoch in enumerate(end.log or (), 1)
             if epoch is not None
         }
+        for seen in (each for log in self.logs for each in log):
+            least = max(seen.mark, 0 if seen.length is None else seen.length[0])
+            found |= {
+                (place, epoch)
+                for place in range(1, least + 1)
+                for epoch in range(1, (seen.epoch or self.epochs) + 1)
+            }
         known = {place for place, _ in found}
         return frozenset(
             found | {(place, None) for place in range(1, self.highest + 1) if place not in known}
@@ -138,7 +191,8 @@ class Observed:
     @property
     def highest(self) -> int:
         """The highest mark that anybody wrote down."""
-        return max((end.mark for end in self.ends.values()), default=0)
+        lines = (seen.mark for log in self.logs for seen in log)
+        return max((*(end.mark for end in self.ends.values()), *lines), default=0)
 
     @property
     def epochs(self) -> int:

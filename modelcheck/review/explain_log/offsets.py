@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from broker_files.partition_log import PartitionLog
 from modelcheck.commands.at_rest.partitions import ReplicaLog
+from modelcheck.review.explain_log.from_lines import Told, offsets, seen
 from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Left, Observed
 from modelcheck.review.explain_log.spine import Spine
 
@@ -17,14 +18,15 @@ def observed(
     *,
     copies: bool = False,
     lost: frozenset[int] = frozenset(),
+    logs: Sequence[Told] = (),
 ) -> Observed:
-    """All observations of a partition: its spine, and each replica that is here as an end.
+    """All observations of a partition: its spine, each replica that is here as an end, and lines of logs.
 
     `copies` says that the directories may be those of brokers that went on; what brokers of `lost` had
     is gone for good.
     """
     here = {node: replica for node, replica in replicas.items() if node in spine.brokers}
-    intervals = _intervals(list(here.values()))
+    intervals = _intervals(list(here.values()), offsets(logs))
     ends = {
         spine.brokers.index(node): _ended(spine, replica, intervals, copies=copies)
         for node, replica in sorted(here.items())
@@ -33,14 +35,21 @@ def observed(
         number = spine.brokers.index(node)
         ends[number] = _lost(number, node)
     names = tuple(f"broker{node}" for node in spine.brokers)
-    return Observed(names, spine.events, ends, intervals, spine.whole)
+    lines = [(told, found) for told in logs if (found := seen(told, spine, intervals))]
+    starts = {
+        spine.brokers.index(told.node): number
+        for number, (told, _) in enumerate(lines)
+        if told.starts and told.node in spine.brokers
+    }
+    said = tuple(each for _, each in lines)
+    return Observed(names, spine.events, ends, intervals, spine.whole, said, spine.sessions, starts)
 
 
-def _intervals(replicas: Sequence[ReplicaLog]) -> tuple[Interval, ...]:
-    """The intervals between ends, starts of epochs, high watermarks and starts of logs."""
+def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int]) -> tuple[Interval, ...]:
+    """The intervals between ends, starts of epochs, high watermarks, starts of logs and what lines say."""
     present = [each.log for each in replicas if not each.absent]
     first = min((log.start for log in present), default=0)
-    places = {first}
+    places = {first, *said}
     for replica in replicas:
         log = replica.log
         places |= {log.start, log.end, *(each.start for each in log.epochs)} if not replica.absent else set()

@@ -27,12 +27,14 @@ from modelcheck.review.explain_log.observations import (
     Gone,
     Left,
     Observed,
+    Seen,
 )
 from spec.frozen import frozen
 from spec.ir import Model, Scope
 from spec.semantics import Machine, State, Step, Taken
 
 RETURNS = frozenset({"restart", "reconnect", "start_again"})
+STARTS = RETURNS - {"reconnect"}
 FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
 JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
 SENDS = frozenset({"produce", "produce_unheeding"})
@@ -42,11 +44,15 @@ MOST_ALONG = 100  # records before one in which those are looked for that it may
 
 @frozen
 class Point:
-    """A state of the model, how many observations are explained, and which brokers had their mark."""
+    """A state of the model, how many observations are explained, and which brokers had their mark.
+
+    `lines` says of each log how many of its lines are explained.
+    """
 
     state: State
     position: int
     marked: int
+    lines: tuple[int, ...] = ()
 
 
 class Product:
@@ -63,7 +69,11 @@ class Product:
         self._last_back = {
             each.broker: position for position, each in enumerate(self.events) if isinstance(each, Back)
         }
-        self._size = len(scope.sorts["Broker"])
+        self._lines = observed.logs
+        self._last_up = [_last_up(log) for log in observed.logs]
+        self._cuts = [_cuts(log) for log in observed.logs]
+        self._falls = [_falls(log) for log in observed.logs]
+        self._starting = [_starting(log) for log in observed.logs]
         self.free = frozenset(model.free)
         self.faults = frozenset(model.faults)
 
@@ -87,7 +97,8 @@ class Product:
         """Where a run may begin."""
         for state in self.machine.initial():
             for position in self._begun(state):
-                yield Point(state, position, self._marks(state, 0))
+                lines = self._told(state, position, (0,) * len(self._lines))
+                yield Point(state, position, self._marks(state, 0), lines)
 
     def _begun(self, state: State) -> Iterator[int]:
         first = next((each for each in self.events if isinstance(each, Decided)), None)
@@ -103,25 +114,38 @@ class Product:
                 continue
             if found.step.action == "power_loss" and self._keeps_all(point.state, found):
                 continue
+            if found.step.action in STARTS and not self._is_told_of(found.step.args[0], point):
+                continue
             for position in self._positions(point, found.step, found.state):
-                if self._is_final(found.step, found.state, position, point.marked):
-                    yield found.step, Point(found.state, position, self._marks(found.state, point.marked))
+                lines = self._told(found.state, position, point.lines)
+                after = Point(found.state, position, self._marks(found.state, point.marked), lines)
+                if self._is_final(found.step, after, point.marked):
+                    yield found.step, after
 
     def due(self, point: Point) -> int:
-        """How many faults must still come: each broker that was left uncleanly goes down so."""
+        """How many faults must still come: each broker that was left uncleanly goes down so.
+
+        So does one of which lines say that it found its directory so when it started.
+        """
         up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
-        return sum(
+        found = 0
+        again: set[int] = set()  # who comes back after a fall of which lines tell
+        for falls, told in zip(self._falls, point.lines, strict=True):
+            for broker, (first, rest, back) in falls[told].items():
+                found += rest + (first and (up[broker] or broker in stopped))
+                again |= {broker} if back else set()
+        return found + sum(
             1
             for broker, end in self.observed.ends.items()
-            if end.left is Left.UNCLEAN and (up[broker] or broker in stopped)
+            if end.left is Left.UNCLEAN and (up[broker] or broker in stopped or broker in again)
         )
 
     def ahead(self, point: Point) -> int:
         """How many steps must still come at least: NOTE(ahead).
 
         One for each record that a log still lacks, for each commit, for each broker that must go down, for
-        each return, and for what the controller decides (see `_needed`).  No step does two of these, so no
-        step makes it smaller by more than one.
+        each return, for what the controller decides (see `_needed`), and for each time that a line says that
+        a log is cut.  No step does two of these, so no step makes it smaller by more than one.
         """
         state, at = point.state, self._at
         logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
@@ -139,12 +163,31 @@ class Product:
                 steps += broker not in stopped
             elif end.left is Left.UNCLEAN:
                 steps += up[broker] or broker in stopped
-        return steps
+        return steps + sum(cuts[told] for cuts, told in zip(self._cuts, point.lines, strict=True))
 
     def is_end(self, point: Point) -> bool:
         """Whether everything is explained."""
-        return point.position == len(self.events) and all(
-            self.has_ended(point, end) for end in self.observed.ends.values()
+        return (
+            point.position == len(self.events)
+            and all(told == len(log) for told, log in zip(point.lines, self._lines, strict=True))
+            and all(self.has_ended(point, end) for end in self.observed.ends.values())
+        )
+
+    def says(self, seen: Seen, state: State, position: int) -> bool:
+        """Whether what a line says is so."""
+        at, broker = self._at, seen.broker
+        if position < seen.position or state[at["epoch"]] < seen.epoch:
+            return False
+        if seen.mark > state[at["Broker.hw"]][broker]:
+            return False
+        if seen.length is not None:
+            least, most = seen.length
+            if not least <= len(state[at["Broker.log"]][broker]) <= most:
+                return False
+        return (
+            seen.up in {None, state[at["Broker.up"]][broker]}
+            and seen.session in {None, state[at["Broker.session"]][broker]}
+            and seen.stopped in {None, broker in state[at["stopped"]]}
         )
 
     def has_ended(self, point: Point, end: Ended) -> bool:
@@ -180,7 +223,7 @@ class Product:
     def _positions(self, point: Point, step: Step, after: State) -> Iterator[int]:
         """How far the observations can be explained after a step; nothing where it contradicts them."""
         was, now = self.control(point.state), self.control(after)
-        returned = step.args[0] if step.action in RETURNS else None
+        returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
         if was == now and returned is None:
             yield self._skip(point.position, after)
             return
@@ -223,22 +266,45 @@ class Product:
             position += 1
         return position
 
-    def _is_final(self, step: Step, after: State, position: int, marked: int) -> bool:
+    def _told(self, state: State, position: int, told: tuple[int, ...]) -> tuple[int, ...]:
+        """How many lines of each log are explained: NOTE(lines).
+
+        Each as soon as it can be: what a line says is so in some state behind that of the line before it, or
+        in the same one, so whoever explains all lines does so with each at the first such state.
+        """
+        found = []
+        for log, count in zip(self._lines, told, strict=True):
+            reached = count
+            while reached < len(log) and self.says(log[reached], state, position):
+                reached += 1
+            found.append(reached)
+        return tuple(found)
+
+    def _is_told_of(self, broker: int, point: Point) -> bool:
+        """Whether a broker may start: where a log has all of its starts, only if it tells of one now."""
+        number = self.observed.starts.get(broker)
+        return number is None or self._starting[number][point.lines[number]]
+
+    def _is_final(self, step: Step, after: Point, marked: int) -> bool:
         """Whether a broker that goes down, for good, goes as its directory was left."""
-        if step.action not in FALLS:
+        if step.action not in FALLS or not self.observed.sessions:
             return True
-        broker = step.args[0]
+        broker, position = step.args[0], after.position
         comes_back = self._last_back.get(broker, NONE) >= position
         if step.action == "disk_loss" and not self._loses_disk(broker, position, comes_back=comes_back):
             return False
         end = self.observed.ends.get(broker)
-        if comes_back or end is None:
+        if comes_back:
+            return True
+        if any(last.get(broker, NONE) >= told for last, told in zip(self._last_up, after.lines, strict=True)):
+            return False
+        if end is None:
             return True
         if end.left is not Left.UNKNOWN and (end.left is Left.CLEAN) != (step.action == "shut_down"):
             return False
         if not end.folder and end.left is Left.UNCLEAN and step.action != "disk_loss":
             return False
-        return bool(marked >> broker & 1) and self._has_log(after, end)
+        return bool(marked >> broker & 1) and self._has_log(after.state, end)
 
     def _loses_disk(self, broker: int, position: int, *, comes_back: bool) -> bool:
         """Whether a disk can be lost here: the directory that is there afterwards is another one."""
@@ -263,6 +329,48 @@ class Product:
             if high[broker] >= end.mark:
                 marked |= 1 << broker
         return marked
+
+
+def _last_up(log: Sequence[Seen]) -> dict[int, int]:
+    """The last line of each broker by which it is up."""
+    return {seen.broker: number for number, seen in enumerate(log) if seen.up}
+
+
+def _cuts(log: Sequence[Seen]) -> tuple[int, ...]:
+    """For each place in a log how often its lines say, from there on, that a log is cut."""
+    found = [0]
+    for seen in reversed(log):
+        found.append(
+            found[-1] + (seen.length is not None and "become_follower" in seen.actions and not seen.ahead)
+        )
+    return tuple(reversed(found))
+
+
+def _falls(log: Sequence[Seen]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
+    """For each place in a log what its lines say, from there on, of brokers that went down uncleanly.
+
+    For each broker: whether it has gone down so before it is next up, how often it does so after that, and
+    whether it comes back after the last time.
+    """
+    found: list[dict[int, tuple[bool, int, bool]]] = [{}]
+    for seen in reversed(log):
+        now = dict(found[-1])
+        first, rest, back = now.get(seen.broker, (False, 0, False))
+        if seen.up is False and seen.stopped is False:
+            now[seen.broker] = (True, rest, back)
+        elif seen.up:
+            now[seen.broker] = (False, rest + first, back or not (first or rest))
+        found.append(now)
+    return tuple(reversed(found))
+
+
+def _starting(log: Sequence[Seen]) -> tuple[bool, ...]:
+    """For each place in a log whether the last that it has told of is a start that is not over yet."""
+    found = [False]
+    for seen in log:
+        begins = seen.up is False and seen.ahead and not STARTS.isdisjoint(seen.actions)
+        found.append(begins or (found[-1] and not seen.up))
+    return tuple(found)
 
 
 def _needed(events: Sequence[Event]) -> tuple[int, ...]:

@@ -8,10 +8,10 @@ from broker_files.checkpoints import TopicPartition
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.explain_log.explained import Loss, Story
 from modelcheck.review.explain_log.finding import Result
-from modelcheck.review.explain_log.observations import Interval, Observed
+from modelcheck.review.explain_log.logs import Written
+from modelcheck.review.explain_log.observations import Coverage, Interval, Observed
 from modelcheck.review.explain_log.refusing import Refusal
 from modelcheck.review.explain_log.setting import Setting
-from modelcheck.review.explain_log.spine import Coverage
 from modelcheck.review.explain_log.unexplained import Unexplained
 from modelcheck.review.story import sentences
 from spec.frozen import frozen
@@ -46,6 +46,7 @@ class Answer:
     unexplained: Unexplained | None
     refusals: tuple[Refusal, ...]
     coverage: Coverage
+    written: Written
     notes: tuple[str, ...]
 
 
@@ -112,6 +113,14 @@ def coverage_words(answer: Answer) -> Iterator[str]:
         f" something else, {found.unknown:,} of an unknown kind{damaged}; {len(answer.observed.ends)} of"
         f" {count(len(answer.observed.brokers), 'broker')} are here."
     )
+    written = answer.written
+    if written.files:
+        of, first = written.lines, written.first_unknown
+        yield (
+            f"Of {count(of.total, 'line')} in {count(written.files, 'log file')} {of.matched:,} were matched,"
+            f" {of.ignored:,} are of something else, {of.unknown:,} name a partition that was asked about and"
+            f" are of an unknown kind{f' (the first is {first})' if first else ''}."
+        )
     nats = ", ".join(f"{name} = {most}" for name, most in answer.setting.scope.nats.items())
     yield (
         f"Looked at: {answer.result.seen:,} points of the model and the files, within {nats}, as Kafka"

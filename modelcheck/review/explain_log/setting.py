@@ -55,12 +55,25 @@ def model() -> ir.Model:
 
 
 def setting(
-    observed: Observed, image: MetadataImage, topic: str, acks: str, given: tuple[str, ...] = ()
+    observed: Observed,
+    image: MetadataImage,
+    topic: str,
+    acks: str,
+    given: tuple[str, ...] = (),
+    said: str | None = None,
 ) -> Setting:
-    """The model for the observations.  `given` are config entries that somebody knows better."""
+    """The model for the observations.
+
+    `given` are config entries that somebody knows better, and `said` is the release as logs name it, for
+    where there is no metadata log.
+    """
     level = image.features.get("metadata.version", 0)
     release = max((each for each in RELEASES if each[0] <= level), default=RELEASES[0])[1]
     assumed = []
+    if level == 0 and said is not None:
+        release = said
+    elif level == 0:
+        assumed.append(f"Nothing says which release it was; taken as {release.partition('-')[0]}.")
     least = image.setting(topic, "min.insync.replicas")
     if least is None:
         assumed.append(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from uuid import UUID
 
 from broker_files.batches import Batch
 from broker_files.checkpoints import TopicPartition
@@ -23,23 +24,8 @@ from broker_files.metadata_records import (
     UnknownRecord,
 )
 from broker_files.partition_log import segments
-from modelcheck.review.explain_log.observations import Back, Decided, Event, Evidence, Gone
+from modelcheck.review.explain_log.observations import Back, Coverage, Decided, Event, Evidence, Gone
 from spec.frozen import frozen
-
-
-@frozen
-class Coverage:
-    """How many records, or lines, were matched, ignored as they are of something else, and not known."""
-
-    matched: int
-    ignored: int
-    unknown: int
-    damaged: int = 0
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.matched + self.ignored + self.unknown + self.damaged
 
 
 @frozen
@@ -48,7 +34,8 @@ class Spine:
 
     `epochs` has for each leader epoch of Kafka's in which somebody was made the leader what the model
     counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning;
-    `image` is what it all comes to.
+    `image` is what it all comes to.  `versions` has for each partition epoch how many observations there
+    are by then, and `topic` the topic's id, where there are ids.
     """
 
     brokers: tuple[int, ...]
@@ -59,6 +46,9 @@ class Spine:
     coverage: Coverage
     whole: bool
     notes: tuple[str, ...]
+    versions: Mapping[int, int]
+    topic: UUID | None = None
+    sessions: bool = True
 
     def epoch_of(self, epoch: int) -> int:
         """What the model counts a leader epoch as; one that the log does not know of is behind all others."""
@@ -112,6 +102,7 @@ class _Reading:
         self.counted: Counter[str] = Counter()
         self.notes: list[str] = []
         self.whole = False
+        self.versions: dict[int, int] = {}
         self._out: dict[int, bool] = {}  # whether a broker is without a session
         self._directories: dict[int, tuple[object, ...]] = {}
         self._renewed: dict[int, bool | None] = {}
@@ -133,7 +124,16 @@ class _Reading:
         coverage = Coverage(*(self.counted[kind] for kind in ("matched", "ignored", "unknown", "damaged")))
         events, epochs, notes = tuple(self.events), tuple(self.epochs), tuple(self.notes)
         return Spine(
-            self.brokers, events, epochs, self.state.leader_epoch, self.image, coverage, self.whole, notes
+            self.brokers,
+            events,
+            epochs,
+            self.state.leader_epoch,
+            self.image,
+            coverage,
+            self.whole,
+            notes,
+            self.versions,
+            self.state.topic,
         )
 
     # ---------------------------------------------------------------- one record
@@ -171,6 +171,7 @@ class _Reading:
             self._decide(state, self.epochs[-1][1] + 1, evidence)
         elif _control(before) != _control(state):
             self._decide(state, self.epochs[-1][1], evidence)
+        self.versions[state.partition_epoch] = len(self.events)
         return True
 
     def _begin(
@@ -187,7 +188,7 @@ class _Reading:
                 f" {list(state.replicas)}. The model has no reassignment: what was before is left out."
             )
         self.brokers = tuple(sorted(state.replicas))
-        self.events, self.epochs = [], []
+        self.events, self.epochs, self.versions = [], [], {}
         self.whole = isinstance(entry.record, PartitionCreated) and not _is_snapshot(entry)
         self._decide(state, 1, evidence)
         for broker in self.brokers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
@@ -29,7 +29,7 @@ class Unexplained:
 
 def of_log_alone(setting: Setting, observed: Observed, limits: Limits, on_progress: OnProgress) -> Result:
     """The search for a run that explains the metadata log; where it has none, that is known sooner."""
-    return Finding(_product(setting, replace(observed, ends={})), limits, on_progress).run()
+    return Finding(_product(setting, _of_spine(observed)), limits, on_progress).run()
 
 
 def first_unexplained(
@@ -37,15 +37,48 @@ def first_unexplained(
 ) -> Unexplained | None:
     """The first observation that no run explains: of the metadata log, then of one directory after the other.
 
-    `alone` is the search for the metadata log alone; costs one more for each part of a directory.
+    Then of one log after the other, line by line.  `alone` is the search for the metadata log alone; costs
+    one more for each part of a directory and each log, and some for the log that none explains.
     None where a search came to no end and so nothing can be said.
     """
     if alone.run is None:
-        return _in_spine(_product(setting, replace(observed, ends={})), alone)
-    for part, evidence in _parts(observed):
+        return _in_spine(_product(setting, _of_spine(observed)), alone)
+    for part, evidence in _parts(_of_spine(observed), observed.ends):
         result = Finding(_product(setting, part), limits, on_progress).run()
         if result.run is None:
             return Unexplained(evidence, ()) if result.complete else None
+    return _in_logs(setting, observed, limits, on_progress)
+
+
+def _of_spine(observed: Observed) -> Observed:
+    return replace(observed, ends={}, logs=(), starts={})
+
+
+def _in_logs(
+    setting: Setting, observed: Observed, limits: Limits, on_progress: OnProgress
+) -> Unexplained | None:
+    """The first line, log by log, that none explains with all before it; found by halves."""
+
+    def explained(number: int, count: int) -> bool | None:
+        logs = (*observed.logs[:number], observed.logs[number][:count])
+        starts = {broker: log for broker, log in observed.starts.items() if log < number}
+        result = Finding(
+            _product(setting, replace(observed, logs=logs, starts=starts)), limits, on_progress
+        ).run()
+        return True if result.run is not None else False if result.complete else None
+
+    for number, log in enumerate(observed.logs):
+        good, bad = 0, len(log)
+        if explained(number, bad) is not False:
+            continue
+        while bad - good > 1:
+            half = (good + bad) // 2
+            answer = explained(number, half)
+            if answer is None:
+                return None
+            good, bad = (half, bad) if answer else (good, half)
+        evidence = next((each.evidence for each in log[bad - 1 :] if each.evidence is not None), None)
+        return None if evidence is None else Unexplained(evidence, ())
     return None
 
 
@@ -53,10 +86,10 @@ def _product(setting: Setting, observed: Observed) -> Product:
     return Product(setting.model, setting.scope, observed)
 
 
-def _parts(observed: Observed) -> Iterator[tuple[Observed, Evidence]]:
+def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Observed, Evidence]]:
     """Fewer observations first: beside the metadata log each part of one directory after the other."""
     ends: dict[int, Ended] = {}
-    for broker, end in observed.ends.items():
+    for broker, end in all_ends.items():
         bare = replace(end, log=None, mark=0, left=Left.UNKNOWN, folder=False)
         steps = (
             (replace(bare, left=end.left), end.left_evidence),
@@ -65,7 +98,7 @@ def _parts(observed: Observed) -> Iterator[tuple[Observed, Evidence]]:
         )
         for part, evidence in steps:
             ends[broker] = part
-            yield replace(observed, ends=dict(ends)), evidence
+            yield replace(spine, ends=dict(ends)), evidence
 
 
 def _in_spine(product: Product, result: Result) -> Unexplained | None:

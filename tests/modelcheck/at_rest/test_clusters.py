@@ -65,7 +65,7 @@ def test_the_cluster_did_what_is_predicted(
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if known(name)["again"]])
 def test_the_first_to_start_is_the_best_of_those_that_were_tried(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

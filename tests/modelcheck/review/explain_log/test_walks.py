@@ -8,10 +8,11 @@ from broker_files.metadata_image import MetadataImage
 from modelcheck.review.explain_log.explained import late
 from modelcheck.review.explain_log.finding import Finding, Limits
 from modelcheck.review.explain_log.observations import Back, Decided, Observed
+from modelcheck.review.explain_log.placed import lines_by_step
 from modelcheck.review.explain_log.product import Product
 from modelcheck.review.explain_log.setting import model, setting
 from spec.semantics import Step
-from tests.modelcheck.review.explain_log.walks import SAID, long_history, walk
+from tests.modelcheck.review.explain_log.walks import SAID, long_history, long_log, walk, with_logs
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here
 TWO, THREE = 40, 10
@@ -21,12 +22,13 @@ def silent(*_: int) -> None:
     pass
 
 
-def decided(seeds: range, **shape: int) -> int:
+def decided(seeds: range, *, logs: bool = False, **shape: int) -> int:
     """How many walks are searched to the end; each of those is explained, with no more faults than it has."""
     count = 0
     for seed in seeds:
         taken = walk(seed, **shape)
-        product = Product(model(), taken.scope, taken.observed)
+        observed = with_logs(taken, seed) if logs else taken.observed
+        product = Product(model(), taken.scope, observed)
         found = Finding(product, Limits(states=LIMIT, faults=taken.faults), silent).run()
         if found.run is None and not found.complete:
             continue
@@ -43,6 +45,10 @@ def test_every_run_of_two_brokers_is_explained() -> None:
 
 def test_every_run_of_three_brokers_is_explained() -> None:
     assert decided(range(1000, 1000 + THREE), brokers=3, length=24) > THREE * 0.5
+
+
+def test_every_run_with_lines_of_it_is_explained() -> None:
+    assert decided(range(TWO), logs=True) > TWO * 0.6
 
 
 def test_a_run_made_late_is_a_run_with_the_same_steps() -> None:
@@ -72,6 +78,18 @@ def test_a_long_history_takes_seconds() -> None:
     assert len(taken.events) == 241
     assert found.run is not None
     assert _faults(found.run.steps) == 0
+
+
+def test_a_long_history_with_its_logs_takes_seconds_too() -> None:
+    taken = long_log(60)
+    made = setting(taken, MetadataImage(), "t", "all")
+    product = Product(made.model, made.scope, taken)
+    found = Finding(product, Limits(states=LIMIT), silent).run()
+
+    assert sum(map(len, taken.logs)) == 360
+    assert found.run is not None
+    assert [step.action for step in found.run.steps].count("start_again") == 60
+    assert sum(map(len, lines_by_step(product, found.run))) == 360
 
 
 def test_what_was_before_the_metadata_begins_is_free() -> None:

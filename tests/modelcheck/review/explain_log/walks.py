@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from random import Random
 
 from modelcheck.asking.overrides import Overrides, free_check
@@ -16,8 +17,9 @@ from modelcheck.review.explain_log.observations import (
     Interval,
     Left,
     Observed,
+    Seen,
 )
-from modelcheck.review.explain_log.product import RETURNS
+from modelcheck.review.explain_log.product import RETURNS, STARTS
 from modelcheck.review.explain_log.setting import model
 from spec.ir import Scope
 from spec.semantics import Machine, State, Step, Taken
@@ -31,6 +33,7 @@ class Walk:
     """A run, what files would show of it, and the scope."""
 
     scope: Scope
+    states: list[State]
     steps: list[Step]
     observed: Observed
 
@@ -65,7 +68,7 @@ def walk(seed: int, *, brokers: int = 2, length: int = 22, faults: int = 2) -> W
         taken = random.choice(found)
         steps.append(taken.step)
         states.append(taken.state)
-    return Walk(scope, steps, _observed(random, scope, states, steps))
+    return Walk(scope, states, steps, _observed(random, scope, states, steps))
 
 
 def _decided(state: State) -> Decided:
@@ -100,6 +103,55 @@ def _observed(random: Random, scope: Scope, states: list[State], steps: list[Ste
     }
     intervals = tuple(Interval(n, n + 1) for n in range(scope.nats["Offset"]))
     return Observed(brokers, tuple(events), ends, intervals, whole=True)
+
+
+def with_logs(taken: Walk, seed: int) -> Observed:
+    """What files show of a walk, with a log of each broker: some lines of what was so, and all its starts."""
+    random = Random(seed)  # noqa: S311 - no secret
+    logs = tuple(tuple(_lines(random, broker, taken)) for broker in range(len(taken.scope.sorts["Broker"])))
+    return replace(taken.observed, logs=logs, starts={broker: broker for broker in range(len(logs))})
+
+
+def _lines(random: Random, broker: int, taken: Walk) -> Iterator[Seen]:
+    for number, state in enumerate(taken.states):
+        step = taken.steps[number - 1] if number else None
+        if step is not None and step.action in STARTS and step.args[0] == broker:
+            stopped = broker in taken.states[number - 1][NAMES["stopped"]]
+            yield Seen(broker, SAID, up=False, stopped=stopped, actions=STARTS, ahead=True)
+            yield Seen(broker, SAID, up=True, actions=STARTS)
+        cut = step is not None and step.action == "become_follower" and step.args[0] == broker
+        before = len(taken.states[number - 1][NAMES["Broker.log"]][broker]) if number else 0
+        length, mark = len(state[NAMES["Broker.log"]][broker]), state[NAMES["Broker.hw"]][broker]
+        if cut and length < before:
+            yield Seen(broker, None, length=(length + 1, 2))
+            yield Seen(broker, SAID, length=(length, length), actions=frozenset({"become_follower"}))
+        elif random.random() < 0.2:
+            known = random.random() < 0.5
+            yield Seen(
+                broker,
+                SAID,
+                length=(length, length) if known else None,
+                mark=random.randint(0, mark),
+                epoch=random.randint(0, state[NAMES["epoch"]]),
+            )
+
+
+def long_log(rounds: int) -> Observed:
+    """A long history of which a follower's log has each start, and the leader's each change of the ISR."""
+    observed = long_history(rounds)
+    followers = {1: list[Seen](), 2: list[Seen]()}
+    for number in range(rounds):
+        broker = 1 + number % 2
+        followers[broker] += [
+            Seen(broker, SAID, up=False, stopped=True, actions=STARTS, ahead=True),
+            Seen(broker, SAID, up=True, actions=STARTS),
+        ]
+    leader = [
+        Seen(0, SAID, mark=1 if position > 9 else 0, epoch=1, position=position)
+        for position in range(1, len(observed.events))
+    ]
+    logs = (tuple(leader), *map(tuple, followers.values()))
+    return replace(observed, logs=logs, starts={1: 1, 2: 2})
 
 
 def _ended(random: Random, broker: int, states: list[State], lost: bool) -> Ended:  # noqa: FBT001

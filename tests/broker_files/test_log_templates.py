@@ -1,0 +1,59 @@
+"""Lines that others have published are read as what they say; `public_lines.toml` says where each stands."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_files.checkpoints import TopicPartition
+from broker_files.log_layouts import detect
+from broker_files.log_lines import read_log_file
+from broker_files.log_templates import TEMPLATES
+
+PUBLIC = tomllib.loads((Path(__file__).parent / "public_lines.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", PUBLIC["line"], ids=lambda case: f"{case['says']} {case['source']}")
+def test_a_published_line_says_what_it_says(case: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text(case["text"] + "\n", encoding="utf-8")
+    (found,) = read_log_file(tmp_path / "server.log", None, lambda _: None).told
+    place = None if found.place is None else str(found.place)
+
+    assert (found.says.name, found.node, place) == (case["says"], case.get("node"), case.get("place"))
+    assert found.values == case["values"]
+
+
+def test_lines_of_no_use_are_known_to_be(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text("".join(f"{case['text']}\n" for case in PUBLIC["of_no_use"]))
+    found = read_log_file(
+        tmp_path / "server.log", [TopicPartition("connect-cluster-offsets", 20)], lambda _: None
+    )
+
+    assert (found.total, found.entries, found.told, found.unknown) == (2, 2, (), 0)
+
+
+def test_a_line_is_like_one_template() -> None:
+    for case in PUBLIC["line"]:
+        reading = detect([case["text"]])
+        assert reading is not None
+        read = reading.read(case["text"])
+        assert read is not None
+        like = [each for each in TEMPLATES if each.pattern.search(read.message)]
+
+        assert len(like) == 1
+        assert like[0].literal in read.message
+        assert read.logger in like[0].loggers
+        assert read.level in like[0].level
+
+
+def test_each_template_says_where_it_comes_from_and_its_releases() -> None:
+    for each in TEMPLATES:
+        assert each.source.endswith((".scala", ".java"))
+        assert not each.until or release(each.since) <= release(each.until)
+
+
+def release(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
