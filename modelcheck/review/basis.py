@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.review.also.text import not_asked
@@ -100,16 +101,20 @@ def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
 
 
 def _reasons(settings: Settings, width: int) -> Iterator[Line]:
-    """Every choice that the model makes, with its reason."""
-    made = settings.switches.as_json()
-    yield line(Piece("What decides the answer, and why", Role.STRONG))
-    stated = [("Kafka", settings.version.as_json()), ("brokers", settings.brokers.as_json())]
-    for name, found in [*stated, *made.items()]:
-        value = found["value"] if isinstance(found, dict) else found
-        why = found["reason"] if isinstance(found, dict) else ""
-        label = line(f"  {name.replace('_', ' '):<26}", Piece(f"{str(value).lower():<14}  ", Role.STRONG))
-        yield from wrapped(label, str(why), width, Role.DIM)
-    yield ()
+    """The cluster, and every choice that the model makes for it, each with its reason."""
+    choices = {f.name: getattr(settings.switches, f.name).as_json() for f in fields(settings.switches)}
+    cluster = {
+        "Kafka": settings.version.as_json(),
+        "brokers": settings.brokers.as_json(),
+        "controller": choices.pop("controller"),
+    }
+    for title, stated in (("The cluster", cluster), ("What decides the answer, and why", choices)):
+        yield line(Piece(title, Role.STRONG))
+        for name, found in stated.items():
+            value = str(found["value"]).lower()
+            label = line(f"  {name.replace('_', ' '):<26}", Piece(f"{value:<14}  ", Role.STRONG))
+            yield from wrapped(label, str(found["reason"]), width, Role.DIM)
+        yield ()
 
 
 def _beside(settings: Settings, width: int, *, verbose: bool) -> Iterator[Line]:

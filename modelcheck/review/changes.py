@@ -48,12 +48,9 @@ _NEWER = {
         "inter.broker.protocol.version=2.2 or later (followers cut their logs by leader epoch)",
         _EPOCHS,
     ),
-    "controller": _Newer("the KRaft controller instead of ZooKeeper", {**_EPOCHS, "fenced_kept_out": True}),
+    "fenced_kept_out": _Newer("the KRaft controller instead of ZooKeeper", _EPOCHS),
     "strict_min_isr": _Newer("that nothing is committed below min.insync.replicas (KAFKA-15583)", _EPOCHS),
-    "elr": _Newer(
-        "eligible.leader.replicas.version=1 (KIP-966)",
-        {**_STRICT, "controller": "kraft", "directories": True},
-    ),
+    "elr": _Newer("eligible.leader.replicas.version=1 (KIP-966)", {**_STRICT, "directories": True}),
 }
 _ACKS: tuple[Setting, ...] = ("zero", "one", "all")
 
@@ -73,11 +70,12 @@ def single_changes(partition: Partition) -> Iterator[Change]:
         yield Change("flush", config["flush"], "every_message")
     if partition.replicas < MOST_BROKERS:
         yield Change(REPLICAS, partition.replicas, partition.replicas + 1)
-    for switch, after in (("truncation", "kip_279"), ("controller", "kraft")):
-        if config[switch] != after:
-            yield Change(switch, config[switch], after)
+    if config["truncation"] != "kip_279":
+        yield Change("truncation", config["truncation"], "kip_279")
     yield from (
-        Change(switch, before=False, after=True) for switch in ("strict_min_isr", "elr") if not config[switch]
+        Change(switch, before=False, after=True)
+        for switch in ("fenced_kept_out", "strict_min_isr", "elr")
+        if not config[switch]
     )
 
 

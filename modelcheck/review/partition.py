@@ -8,7 +8,7 @@ from itertools import islice
 import spec.ir as ir
 from modelcheck.review.releases import ACKS, kafka, value_of
 from modelcheck.review.settings import Settings
-from modelcheck.review.switches import Controller, Flush, Storage, Truncation
+from modelcheck.review.switches import Flush, Storage, Truncation
 from spec.frozen import frozen
 
 MOST_BROKERS = 7
@@ -92,7 +92,6 @@ def partition(settings: Settings) -> Partition:
         "fenced_kept_out": made.fenced_kept_out.value,
         "moves": MOST_MOVES if made.leadership_moves.value and replicas > 1 else 0,
         **UNASKED,
-        "controller": "kraft" if made.controller.value is Controller.KRAFT else "zookeeper",
         "strict_min_isr": made.strict_min_isr.value,
         "elr": made.eligible_leader_replicas.value,
         "directories": made.directories_known.value,

@@ -21,9 +21,9 @@ from modelcheck.review.stated import Stated
 from modelcheck.review.versions import Protocol, Version, of, protocol
 from spec.frozen import frozen
 
-_KRAFT_UNCLEAN = of(
-    3, 9
-)  # ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before
+_KRAFT_READY = of(3, 3)  # for production (KIP-833)
+# ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before.
+_KRAFT_UNCLEAN = of(3, 9)
 
 
 class Truncation(StrEnum):
@@ -210,10 +210,10 @@ def _controller(known: Known) -> Stated[Controller]:
     if known.given("inter.broker.protocol.version"):
         reason = f"{known.said('inter.broker.protocol.version')}, which KRaft does not use"
         return Stated(Controller.ZOOKEEPER, reason, assumed=True)
-    kind = Controller.KRAFT if known.release >= release_of("controller", "kraft") else Controller.ZOOKEEPER
+    kind = Controller.KRAFT if known.release >= _KRAFT_READY else Controller.ZOOKEEPER
     return Stated(
         kind,
-        "no file says which; assumed, since KRaft is ready for production from Kafka 3.3 on",
+        f"no file says which; assumed, since KRaft is ready for production from Kafka {_KRAFT_READY} on",
         assumed=True,
     )
 

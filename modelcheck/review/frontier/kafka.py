@@ -1,7 +1,6 @@
 """Configurations of Kafka as the rows of a frontier: keys over values, in one or several releases.
 
-NOTE(alike): of what a configuration sets, `controller` is read by no step and no property of the model
-(it says which other switches come with it), and `min.insync.replicas` by none unless the producer
+NOTE(alike): `min.insync.replicas` is read by no step and no property of the model unless the producer
 waits for all replicas, the high watermark stands still below it, or eligible leader replicas hang
 on it.  Configurations that differ in nothing else have the same answers, and are asked about once.
 """
@@ -145,7 +144,7 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
     if why:
         return _Made(Row(shown, left_out=why), str(release), notes)
     jobs = tuple(_jobs(_alike(subject), guarantees, asked))
-    own = {name: subject.scope(0, 0).config[name] for name in ("controller", "min_isr")}
+    own = {"min_isr": subject.scope(0, 0).config["min_isr"]}
     return _Made(Row(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes)
 
 
@@ -305,7 +304,7 @@ def _impossible(settings: Settings, subject: Partition, point: Mapping[str, str]
 
 def _alike(subject: Partition) -> Partition:
     """The configuration with one value for all that decides nothing: see NOTE(alike)."""
-    config = {**subject.config, "controller": "kraft"}
+    config = {**subject.config}
     if config["acks"] != "all" and not config["strict_min_isr"] and not config["elr"]:
         config["min_isr"] = 1
     return replace(subject, config=config)

@@ -19,7 +19,6 @@ ELR_SINCE = (4, 0)
 ALWAYS: Mapping[str, tuple[str | int | bool, str]] = {  # what every KRaft release that we drive does
     "truncation": ("kip_279", "followers cut their logs by leader epoch since 2.0"),
     "epoch_reached": (True, "a replica joins the ISR at its leader's epoch since 2.0.1"),
-    "controller": ("kraft", "releases with ZooKeeper are not driven"),
     "fenced_kept_out": (True, "brokers without a session are kept out of the ISR"),
     "restarts_noticed": (True, "the controller notices every restart"),
     "strict_min_isr": (True, "the high watermark waits for min.insync.replicas since 3.7"),

@@ -193,6 +193,17 @@ def test_min_isr_above_the_replicas_refuses_writes_until_3_7(
     assert [warning["code"] for warning in found["settings"]["warnings"]] == ["R0716"]
 
 
+def test_eligible_replicas_are_no_advice_where_the_last_known_leader_loses_as_much(review: Run) -> None:
+    """Two replicas: a crash and a power loss leave nobody eligible, and who led last leads again."""
+    given = files(replicas=2, acks="all", broker="min.insync.replicas=2\nprocess.roles=broker,controller\n")
+    given["server.properties"] = given["server.properties"].replace("broker.id", "node.id")
+    _, printed = review("4.0", given, "--json")
+    found = answers(printed)
+
+    assert by_kind(found, "durable")["any"] == (1, 2)
+    assert not any("eligible" in str(each) for each in found["remedies"]["found"])
+
+
 def test_acks_0_loses_with_one_lost_request(review: Run) -> None:
     code, printed = review("3.6", files(replicas=1, acks="0"), "--json", "--faults", "1")
     found = answers(printed)

@@ -149,6 +149,8 @@ def test_kraft_allows_unclean_elections_since_it_reads_the_key(
     [
         ("broker.id=1", "0.10.2", Truncation.HIGH_WATERMARK),
         ("broker.id=1", "0.11.0", Truncation.KIP_101),
+        ("broker.id=1", "1.0.0", Truncation.KIP_101),
+        ("broker.id=1", "1.1.1", Truncation.KIP_101),
         ("broker.id=1", "2.0", Truncation.KIP_279),
         ("broker.id=1", "2.1", Truncation.KIP_279),
         ("inter.broker.protocol.version=0.10.2", "2.8", Truncation.HIGH_WATERMARK),
@@ -196,6 +198,43 @@ def test_eligible_leader_replicas_by_release_and_feature(text: str, kafka: str, 
 )
 def test_directories_by_metadata_version(text: str, kafka: str, known: bool) -> None:  # noqa: FBT001 - a column of the table
     assert review(text, kafka=kafka).switches.directories_known.value is known
+
+
+@pytest.mark.parametrize(
+    ("text", "kafka", "joins_in_time", "noticed", "kept_out"),
+    [
+        ("zookeeper.connect=z", "2.0.0", False, False, False),
+        ("zookeeper.connect=z", "2.0.1", True, False, False),  # KAFKA-7128
+        ("zookeeper.connect=z", "2.2.0", True, True, False),  # KIP-380
+        ("zookeeper.connect=z\ninter.broker.protocol.version=2.1", "2.2.0", True, False, False),
+        ("zookeeper.connect=z", "3.2.0", True, True, False),
+        ("zookeeper.connect=z", "3.3.0", True, True, True),  # that controller rejects dead brokers too
+        ("process.roles=broker", "3.2.0", True, True, False),
+        ("process.roles=broker", "3.3.0", True, True, True),  # KIP-841
+    ],
+)
+def test_what_followers_and_the_controller_do_by_release(
+    text: str, kafka: str, *, joins_in_time: bool, noticed: bool, kept_out: bool
+) -> None:
+    made = review(text + "\n", kafka=kafka).switches
+
+    assert made.expansion_waits_for_epoch.value is joins_in_time
+    assert (made.restarts_noticed.value, made.fenced_kept_out.value) == (noticed, kept_out)
+
+
+@pytest.mark.parametrize(
+    ("key", "kafka"),
+    [
+        ("unclean.leader.election.interval.ms", "3.9"),
+        ("confluent.placement.constraints", "2.8"),
+        ("confluent.log.placement.constraints", "2.8"),
+        ("broker.rack", "2.8"),
+    ],
+)
+def test_where_replicas_stand_and_how_often_they_are_elected_matters(key: str, kafka: str) -> None:
+    found = review(f"broker.id=1\n{key}=1\n", kafka=kafka)
+
+    assert [remark.given.key for remark in found.outside] == [key]
 
 
 def test_idempotence_that_is_asked_for_brings_acks() -> None:

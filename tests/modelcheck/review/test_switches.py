@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 import spec.library as library
 from modelcheck.api import check
-from modelcheck.review.partition import UNASKED, partition
+from modelcheck.cli import main
+from modelcheck.review.partition import UNASKED, Partition, partition
+from modelcheck.review.questions import fault_kinds
 from modelcheck.review.read import read_bytes
 from modelcheck.review.releases import kafka
 from modelcheck.review.settings import resolve
@@ -66,19 +69,7 @@ def changes_something(entry: ConfigEntry, asked: Check) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(
-            entry,
-            id=entry.name,
-            marks=pytest.mark.xfail(reason="it only says which other switches come with it", strict=True)
-            if entry.name == "controller"
-            else (),
-        )
-        for entry in MODEL.configs
-    ],
-)
+@pytest.mark.parametrize("entry", MODEL.configs, ids=lambda entry: str(entry.name))
 def test_a_switch_of_the_model_changes_what_a_check_finds(entry: ConfigEntry) -> None:
     assert any(changes_something(entry, asked) for asked in checks())
 
@@ -88,7 +79,7 @@ SETS = {
     "acks": "acks",
     "min_insync_replicas": "min_isr",
     "unclean_election": "unclean",
-    "controller": None,  # which settings and remedies there are
+    "controller": None,  # which settings there are, and what they are by default
     "truncation": "truncation",
     "expansion_waits_for_epoch": "epoch_reached",
     "restarts_noticed": "restarts_noticed",
@@ -108,7 +99,7 @@ def test_a_review_names_what_the_model_has_and_nothing_else() -> None:
     switches = {entry.name for entry in MODEL.configs}
 
     assert names == set(SETS)
-    assert {name for name in SETS.values() if name is not None} == switches - {"controller"} - UNASKED.keys()
+    assert {name for name in SETS.values() if name is not None} == switches - UNASKED.keys()
 
 
 def test_every_switch_of_the_model_is_set_by_a_review() -> None:
@@ -132,3 +123,25 @@ def test_the_model_knows_the_same_defaults_of_a_release_as_a_review(release: str
     assert {name: config[name] for name, value in known.items() if value is not None} == {
         name: value for name, value in known.items() if value is not None
     }
+
+
+def test_verbose_says_of_nothing_that_it_decides_but_of_what_the_model_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("process.roles=broker\n")
+    main(["review", str(file), "--kafka", "3.7", "--faults", "0", "-v"])
+    _, part = capsys.readouterr().out.split("What decides the answer, and why\n")
+    rows = [row[2:28] for row in part.split("\n\n")[0].splitlines() if row[2] != " "]
+
+    assert {row.strip().replace(" ", "_") for row in rows} == {*SETS} - {"controller"}
+
+
+def test_how_many_replicas_there_are_and_what_keeps_their_logs_is_read_too() -> None:
+    def made(text: str) -> Partition:
+        return partition(resolve([read_bytes("f", text.encode())], kafka="3.7.0"))
+
+    pods = "kind: Kafka\nspec: {kafka: {version: 3.7.0, replicas: 3, storage: {type: %s}}}\n"
+
+    assert made("default.replication.factor=2\n").names != made("default.replication.factor=3\n").names
+    assert fault_kinds(made(pods % "ephemeral")) != fault_kinds(made(pods % "jbod"))
