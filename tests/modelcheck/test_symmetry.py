@@ -119,7 +119,7 @@ def test_random_models_say_the_same_with_symmetry(part: int) -> None:
 
 
 # No check of theirs is small enough to be run twice.
-TOO_LARGE = {"figure8.rsm", "raft.rsm", "kafka_followers.rsm", "kafka_rolling_restart.rsm"}
+TOO_LARGE = {"figure8.rsm", "raft.rsm", "kafka_followers.rsm"}
 IN_A_RING = {"viewstamped.rsm"}  # whose replicas have an order, so that none is like another
 BREAKS_CONNECTIONS = {"zab.rsm"}  # which empties channels in a `for` in a `for`
 DECIDES_IN_A_ROUND = {
