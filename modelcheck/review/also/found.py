@@ -22,7 +22,7 @@ class Subject:
 
 
 LINKS = Subject(
-    "links", "single links that break", "kafka_partial_partition.rsm", ("durable", "writable"), "single links"
+    "links", "single links that break", "kafka_partial_partition.rsm", ("durable", "writable"), "links"
 )
 REASSIGNMENT = Subject(
     "reassignment",
@@ -38,14 +38,20 @@ SETTINGS = Subject(
     ("durable",),
     "changed settings",
 )
-ASKABLE = (LINKS, REASSIGNMENT, SETTINGS)
+RACKS = Subject(
+    "racks", "racks and sites that fail as one", "kafka_racks.rsm", ("durable", "writable"), "racks"
+)
+ROLLING = Subject(
+    "rolling", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable"), "restarts"
+)
+ASKABLE = (RACKS, ROLLING, LINKS, REASSIGNMENT, SETTINGS)
 SUBJECTS = (
     *ASKABLE,
-    Subject("", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable")),
     Subject("", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",)),
     Subject("", "transactions", "kafka_transactions.rsm", ("read",)),
     Subject("", "consumers that read from followers", "kafka_follower_reads.rsm", ("read",)),
 )
+ALL = "all"  # what `--also` takes for every one of them
 
 
 @frozen
@@ -73,8 +79,12 @@ class Case:
 
 @frozen
 class Asked:
-    """What was found of a subject; `notes` say what of it was not asked, and why."""
+    """What was found of a subject.
+
+    `assumed` is what the questions take for granted; `notes` say what of it was not asked, and why.
+    """
 
     subject: Subject
     cases: tuple[Case, ...]
     notes: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
