@@ -326,7 +326,7 @@ def test_a_replica_that_is_slow_is_one_that_is_cut_off_and_healed() -> None:
                 queue.append(step.state)
         for slow in (step for step in taken if step.step.action == "lag"):
             (cut,) = (s for s in taken if (s.step.action, s.step.args) == ("isolate", slow.step.args))
-            healed = [s.state for s in machine.steps(cut.state, {"heal"}) if isinstance(s, Taken)]
+            healed = [s.state for s in machine.steps(cut.state, actions={"heal"}) if isinstance(s, Taken)]
             compared += 1
 
             assert slow.state in healed
