@@ -71,7 +71,8 @@ def _answer(
         for entry in model.configs
     }
     brokers = with_spares(partition.names, partition.replicas + case.spare)
-    nats = {"Record": records, "Offset": records, "Epoch": 2 + most + case.elections}
+    bounds = {"Record": records, "Offset": records, "Epoch": 2 + most + case.elections, "Topic": 1}
+    nats = {nat.name: bounds[nat.name] for nat in model.nats}
     budget = ir.Budget(most, {kind: many for kind, many in case.faults.items() if kind in model.faults})
     scope = ir.Scope({"Broker": brokers}, nats, {}, config)
     name = f"{case.what}: {case.asks}"

@@ -44,10 +44,12 @@ RACKS = Subject(
 ROLLING = Subject(
     "rolling", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable"), "restarts"
 )
-ASKABLE = (RACKS, ROLLING, LINKS, REASSIGNMENT, SETTINGS)
+DIRECTORIES = Subject(
+    "directories", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",), "directories"
+)
+ASKABLE = (RACKS, ROLLING, DIRECTORIES, LINKS, REASSIGNMENT, SETTINGS)
 SUBJECTS = (
     *ASKABLE,
-    Subject("", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",)),
     Subject("", "transactions", "kafka_transactions.rsm", ("read",)),
     Subject("", "consumers that read from followers", "kafka_follower_reads.rsm", ("read",)),
 )
@@ -59,7 +61,8 @@ class Case:
     """One question and its answer: up to `tried` faults of some kinds, while `asks` goes on.
 
     So many as `survived` break nothing (-1: not even none is known to); `loss` is a run with the fewest
-    that do; `what` is what it is about, a guarantee of the review or `ends`, that a move ends.
+    that do; `what` is what it is about, a guarantee of the review, `ends`, that a move ends, or `led`, that a
+    replica leads.
     `without` is how many faults of the same kinds break it where nothing of that goes on, as far as the
     review knows.
     """

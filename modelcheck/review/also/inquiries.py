@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from modelcheck.review.also.found import LINKS, RACKS, REASSIGNMENT, ROLLING, SETTINGS, Subject
+from modelcheck.review.also.found import DIRECTORIES, LINKS, RACKS, REASSIGNMENT, ROLLING, SETTINGS, Subject
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, fault_kinds
 from modelcheck.review.releases import Plain
 from modelcheck.review.settings import Settings
+from modelcheck.review.switches import Controller
 from modelcheck.review.versions import of
 from spec.frozen import frozen
 
+SEVERAL_DIRECTORIES = of(3, 7)  # with KRaft (KIP-858)
+REMEMBERS_IDS = of(3, 7, 1)  # KAFKA-16234
+APPENDS_REFUSED = of(2, 8)  # KAFKA-10778
 WAITS_FOR_ALL = of(3, 8)  # the end of a move (KAFKA-15665)
 _NUMBERS = ("no", "one", "two", "three")
 _MAJORITY = "a majority of controllers is up, though they are on the nodes of brokers"
@@ -52,6 +56,7 @@ def inquiries(subject: Subject, partition: Partition, settings: Settings) -> Inq
     made: Mapping[str, Callable[[Partition, Settings], Inquiries]] = {
         RACKS.name: _racks,
         ROLLING.name: _rolling,
+        DIRECTORIES.name: _directories,
         LINKS.name: _links,
         REASSIGNMENT.name: _reassignment,
         SETTINGS.name: _settings,
@@ -119,6 +124,49 @@ def _rolling(partition: Partition, _: Settings) -> Inquiries:
     many_times = f"{_NUMBERS[many]} restart{'s' if many > 1 else ''}"
     assumed = f"{many_times}, of whichever brokers, never of two at once; each stops and starts cleanly"
     return Inquiries(tuple(asked), (mixed,), (assumed,))
+
+
+def _directories(_: Partition, settings: Settings) -> Inquiries:
+    """What a broker forgets that loses one of several directories: that is a matter of the release alone."""
+    release, file = settings.version.value, "kafka_log_directories"
+    is_kraft = settings.switches.controller.value is Controller.KRAFT
+    given = {remark.given.key: remark.given for remark in settings.outside}
+    dirs = given.get("log.dirs", given.get("log.dir"))
+    if dirs is not None and "," not in dirs.value:
+        one = f"{dirs.key} at {dirs.place} is one directory, and a broker without any halts"
+        return Inquiries((), (f"{one}: the row disk",))
+    if is_kraft and release < SEVERAL_DIRECTORIES:
+        return Inquiries((), (f"a broker with KRaft has one directory before Kafka {SEVERAL_DIRECTORIES}",))
+    same: dict[str, Plain] = {"made_again": False, "appends_refused": release >= APPENDS_REFUSED}
+    kept = ("on_some_disk",)
+    found = [
+        Inquiry(
+            "durable",
+            "a write to a directory fails",
+            (file, "failed_writes"),
+            kept,
+            {"write_fails": None},
+            same,
+        )
+    ]
+    notes = [
+        "a directory that is lost for good, with all replicas in it: of one partition that is the row disk"
+    ]
+    if is_kraft:
+        remembers = "the_id" if release >= REMEMBERS_IDS else "the_logs_id"
+        lost: dict[str, Plain] = {"made_again": False, "remembers": remembers}
+        says, fails = "a directory fails, and its broker runs on", {"fail_directory": None}
+        found = [
+            Inquiry("durable", says, (file, file), ("leader_complete",), fails, lost),
+            Inquiry("led", f"{says}; another replica is in sync", (file, file), ("is_led",), fails, lost),
+            *found,
+        ]
+    else:
+        notes.append("with ZooKeeper, what a broker remembers of the partitions that were in it")
+    of_release = "the release alone decides: what is committed counts as acknowledged, and no setting is read"
+    where = "" if dirs is None else f" ({dirs.key} at {dirs.place})"
+    several = f"a broker has several directories{where}, and one of them fails"
+    return Inquiries(tuple(found), tuple(notes), (of_release, several))
 
 
 def _links(partition: Partition, _: Settings) -> Inquiries:

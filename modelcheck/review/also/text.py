@@ -16,6 +16,7 @@ _BREAKS = {
     "durable": "acknowledged records can be lost",
     "writable": "writes can stop until somebody repairs something",
     "ends": "the move cannot end until somebody repairs something",
+    "led": "no replica may lead until somebody repairs something",
 }
 # Faults that the model of one partition does not have.
 _FAULTS = {
@@ -25,8 +26,15 @@ _FAULTS = {
     "blackout": "a power failure",
     "wreck": "a lost rack",
     "cut_rack": "a cut-off rack",
+    "fail_directory": "a failed directory",
+    "write_fails": "a failed write",
 }
-_HOLDS = {"durable": "acknowledged records survive", "writable": "writes go on", "ends": "the move can end"}
+_HOLDS = {
+    "durable": "acknowledged records survive",
+    "writable": "writes go on",
+    "ends": "the move can end",
+    "led": "a replica leads",
+}
 
 
 def says(case: Case) -> str:

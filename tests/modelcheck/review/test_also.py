@@ -1,4 +1,4 @@
-"""What a review asks with `--also`: racks, restarts, single links, moved replicas, changed settings."""
+"""What a review asks with `--also`: racks, restarts, directories, links, moved replicas, settings."""
 
 from __future__ import annotations
 
@@ -237,6 +237,63 @@ def test_where_brokers_are_the_controllers_a_majority_is_assumed(
     assert found["assumed"] == ["a majority of controllers is up, though they are on the nodes of brokers"]
 
 
+@pytest.mark.parametrize(
+    ("kafka", "expected"),
+    [("3.7.0", [("durable", 1), ("led", None), ("durable", None)]), ("3.7.1", [("durable", None)])],
+)
+def test_a_broker_that_forgets_what_was_in_a_directory_leads_empty(
+    asked: Run, kafka: str, expected: list[tuple[str, int | None]]
+) -> None:
+    found = asked("directories", 2, "log.dirs=/a,/b", kafka=kafka)
+
+    assert lost_with(found)[: len(expected)] == expected
+    assert "(log.dirs at server.properties:4)" in found["assumed"][1]
+
+
+def test_until_2_8_a_broker_writes_on_behind_a_write_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("server.properties").write_text("broker.id=1\ndefault.replication.factor=1\n")
+    lost = {}
+    for kafka in ("2.7", "2.8"):
+        main(
+            [
+                "review",
+                "server.properties",
+                "--kafka",
+                kafka,
+                "--faults",
+                "1",
+                "--also",
+                "directories",
+                "--json",
+            ]
+        )
+        (found,) = json.loads(capsys.readouterr().out)["also"]
+        lost[kafka] = lost_with(found)
+
+    assert lost == {"2.7": [("durable", 1)], "2.8": [("durable", None)]}
+
+
+@pytest.mark.parametrize(
+    ("kafka", "directories", "note"),
+    [
+        ("3.6", "/a,/b", "a broker with KRaft has one directory before Kafka 3.7"),
+        (
+            "3.9",
+            "/a",
+            "log.dirs at server.properties:4 is one directory, and a broker without any halts: the row disk",
+        ),
+    ],
+    ids=["before 3.7", "one"],
+)
+def test_one_directory_is_the_whole_disk(asked: Run, kafka: str, directories: str, note: str) -> None:
+    found = asked("directories", 1, f"log.dirs={directories}", kafka=kafka)
+
+    assert (found["cases"], found["notes"]) == ([], [note])
+
+
 def test_all_asks_about_each_subject() -> None:
     asked = parse(["f.properties", "--also", "all"]).also
 
@@ -266,7 +323,10 @@ def test_what_cannot_be_asked_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 
     assert code == 2
     told = " ".join(capsys.readouterr().err.split())
-    assert "'disks' is none of racks, rolling, links, reassignment, settings; all is all of them" in told
+    assert (
+        "'disks' is none of racks, rolling, directories, links, reassignment, settings; all is all of them"
+        in told
+    )
 
 
 @pytest.mark.parametrize("option", [[], ["-v"]])
