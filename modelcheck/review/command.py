@@ -16,13 +16,14 @@ from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.contract.exits import Exit
-from modelcheck.review.also.found import ASKABLE, Asked, Subject
+from modelcheck.review.also.found import ALL, ASKABLE, RACKS, Asked, Subject
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import stated_version, topics_in
 from modelcheck.review.data import as_json
 from modelcheck.review.internal import internal_topics
 from modelcheck.review.outages.asked import coming, outage
+from modelcheck.review.outages.combined import with_controllers
 from modelcheck.review.outages.controllers import quorum
 from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
 from modelcheck.review.partition import Partition, partition
@@ -82,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=(),
         metavar="WHAT,…",
         help="ask models that go on from the review's too: "
-        + ", ".join(f"{each.name} ({each.title})" for each in ASKABLE),
+        + ", ".join(f"{each.name} ({each.title})" for each in ASKABLE)
+        + f"; {ALL} of them",
     )
     parser.add_argument(
         "--require",
@@ -192,7 +194,8 @@ def _reviews(
     for each in settings:
         with timings.phase("read"):
             subject = partition(each)
-        question = same_question(each, subject)
+        placed = each.together.value if RACKS in wanted[1] else None
+        question = (*same_question(each, subject), placed)
         if question not in found:
             left = None if until is None else max(0.0, until - time.monotonic())
             spend = Effort(effort.states, left)
@@ -217,14 +220,15 @@ def _review(
         mixed = ask_mixed(asking, subject, faults)
         likely = first_loss(answer for each in mixed for answer in each)
         trials = () if likely is None else coming_trials(subject, likely)
-        asking.foresee([*trials, *(coming(subject) if faults else ())])
+        asking.foresee([*trials, *(coming(subject, settings.voters) if faults else ())])
         answers = ask_all(asking, subject, faults, mixed)
         loss = first_loss(answers)
         if loss is not None:
             about = Circumstances(settings.version.value, settings.brokers.value)
             found = remedies(asking, subject, about, loss)
-        down = outage(asking, subject, answers) if faults else None
-        controllers = quorum(asking, subject, settings.voters) if faults else None
+        answers = with_controllers(asking, subject, settings.voters, answers) if faults else answers
+        down = outage(asking, subject, answers, settings.voters) if faults else None
+        controllers = quorum(asking, settings.voters, down) if faults else None
         more = _also(asking, subject, subjects, settings, faults, answers) if subjects and faults else ()
     took = time.monotonic() - began
     spent = (asking.ended, asking.states, asking.known, took)
@@ -241,7 +245,7 @@ def _also(
 ) -> tuple[Asked, ...]:
     from modelcheck.review.also.asked import also  # noqa: PLC0415 - who asks nothing besides pays for nothing
 
-    return also(asking, subject, subjects, settings.version.value, faults, answers)
+    return also(asking, subject, subjects, settings, faults, answers)
 
 
 _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic
@@ -265,9 +269,9 @@ def _faults(text: str) -> int:
 
 def _subjects(text: str) -> tuple[Subject, ...]:
     known = {each.name: each for each in ASKABLE}
-    asked = text.split(",")
+    asked = list(known) if text == ALL else text.split(",")
     if wrong := [each for each in asked if each not in known]:
-        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(known)}")
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(known)}; {ALL} is all of them")
     return tuple(known[each] for each in dict.fromkeys(asked))
 
 

@@ -226,7 +226,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.TEXT,
         _BROKER,
         "in which rack or zone a broker stands",
-        "the model's faults hit one broker at a time; a rack takes all of its brokers at once",
+        "the model's faults hit one broker at a time; a rack takes several at once: --also racks",
         first=of(0, 10, 0),
     ),
     _outside(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from modelcheck.review.found import Given, Layer, Partition, Reading, Topic
@@ -48,6 +49,23 @@ def find_misplaced(
     if topic is not None:
         _on_unknown_brokers(topic, known, brokers, findings)
         _in_one_rack(topic, known, findings)
+
+
+def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, replicas: int) -> Stated[int]:
+    """How many replicas of a partition the fullest rack has.
+
+    Where files show the racks of all brokers, and not where replicas are, they are spread evenly, as
+    Kafka spreads them; where racks are not known, two stand together.
+    """
+    racks = {home.id: home.rack.value.strip() for home in homes(readings) if home.rack is not None}
+    shown = [] if topic is None else [tuple(map(str, part.replicas)) for part in topic.partitions]
+    if shown and all(id_ in racks for replicas_ in shown for id_ in replicas_):
+        counts = (Counter(racks[id_] for id_ in replicas_) for replicas_ in shown)
+        return Stated(max(max(each.values(), default=1) for each in counts), "by broker.rack")
+    if len(racks) >= brokers:
+        even = -(-replicas // len(set(racks.values())))
+        return Stated(even, "by broker.rack, and spread evenly", assumed=True)
+    return Stated(min(2, replicas), "no file says in which racks the replicas stand", assumed=True)
 
 
 def _on_unknown_brokers(

@@ -11,7 +11,7 @@ from modelcheck.review.conflicts import find_conflicts
 from modelcheck.review.effective import Effective, effective, sorted_out
 from modelcheck.review.found import Given, Layer, Reading, Topic
 from modelcheck.review.internal import as_made, internal, of_brokers
-from modelcheck.review.placement import find_misplaced
+from modelcheck.review.placement import find_misplaced, together
 from modelcheck.review.stated import Findings, Remark, Stated
 from modelcheck.review.switches import Known, Switches, switches
 from modelcheck.review.versions import Version
@@ -26,7 +26,8 @@ class Settings:
 
     `values` are the modelled keys; `outside` matters but is not in the model; `ignored` has no influence
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
-    are diagnostics that do not stop a review; `voters` are the controllers that files name.
+    are diagnostics that do not stop a review; `voters` are the controllers that files name, and
+    `together` is how many replicas the fullest rack has.
     """
 
     version: Stated[Version]
@@ -41,6 +42,7 @@ class Settings:
     unknown: tuple[Remark, ...]
     warnings: tuple[Diagnostic, ...]
     notes: tuple[str, ...]
+    together: Stated[int]
     voters: Voters | None = None
 
     @property
@@ -130,6 +132,7 @@ def resolve(
             *(f"{reading.source.name}: {note}" for reading in readings for note in reading.notes),
             *findings.notes,
         ),
+        together=together(readings, count.value, chosen, factor.value),
         voters=voters,
     )
 

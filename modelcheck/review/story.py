@@ -69,6 +69,12 @@ def outcome(trace: Trace) -> str:
             return f"a consumer has read {_records(lost)}, which not every in-sync replica had"
         case "no_divergence":
             return "below the high watermarks of both, two logs differ"
+        case "leader_complete":
+            return f"{leader} leads, and its log lacks records that were committed"
+        case "on_some_disk":
+            return "no broker has all records on its disk that were committed"
+        case "is_led":
+            return "no replica may lead until somebody repairs something"
         case "completes":
             return "the move cannot end until somebody repairs something"
         case _:
@@ -96,6 +102,8 @@ def story(title: str, traces: Sequence[Trace], width: int, *, least: bool) -> It
 def _acknowledged(trace: Trace, number: int) -> str:
     """What a step answers to the producer."""
     before, after = trace.states[number : number + 2]
+    if all(variable.name != "acked" for variable in trace.model.variables):
+        return ""  # a model of what is committed, whoever waits for it
     if not _of(trace, "acked", after) - _of(trace, "acked", before):
         return ""
     waits = trace.steps[number].action != "lose_request" and _show(trace, "acks") != "zero"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
@@ -85,12 +85,12 @@ def sentence(answer: Answer) -> str:
     )
 
 
-def faults_of(trace: Trace) -> str:
-    """The faults of a run in their order: "isolation, then session loss"."""
+def faults_of(trace: Trace, words: Mapping[str, str] | None = None) -> str:
+    """The faults of a run in their order, "isolation, then session loss"; `words` are for other models'."""
     kinds = set(trace.model.faults)
     names: list[str] = []
     for step in trace.steps:
         if step.action in kinds:
-            short = kind_of(step.action).short
+            short = (words or {}).get(step.action, kind_of(step.action).short)
             names.append(f"another {short.removeprefix('a ')}" if short in names else short)
     return ", then ".join(names)

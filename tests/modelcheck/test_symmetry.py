@@ -180,12 +180,13 @@ def test_an_error_while_a_property_of_steps_is_asked_has_a_run_up_to_symmetry(en
 
 
 # No check of theirs is small enough to be run twice.
-TOO_LARGE = {"figure8.rsm", "raft.rsm", "kafka_followers.rsm", "kafka_rolling_restart.rsm"}
+TOO_LARGE = {"figure8.rsm", "raft.rsm", "kafka_followers.rsm"}
 IN_A_RING = {"viewstamped.rsm"}  # whose replicas have an order, so that none is like another
 BREAKS_CONNECTIONS = {"zab.rsm"}  # which empties channels in a `for` in a `for`
 DECIDES_IN_A_ROUND = {
     "kafka_transactions.rsm"
 }  # by an `if` in a `for`, whose rounds are not known to be alike
+LOSES_IN_A_ROUND = {"kafka_racks.rsm"}  # each broker of a rack what it had not flushed, or a part of it
 
 
 def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]]]:
@@ -212,6 +213,7 @@ def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]
         - IN_A_RING
         - BREAKS_CONNECTIONS
         - DECIDES_IN_A_ROUND
+        - LOSES_IN_A_ROUND
     ),
 )
 def test_verdicts_faults_and_steps_are_the_same(name: str) -> None:

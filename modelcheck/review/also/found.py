@@ -22,7 +22,7 @@ class Subject:
 
 
 LINKS = Subject(
-    "links", "single links that break", "kafka_partial_partition.rsm", ("durable", "writable"), "single links"
+    "links", "single links that break", "kafka_partial_partition.rsm", ("durable", "writable"), "links"
 )
 REASSIGNMENT = Subject(
     "reassignment",
@@ -38,14 +38,22 @@ SETTINGS = Subject(
     ("durable",),
     "changed settings",
 )
-ASKABLE = (LINKS, REASSIGNMENT, SETTINGS)
+RACKS = Subject(
+    "racks", "racks and sites that fail as one", "kafka_racks.rsm", ("durable", "writable"), "racks"
+)
+ROLLING = Subject(
+    "rolling", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable"), "restarts"
+)
+DIRECTORIES = Subject(
+    "directories", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",), "directories"
+)
+ASKABLE = (RACKS, ROLLING, DIRECTORIES, LINKS, REASSIGNMENT, SETTINGS)
 SUBJECTS = (
     *ASKABLE,
-    Subject("", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable")),
-    Subject("", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",)),
     Subject("", "transactions", "kafka_transactions.rsm", ("read",)),
     Subject("", "consumers that read from followers", "kafka_follower_reads.rsm", ("read",)),
 )
+ALL = "all"  # what `--also` takes for every one of them
 
 
 @frozen
@@ -53,7 +61,8 @@ class Case:
     """One question and its answer: up to `tried` faults of some kinds, while `asks` goes on.
 
     So many as `survived` break nothing (-1: not even none is known to); `loss` is a run with the fewest
-    that do; `what` is what it is about, a guarantee of the review or `ends`, that a move ends.
+    that do; `what` is what it is about, a guarantee of the review, `ends`, that a move ends, or `led`, that a
+    replica leads.
     `without` is how many faults of the same kinds break it where nothing of that goes on, as far as the
     review knows.
     """
@@ -73,8 +82,12 @@ class Case:
 
 @frozen
 class Asked:
-    """What was found of a subject; `notes` say what of it was not asked, and why."""
+    """What was found of a subject.
+
+    `assumed` is what the questions take for granted; `notes` say what of it was not asked, and why.
+    """
 
     subject: Subject
     cases: tuple[Case, ...]
     notes: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()

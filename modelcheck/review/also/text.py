@@ -5,18 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.review.also.found import ASKABLE, SUBJECTS, Asked, Case
+from modelcheck.review.also.found import ALL, ASKABLE, SUBJECTS, Asked, Case
 from modelcheck.review.story import sentences_json, story
 from modelcheck.review.text import faults_of
 
 OPTION = "--also"
+NAMED = 2  # subjects in the line that says how to ask: of more it is all, and the line stays one
 TITLE = "Asked as well"
 _BREAKS = {
     "durable": "acknowledged records can be lost",
     "writable": "writes can stop until somebody repairs something",
     "ends": "the move cannot end until somebody repairs something",
+    "led": "no replica may lead until somebody repairs something",
 }
-_HOLDS = {"durable": "acknowledged records survive", "writable": "writes go on", "ends": "the move can end"}
+# Faults that the model of one partition does not have.
+_FAULTS = {
+    "part": "a broken link",
+    "deafen": "a deaf broker",
+    "hide": "a hidden broker",
+    "blackout": "a power failure",
+    "wreck": "a lost rack",
+    "cut_rack": "a cut-off rack",
+    "fail_directory": "a failed directory",
+    "write_fails": "a failed write",
+}
+_HOLDS = {
+    "durable": "acknowledged records survive",
+    "writable": "writes go on",
+    "ends": "the move can end",
+    "led": "a replica leads",
+}
 
 
 def says(case: Case) -> str:
@@ -32,16 +50,8 @@ def says(case: Case) -> str:
     least += ", as without that" if case.without is not None and case.without <= loss.faults else ""
     if loss.faults == 0:
         return f"{case.asks}: {_BREAKS[case.what]} without any fault{least}"
-    return f"{case.asks}: with {count(loss.faults, 'fault')} {_BREAKS[case.what]}: {_faults(case)}{least}"
-
-
-def _faults(case: Case) -> str:
-    """The faults of the run, in the words of a review or, of links, in those of their model."""
-    own = {"part": "a broken link", "deafen": "a deaf broker", "hide": "a hidden broker"}
-    names = "" if case.loss is None else faults_of(case.loss)
-    for fault, words in own.items():
-        names = names.replace(f"another {fault}", f"another {words.removeprefix('a ')}").replace(fault, words)
-    return names
+    broken = f"with {count(loss.faults, 'fault')} {_BREAKS[case.what]}"
+    return f"{case.asks}: {broken}: {faults_of(loss, _FAULTS)}{least}"
 
 
 def mark(case: Case) -> tuple[str, Role]:
@@ -60,6 +70,8 @@ def lines(found: Sequence[Asked], width: int) -> Iterator[Line]:
             sign, role = mark(case)
             label = line("  ", Piece(f"{sign} ", role), Piece(f"{case.what:<{first}}  ", Role.STRONG))
             yield from wrapped(label, says(case), width)
+        for taken in asked.assumed:
+            yield from wrapped(line("    "), f"Assumed: {taken}.", width, Role.DIM)
         for note in asked.notes:
             yield from wrapped(line("    "), f"Not asked: {note}.", width, Role.DIM)
         yield ()
@@ -81,13 +93,15 @@ def not_asked(found: Sequence[Asked], width: int, *, verbose: bool) -> Iterator[
     if verbose:
         yield line(Piece("Not asked", Role.STRONG))
         for subject in (each for each in SUBJECTS if each not in asked):
-            how = f"{OPTION} {subject.name}" if subject.name else "no option asks it"
-            text = f"bears on {' and '.join(subject.touches)}; {subject.file}; {how}"
+            apart = f"modelcheck check {subject.file.removesuffix('.rsm')}, apart from these settings"
+            how = f"{subject.file}; {OPTION} {subject.name}" if subject.name else apart
+            text = f"bears on {' and '.join(subject.touches)}; {how}"
             yield from wrapped(line(f"  {subject.title}  "), text, max(width, 60), Role.DIM)
         yield ()
     elif left:
         what = ", ".join(subject.short for subject in left)
-        option = f"{OPTION} {','.join(subject.name for subject in left)}"
+        names = ALL if len(left) > NAMED else ",".join(subject.name for subject in left)
+        option = f"{OPTION} {names}"
         yield from wrapped((), f"Not asked: {what} ({option})", width, Role.DIM)
 
 
@@ -98,6 +112,7 @@ def as_json(found: Sequence[Asked]) -> list[dict[str, object]]:
             "subject": asked.subject.name,
             "file": asked.subject.file,
             "cases": [_case(case) for case in asked.cases],
+            "assumed": list(asked.assumed),
             "notes": list(asked.notes),
         }
         for asked in found

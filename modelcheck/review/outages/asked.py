@@ -5,7 +5,8 @@ anything: `unattended`.  The search goes by fewest faults, so one search says fo
 brokers whether the service goes on.  A partition is electable where it would be writable for a
 producer that does not wait for replicas (`acks=1`): without records the model reads `acks` nowhere
 else, so both questions have one kernel.  It is readable where it is electable, and no such faults
-lose acknowledged records.  Then the same is asked where brokers come back.
+lose acknowledged records.  Then the same is asked where brokers come back.  Where each takes a controller
+with it, the models are those of NOTE(combined).
 """
 
 from __future__ import annotations
@@ -19,28 +20,32 @@ from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.review.answers import Answer, ask
 from modelcheck.review.asking import Asking
+from modelcheck.review.outages.combined import ACKNOWLEDGES, LED, Combined, combined
 from modelcheck.review.outages.found import Outage, Service, Stop
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import (
     GUARANTEES,
     KINDS,
     FaultKind,
-    Guarantee,
     Posed,
     Question,
+    as_check,
     group_of,
     posed,
     varying_family,
 )
+from modelcheck.review.voters import Voters
+from spec.frozen import frozen
 from spec.semantics import CutOff, Machine, State
 
 PATIENCE = 4_000  # states that are looked at for who has to come back
 MOST_RETURNING = 5  # brokers for which it is asked whether their return mends all: six are millions of states
 SMALL = 2  # brokers: some hundred states
+MOST_BY_HAND = 3  # brokers that take controllers with them: some hundred states
 MOST_LOSING = 3  # and for which it is asked whether they lose records, beyond the faults of the review
 _WRITABLE = next(each for each in GUARANTEES if each.name == "writable")
-_RETURNING = replace(_WRITABLE, unattended=False)  # asked of a model in which brokers come back
 _DURABLE = next(each for each in GUARANTEES if each.name == "durable")
+_RETURNS = {"restart", "vote_again"}  # of a broker, and of the controller that is on its node
 # Nothing is written to ask what can be, so nothing is copied; nothing else goes wrong or is planned.
 _IDLE = frozenset(
     {
@@ -58,27 +63,61 @@ _IDLE = frozenset(
 )
 
 
-def outage(asking: Asking, partition: Partition, answers: tuple[Answer, ...]) -> Outage:
+@frozen
+class _Asked:
+    """A service as a question: of whom with nobody's help, of whom when brokers return, and the property.
+
+    `shares` says whether both are models of the review, so that a kernel is shared with others.
+    """
+
+    name: str
+    alone: Partition
+    back: Partition
+    property: str
+    shares: bool
+
+
+def outage(
+    asking: Asking, partition: Partition, answers: tuple[Answer, ...], voters: Voters | None = None
+) -> Outage:
     """What works with how many brokers down, as far as there was time; `answers` are those of the review.
 
     Costs four searches without records, with two kernels, one of which the review has anyway.
     """
     kind = _kind(partition)
-    most = partition.replicas
-    back = replace(partition, model=_returning(partition.model, kind))
-    writable = _service(asking, partition, back, "writable", kind, most)
-    electable = _service(asking, _led(partition), _led(back), "electable", kind, most)
+    nodes = combined(partition, voters)
+    writable, electable = (
+        _service(asking, partition.replicas, kind, each) for each in _both(partition, kind, nodes)
+    )
     readable = _readable(asking, partition, electable, kind, answers)
-    return Outage(partition.names, kind.name, (writable, electable, readable))
+    services = (writable, electable, readable)
+    return Outage(partition.names, kind.name, services, controllers_too=nodes is not None)
 
 
-def coming(partition: Partition) -> tuple[Posed, ...]:
+def coming(partition: Partition, voters: Voters | None = None) -> tuple[Posed, ...]:
     """What `outage` asks that has a kernel of its own."""
     if not SMALL < partition.replicas <= MOST_RETURNING:
         return ()
     kind = _kind(partition)
+    writable, _ = _both(partition, kind, combined(partition, voters))
+    return (_posed(writable, writable.back, kind, partition.replicas, unattended=False),)
+
+
+def _both(partition: Partition, kind: FaultKind, nodes: Combined | None) -> tuple[_Asked, _Asked]:
+    """Whether writes are acknowledged, and whether some replica leads."""
+    if nodes is not None:
+        back = replace(nodes.partition, model=_returning(nodes.partition.model, kind))
+        writes = ACKNOWLEDGES if partition.config["acks"] == "all" else LED
+        return (
+            _Asked("writable", nodes.partition, back, writes, shares=False),
+            _Asked("electable", nodes.partition, back, LED, shares=False),
+        )
     back = replace(partition, model=_returning(partition.model, kind))
-    return (_posed(back, kind, partition.replicas, _RETURNING),)
+    (writable,) = _WRITABLE.properties
+    return (
+        _Asked("writable", partition, back, writable, shares=True),
+        _Asked("electable", _led(partition), _led(back), writable, shares=True),
+    )
 
 
 def _kind(partition: Partition) -> FaultKind:
@@ -108,28 +147,29 @@ def _returning(model: ir.Model, kind: FaultKind) -> ir.Model:
 # ------------------------------------------------------------------ one service
 
 
-def _service(
-    asking: Asking, partition: Partition, back: Partition, name: str, kind: FaultKind, most: int
-) -> Service:
+def _service(asking: Asking, most: int, kind: FaultKind, asked: _Asked) -> Service:
     """What is known of a service that hangs on the leader and its ISR alone."""
-    sure, run = _asked(asking, partition, kind, most, _WRITABLE, name)
+    sure, run = _went(asking, asked, most, kind, unattended=True)
     returns = None
     if most <= MOST_RETURNING:
-        mended, broken = _asked(asking, back, kind, most, _RETURNING, f"{name}, when brokers return,")
+        mended, broken = _went(asking, asked, most, kind, unattended=False)
         returns = False if broken is not None else True if mended >= most else None
-    stop = None if run is None else Stop(run.faults, run, _until(back, run))
-    return Service(name, sure, stop, returns)
+    stop = None if run is None else Stop(run.faults, run, _until(asked, run))
+    return Service(asked.name, sure, stop, returns)
 
 
-def _asked(
-    asking: Asking, partition: Partition, kind: FaultKind, most: int, guarantee: Guarantee, says: str
+def _went(
+    asking: Asking, asked: _Asked, most: int, kind: FaultKind, *, unattended: bool
 ) -> tuple[int, Trace | None]:
     """With how many brokers down it goes on for certain, and the first run in which it does not."""
-    asked = _posed(partition, kind, most, guarantee)
-    is_small = partition.replicas <= SMALL and not guarantee.unattended
-    what = f"{says} while brokers are down"
-    found = asking.found(asked, what, small=is_small)
-    match None if found is None else found.verdicts[guarantee.properties[0]]:
+    about = asked.alone if unattended else asked.back
+    posed_ = _posed(asked, about, kind, most, unattended=unattended)
+    is_small = (most <= SMALL and not (unattended and asked.shares)) or (
+        unattended and not asked.shares and most <= MOST_BY_HAND
+    )
+    what = f"{asked.name}{'' if unattended else ', when brokers return,'} while brokers are down"
+    found = asking.found(posed_, what, small=is_small)
+    match None if found is None else found.verdicts[asked.property]:
         case Holds(beyond=0):
             return most, None
         case Violated(trace=Trace() as trace):
@@ -138,11 +178,14 @@ def _asked(
             return -1, None
 
 
-def _posed(partition: Partition, kind: FaultKind, most: int, guarantee: Guarantee) -> Posed:
-    """Whether a guarantee is broken while so many brokers are down by one kind of fault."""
+def _posed(asked: _Asked, about: Partition, kind: FaultKind, most: int, *, unattended: bool) -> Posed:
+    """Whether a service is stopped while so many brokers are down by one kind of fault."""
+    guarantee = replace(_WRITABLE, properties=(asked.property,), unattended=unattended)
     question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
-    family = varying_family(partition, (guarantee,), {each.fault: 1 for each in KINDS})
-    return posed(partition, question, family)
+    if not asked.shares:
+        return Posed(question, *as_check(about, question), None)
+    family = varying_family(about, (guarantee,), {each.fault: 1 for each in KINDS})
+    return posed(about, question, family)
 
 
 def _readable(
@@ -172,10 +215,11 @@ def _readable(
 # ------------------------------------------------------------------ who has to come back
 
 
-def _until(back: Partition, run: Trace) -> tuple[tuple[int, ...], ...] | None:
+def _until(asked: _Asked, run: Trace) -> tuple[tuple[int, ...], ...] | None:
     """The least sets of brokers, of those that are down at its end, whose return brings the service back."""
+    back = asked.back
     machine = Machine(back.model, run.scope)
-    claim = back.model.property(_WRITABLE.properties[0])
+    claim = back.model.property(asked.property)
     end = run.states[-1]
     down = [step.args[0] for step in run.steps if step.action in back.model.faults]
     left = PATIENCE
@@ -203,6 +247,6 @@ def _futures(machine: Machine, state: State, who: frozenset[object]) -> Iterator
         for step in machine.steps(here, actions=free):
             if isinstance(step, CutOff):
                 yield None
-            elif (step.step.action != "restart" or step.step.args[0] in who) and step.state not in seen:
+            elif (step.step.action not in _RETURNS or step.step.args[0] in who) and step.state not in seen:
                 seen.add(step.state)
                 queue.append(step.state)

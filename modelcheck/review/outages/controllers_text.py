@@ -41,14 +41,10 @@ def _above(found: Quorum) -> str:
 
 def _combined(found: Quorum, down: Outage | None) -> str:
     """What it is to this partition that its brokers are the controllers, where that was asked."""
-    if found.brokers is None:
+    if found.brokers is None or down is None:
         return ""
-    fewest = found.brokers.faults
-    known = next((each for each in down.services if each.name == "electable"), None) if down else None
-    both = f"Each is a broker as well: with {_NUMBERS[fewest]} of them down no replica leads"
-    if known is not None and known.sure >= fewest:
-        return f"{both}. What is said above of brokers that are down is for a majority that is up: too much."
-    return f"{both}, as is said above."
+    both = f"Each is a broker as well: with {_NUMBERS[found.brokers.faults]} of them down no replica leads"
+    return f"{both}, as is said above; of brokers that are cut off all is for a majority that is up."
 
 
 def lines(found: Quorum, down: Outage | None, width: int) -> Iterator[Line]:

@@ -53,11 +53,15 @@ class Service:
 
 @frozen
 class Outage:
-    """What works while 0, 1 … all of `names` are down; `fault` is the kind by which they go down."""
+    """What works while 0, 1 … all of `names` are down; `fault` is the kind by which they go down.
+
+    `controllers_too` says that each takes a controller with it.
+    """
 
     names: tuple[str, ...]
     fault: str
     services: tuple[Service, ...]
+    controllers_too: bool = False
 
     @property
     def complete(self) -> bool:

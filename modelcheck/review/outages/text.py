@@ -24,7 +24,7 @@ def says(found: Outage) -> str:
             sentences += [] if all(found.working(0)) else [f"With all up: {_what(found, 0)}."]
         else:
             down = _down(len(found.names), max(first, 1), last)
-            sentences.append(f"With {down} down: {_what(found, first)}{_then(found, first)}.")
+            sentences.append(f"With {down} down: {_what(found, first)}{_then(found, first, last)}.")
     return " ".join([*sentences, _back(found)])
 
 
@@ -51,11 +51,15 @@ def _what(found: Outage, down: int) -> str:
     return "neither writable nor readable"
 
 
-def _then(found: Outage, down: int) -> str:
-    """Who has to return, at the end of the shortest run, so that it goes on; in others it may take more."""
+def _then(found: Outage, down: int, last: int) -> str:
+    """Who has to return, at the end of the shortest run, so that it goes on; in others it may take more.
+
+    Up to `last` brokers down it is the same, and not who has to return.
+    """
     stops = [each.stop for each in found.services if each.stop is not None]
     stops = [stop for stop in stops if stop.down == down and stop.until]
-    return f" (at best until {_until(stops[-1])})" if stops else ""
+    fewest = "" if last == down else f"with {_NUMBERS[down]} down "
+    return f" ({fewest}at best until {_until(stops[-1])})" if stops else ""
 
 
 def _until(stop: Stop) -> str:
@@ -97,6 +101,7 @@ def _comes_back(service: Service) -> tuple[str, Role]:
 def note(found: Outage) -> str:
     """What the rows are about."""
     safe = "a broker crashes, its log is safe"
+    safe += ", and the controller on its node with it" if found.controllers_too else ""
     how = safe if found.fault != "disk" else "a broker comes back with an empty disk"
     lost = "" if all(each.whole for each in found.services) else "; `lost` without records for good"
     unsure = "; `?` is not known, more --faults may tell" if _has_unknown(found) else ""
@@ -146,6 +151,7 @@ def as_json(found: Outage) -> dict[str, object]:
     return {
         "says": says(found),
         "fault": found.fault,
+        "controllers_too": found.controllers_too,
         "down": [
             {"brokers": many, **{each.name: each.works(many) for each in found.services}}
             for many in range(len(found.names) + 1)

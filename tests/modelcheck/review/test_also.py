@@ -1,8 +1,10 @@
-"""What a review asks with `--also`: single links, moved replicas, changed settings."""
+"""What a review asks with `--also`: racks, restarts, directories, links, moved replicas, settings."""
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,19 @@ import pytest
 
 import spec.library as library
 from modelcheck.cli import main
-from modelcheck.review.also.found import SUBJECTS
+from modelcheck.review.also.found import ASKABLE, SUBJECTS
+from modelcheck.review.command import add_arguments
 from modelcheck.review.partition import with_spares
 from modelcheck.review.questions import GUARANTEES
+from modelcheck.review.read import read_text
+from modelcheck.review.settings import resolve
+from spec.load import loads
+from spec.semantics import Machine, Taken
+from spec.source import Source
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json").read_text())
+
+UNKNOWN = "no file says in which racks the replicas stand"
 
 Run = Callable[..., Mapping[str, Any]]
 
@@ -39,6 +49,12 @@ def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
         return found[what] if what else found
 
     return run
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(words)
 
 
 def lost_with(found: Mapping[str, Any]) -> list[tuple[str, int | None]]:
@@ -108,6 +124,182 @@ def test_lowering_the_minimum_costs_records_that_come_after_it(asked: Run) -> No
     assert lowered["lost_with"] == 2
 
 
+def test_power_that_fails_for_the_whole_site_takes_what_nobody_had_flushed(asked: Run) -> None:
+    plain = asked("racks", 2)
+    flushed = asked("racks", 2, "log.flush.interval.messages=1")
+
+    assert lost_with(plain) == [("durable", 1)]
+    assert [step["action"] for step in plain["cases"][0]["run"]][-1] == "blackout"
+    assert lost_with(flushed) == [("durable", None)]
+    assert plain["assumed"][0].endswith("two of the two replicas are taken to stand in one rack: the site")
+
+
+def test_two_of_three_replicas_are_taken_to_share_a_rack_where_nobody_says(asked: Run) -> None:
+    found = asked("racks", 3, "min.insync.replicas=2")
+
+    assert lost_with(found) == [
+        ("durable", 1),
+        ("durable", None),
+        ("durable", None),
+        ("durable", None),
+        ("writable", 1),
+        ("writable", 1),
+    ]
+    (assumed,) = found["assumed"]
+    assert assumed == f"{UNKNOWN}: two of the three replicas are taken to stand in one rack"
+
+
+@pytest.mark.parametrize(
+    ("racks", "expected"),
+    [
+        ("abc", (1, "by broker.rack, and spread evenly")),
+        ("aab", (2, "by broker.rack, and spread evenly")),
+        ("aaa", (3, "by broker.rack, and spread evenly")),
+        ("ab", (2, UNKNOWN)),
+    ],
+)
+def test_replicas_are_spread_over_the_racks_that_brokers_name(racks: str, expected: tuple[int, str]) -> None:
+    texts = [f"broker.id={n}\nbroker.rack={r}\ndefault.replication.factor=3\n" for n, r in enumerate(racks)]
+    found = resolve(
+        [read_text(Source(f"f{n}", text)) for n, text in enumerate(texts)], kafka="3.7", brokers=3
+    )
+
+    assert (found.together.value, found.together.reason) == expected
+
+
+def test_where_files_show_replicas_the_fullest_rack_counts() -> None:
+    texts = [f"broker.id={n}\nbroker.rack={r}\n" for n, r in enumerate("aab", 1)]
+    topic = "Topic: t\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: \n" + "".join(
+        f"\tTopic: t\tPartition: {n}\tLeader: 1\tReplicas: {ids}\tIsr: {ids}\n"
+        for n, ids in enumerate(("1,3", "1,2"))
+    )
+    found = resolve([read_text(Source(f"f{n}", text)) for n, text in enumerate([*texts, topic])], kafka="3.7")
+
+    assert (found.together.value, found.together.assumed) == (2, False)
+
+
+def test_a_rack_with_one_replica_is_a_broker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, rack in enumerate("abc"):
+        text = f"broker.id={number}\nbroker.rack={rack}\ndefault.replication.factor=2\n"
+        Path(f"server{number}.properties").write_text(text)
+    files = [f"server{number}.properties" for number in range(3)]
+    main(["review", *files, "--kafka", "3.7", "--faults", "1", "--also", "racks", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["also"]
+
+    assert lost_with(found) == [("durable", 1)]
+    (note,) = found["notes"]
+    assert note.startswith("a rack takes one replica, as a fault of its broker does (by broker.rack")
+
+
+def test_a_rolling_restart_that_does_not_wait_loses_with_fewer_faults(asked: Run) -> None:
+    found = asked("rolling", 3, "min.insync.replicas=2")
+
+    assert lost_with(found) == [("durable", None), ("durable", 1), ("writable", 1), ("writable", None)]
+    assert [step["action"] for step in found["cases"][1]["run"]].count("shut_down") == 2
+    assert found["cases"][1]["lost_without"] is None
+    assert "never of two at once" in found["assumed"][0]
+    assert found["notes"] == [
+        "brokers of two releases beside each other, as in an upgrade: a switch is the same for all"
+    ]
+
+
+def test_with_acks_one_a_rolling_restart_loses_without_any_fault(asked: Run) -> None:
+    found = asked("rolling", 2, kafka="2.8")
+
+    assert lost_with(found)[:2] == [("durable", 0), ("durable", 0)]
+
+
+def test_a_restart_on_ephemeral_storage_is_a_lost_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    real = Path(__file__).parent / "real/strimzi-ephemeral.yaml"
+    main(["review", str(real), "--faults", "1", "--also", "rolling", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["also"]
+
+    (note,) = found["notes"]
+    assert found["cases"] == []
+    assert note.startswith("on ephemeral storage a broker that is started again has lost its disk")
+
+
+def test_where_brokers_are_the_controllers_a_majority_is_assumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "node.id=1\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@a:1,2@b:1,3@c:1\n"
+    Path("server.properties").write_text(text)
+    main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--also", "links", "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["also"]
+
+    assert found["assumed"] == ["a majority of controllers is up, though they are on the nodes of brokers"]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "expected"),
+    [("3.7.0", [("durable", 1), ("led", None), ("durable", None)]), ("3.7.1", [("durable", None)])],
+)
+def test_a_broker_that_forgets_what_was_in_a_directory_leads_empty(
+    asked: Run, kafka: str, expected: list[tuple[str, int | None]]
+) -> None:
+    found = asked("directories", 2, "log.dirs=/a,/b", kafka=kafka)
+
+    assert lost_with(found)[: len(expected)] == expected
+    assert "(log.dirs at server.properties:4)" in found["assumed"][1]
+
+
+def test_until_2_8_a_broker_writes_on_behind_a_write_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("server.properties").write_text("broker.id=1\ndefault.replication.factor=1\n")
+    lost = {}
+    for kafka in ("2.7", "2.8"):
+        main(
+            [
+                "review",
+                "server.properties",
+                "--kafka",
+                kafka,
+                "--faults",
+                "1",
+                "--also",
+                "directories",
+                "--json",
+            ]
+        )
+        (found,) = json.loads(capsys.readouterr().out)["also"]
+        lost[kafka] = lost_with(found)
+
+    assert lost == {"2.7": [("durable", 1)], "2.8": [("durable", None)]}
+
+
+@pytest.mark.parametrize(
+    ("kafka", "directories", "note"),
+    [
+        ("3.6", "/a,/b", "a broker with KRaft has one directory before Kafka 3.7"),
+        (
+            "3.9",
+            "/a",
+            "log.dirs at server.properties:4 is one directory, and a broker without any halts: the row disk",
+        ),
+    ],
+    ids=["before 3.7", "one"],
+)
+def test_one_directory_is_the_whole_disk(asked: Run, kafka: str, directories: str, note: str) -> None:
+    found = asked("directories", 1, f"log.dirs={directories}", kafka=kafka)
+
+    assert (found["cases"], found["notes"]) == ([], [note])
+
+
+def test_all_asks_about_each_subject() -> None:
+    asked = parse(["f.properties", "--also", "all"]).also
+
+    assert asked == ASKABLE
+
+
 def test_of_more_replicas_than_can_be_searched_it_is_not_asked(asked: Run) -> None:
     found = asked("links", 4)
 
@@ -130,7 +322,11 @@ def test_what_cannot_be_asked_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     code = main(["review", "server.properties", "--also", "disks"])
 
     assert code == 2
-    assert "'disks' is none of links, reassignment, settings" in capsys.readouterr().err
+    told = " ".join(capsys.readouterr().err.split())
+    assert (
+        "'disks' is none of racks, rolling, directories, links, reassignment, settings; all is all of them"
+        in told
+    )
 
 
 @pytest.mark.parametrize("option", [[], ["-v"]])
@@ -150,3 +346,49 @@ def test_what_was_not_asked_is_said_with_how_to_ask(
     left = text[text.index("Not asked") : text.index("Checked for")]
 
     golden(f"review/also{''.join(option)}.txt", told + left)
+
+
+SLOW = """
+import kafka
+variant slow of kafka {
+  fault lag(f in isr) {
+    require up:   f.up and f.linked
+    require lags: exists l in leader. l != f and acts_as_leader(l) and is_leader(l) and l.linked
+    for l in leader {
+      if l.session and l.current {
+        eligible  := still_eligible(isr - {f})
+        isr       := isr - {f}
+        l.members := isr
+      }
+    }
+  }
+}
+check some of slow {
+  scope  Broker = {A, B, C}, Epoch = 3, Offset = 1, Record = 1
+  config acks = all, min_isr = 2, elr = true
+  faults lag <= 1
+}
+"""
+
+
+def test_a_replica_that_is_slow_is_one_that_is_cut_off_and_healed() -> None:
+    (model,) = loads(SLOW, "slow.rsm", only=("slow",))
+    (check,) = model.checks
+    machine = Machine(model, check.scope)
+    seen = dict.fromkeys(machine.initial())
+    queue = deque(seen)
+    compared = 0
+    while queue:
+        taken = [step for step in machine.steps(queue.popleft()) if isinstance(step, Taken)]
+        for step in taken:
+            if step.step.action in model.free and step.state not in seen:
+                seen[step.state] = None
+                queue.append(step.state)
+        for slow in (step for step in taken if step.step.action == "lag"):
+            (cut,) = (s for s in taken if (s.step.action, s.step.args) == ("isolate", slow.step.args))
+            healed = [s.state for s in machine.steps(cut.state, actions={"heal"}) if isinstance(s, Taken)]
+            compared += 1
+
+            assert slow.state in healed
+
+    assert compared > 50

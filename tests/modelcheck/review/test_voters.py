@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from modelcheck.cli import main
 from modelcheck.contract.report import Silent
 from modelcheck.review.asking import Asking, Effort
+from modelcheck.review.outages.combined import combined
 from modelcheck.review.outages.controllers import Quorum, quorum
 from modelcheck.review.outages.controllers_text import says
 from modelcheck.review.partition import partition
@@ -72,7 +75,7 @@ class Nobody(Silent):
 def asked(text: str, named: Voters | None = None) -> Quorum:
     found = settings(text)
     with Asking(Effort(), Nobody()) as asking:
-        answer = quorum(asking, partition(found), named or found.voters)
+        answer = quorum(asking, named or found.voters)
     assert answer is not None
     return answer
 
@@ -96,7 +99,7 @@ def test_of_more_controllers_than_anybody_has_it_is_not_asked() -> None:
 
 def test_without_voters_nothing_is_asked() -> None:
     with Asking(Effort(), Nobody()) as asking:
-        assert quorum(asking, partition(settings("process.roles=broker\n")), None) is None
+        assert quorum(asking, None) is None
 
 
 @pytest.mark.parametrize(
@@ -113,24 +116,68 @@ def test_what_is_said_of_so_many_controllers(many: int, spare: str) -> None:
     assert told.startswith(spare)
 
 
+def reviewed(text: str, capsys: pytest.CaptureFixture[str]) -> Mapping[str, Any]:
+    """The review of one file as JSON, with two faults."""
+    Path("server.properties").write_text(text)
+    main(["review", "server.properties", "--kafka", "3.7", "--json"])
+    review: Mapping[str, Any] = json.loads(capsys.readouterr().out)
+    jsonschema.validate(review, SCHEMA)
+    return review
+
+
 def test_brokers_that_are_the_controllers_take_the_majority_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("server.properties").write_text(COMBINED)
-    main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--json"])
-    review = json.loads(capsys.readouterr().out)
+    apart = reviewed(COMBINED.replace("broker,controller", "broker"), capsys)
+    review = reviewed(COMBINED, capsys)
+    found, works = review["controllers"], review["availability"]
 
-    jsonschema.validate(review, SCHEMA)
-    found = review["controllers"]
-    # Writes stop with three crashes where the controllers are elsewhere.
-    assert review["availability"]["services"]["electable"]["stops_with"] == 3
+    # Where the controllers are elsewhere it takes three crashes.
+    assert (apart["availability"]["controllers_too"], works["controllers_too"]) == (False, True)
+    assert apart["availability"]["services"]["electable"]["stops_with"] == 3
+    assert [row["electable"] for row in works["down"]] == [True, True, False, False]
+    assert [row["writable"] for row in works["down"]] == [True, True, False, False]
+    assert all(each["comes_back"] for each in works["services"].values())
     assert (found["stands_still_with"], found["brokers"]) == (2, 2)
     assert [step["action"] for step in found["brokers_run"]] == ["crash", "crash"]
     assert found["says"] == (
         "One of the three controllers (controller.quorum.voters at server.properties:4) may be down. With "
         "two down nothing is decided: nobody is elected, the in-sync set stays as it is, and no broker that "
         "starts is let in; writes go on until the next replica fails. Each is a broker as well: with two of "
-        "them down no replica leads. What is said above of brokers that are down is for a majority that is "
-        "up: too much."
+        "them down no replica leads, as is said above; of brokers that are cut off all is for a majority "
+        "that is up."
     )
+
+
+def test_the_table_of_faults_says_of_such_brokers_what_the_table_of_outages_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    survived = {}
+    for roles in ("broker", "broker,controller"):
+        review = reviewed(COMBINED.replace("broker,controller", roles), capsys)
+        kinds = review["guarantees"]["writable"]["by_kind"]
+        survived[roles] = {name: kinds[name]["survives"] for name in ("session", "crash", "power", "disk")}
+
+    assert survived["broker"] == {"session": 2, "crash": 2, "power": 2, "disk": 2}
+    assert survived["broker,controller"] == {"session": 2, "crash": 1, "power": 1, "disk": 1}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "many", "expected"),
+    [(3, 3, 2), (3, 4, 2), (3, 5, None), (2, 2, 1), (2, 3, None), (1, 1, 1), (3, 2, None)],
+)
+def test_a_fourth_node_that_votes_is_not_enough(replicas: int, many: int, expected: int | None) -> None:
+    """With how many brokers of a partition down there is no majority, while some replica is up."""
+    found = settings(COMBINED.replace("factor=3", f"factor={replicas}"))
+    nodes = combined(partition(found), Voters(Stated(many, "as said"), are_brokers=True))
+
+    assert (None if nodes is None else nodes.frozen_with) == expected
+
+
+def test_controllers_on_nodes_of_their_own_are_nothing_of_brokers() -> None:
+    found = settings(COMBINED)
+
+    assert combined(partition(found), Voters(Stated(3, "as said"), are_brokers=False)) is None
+    assert combined(partition(found), None) is None
