@@ -69,7 +69,11 @@ def mistyped(option: str, text: str, message: str, help_: str = "", code: str = 
 
 
 def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
-    """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same)."""
+    """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same).
+
+    >>> suggest("Replicas", ["Replica", "Epoch"])
+    'did you mean `Replica`?'
+    """
     others = sorted(set(known) - {name})
     near = [other for other in others if other.casefold() == name.casefold()]
     near += difflib.get_close_matches(name, others, n=1, cutoff=near_by)
