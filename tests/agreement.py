@@ -13,16 +13,12 @@ from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, _rename
-from spec.ir import Check, Kind, Model, PropertyKind
+from spec.ir import Check, Kind, Model
+from spec.kinds import OF_FAIR_RUNS, OF_STEPS
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError
 
-TELLS_MEMBERS_APART = {
-    PropertyKind.STEP,
-    PropertyKind.ASSERT,
-    PropertyKind.LEADSTO,
-    PropertyKind.ALWAYS_EVENTUALLY,
-}
+TELLS_MEMBERS_APART = OF_STEPS | OF_FAIR_RUNS
 
 
 @dataclass(frozen=True, slots=True)

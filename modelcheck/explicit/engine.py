@@ -10,7 +10,6 @@ from typing import ClassVar
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
-from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.codegen.packing import TooWide
 from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
@@ -23,10 +22,10 @@ from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
-from spec.ir import PropertyKind
+from spec.kinds import OF_FAIR_RUNS, OF_STEPS
 from spec.semantics import Machine
 
-TELLS_MEMBERS_APART = {PropertyKind.STEP, PropertyKind.ASSERT, *OF_FAIR_RUNS}
+TELLS_MEMBERS_APART = OF_STEPS | OF_FAIR_RUNS
 
 
 class ExplicitEngine:

@@ -10,11 +10,12 @@ from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, Holds, Verdict, Violated
 from modelcheck.search.account import FindingsOfSearch
-from modelcheck.search.claims import OF_FAIR_RUNS, OF_RUNS, Discovery, Place
+from modelcheck.search.claims import Discovery, Place
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
 from modelcheck.search.recovery import Trap, trap
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_FAIR_RUNS, OF_RUNS, OF_STEPS
 from spec.semantics import Machine
 
 
@@ -27,7 +28,7 @@ class ReferenceEngine:
         """Checkpoints; and with symmetry what is about steps and fair runs, which distinguish members."""
         if task.keep is not None:
             return (Refusal("checkpoints", "explicit"),)
-        kinds = {PropertyKind.STEP, PropertyKind.ASSERT} | OF_FAIR_RUNS if task.symmetry else set()
+        kinds = OF_STEPS | OF_FAIR_RUNS if task.symmetry else set()
         return tuple(
             Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
         )
