@@ -28,7 +28,13 @@ def _table() -> tuple[int, ...]:
 
 
 def crc32c(data: bytes, before: int = 0) -> int:
-    """The checksum of some bytes, behind others whose checksum is `before`."""
+    """The checksum of some bytes, behind others whose checksum is `before`.
+
+    >>> hex(crc32c(b"123456789"))
+    '0xe3069283'
+    >>> crc32c(b"56789", crc32c(b"1234")) == crc32c(b"123456789")
+    True
+    """
     crc = before ^ 0xFFFFFFFF
     if len(data) * 8 >= (HIGHEST + FOLDED) << LEAST:
         data, crc = _shortened(data, crc), 0

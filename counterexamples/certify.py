@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import assert_never
 
 from counterexamples.diff import changes
@@ -20,12 +21,12 @@ from counterexamples.trace import (
 )
 from spec.frozen import frozen
 from spec.ir import Fairness, Property, PropertyKind
+from spec.kinds import INVARIANTS, OF_FAIR_RUNS
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
-OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
-OF_KIND: dict[type, set[PropertyKind]] = {  # which properties an ending can be about
-    BadState: {PropertyKind.INVARIANT, PropertyKind.LEMMA},
+OF_KIND: dict[type, AbstractSet[PropertyKind]] = {  # which properties an ending can be about
+    BadState: INVARIANTS,
     BadStep: {PropertyKind.STEP},
     BadAssert: {PropertyKind.ASSERT},
     Example: {PropertyKind.REACHABLE},

@@ -55,7 +55,11 @@ BETWEEN = Piece(" · ", Role.DIM)  # what stands between the items of a line
 
 
 def count(number: int, noun: str) -> str:
-    """A number and what it counts: "1 step", "10,000 steps"."""
+    """A number and what it counts: "1 step", "10,000 steps".
+
+    >>> count(1, "step"), count(10_000, "step")
+    ('1 step', '10,000 steps')
+    """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -72,12 +76,20 @@ def plain(lines: Iterable[Line], *, ascii_only: bool = False) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text without its line breaks and indents."""
+    """A text without its line breaks and indents.
+
+    >>> one_line("a leader   is elected")
+    'a leader is elected'
+    """
     return " ".join(text.split())
 
 
 def clean(text: str, *, ascii_only: bool = False) -> str:
-    """A text that is safe to print: nothing in it moves the cursor, and, on demand, all of it is ASCII."""
+    """A text that is safe to print: nothing in it moves the cursor, and, on demand, all of it is ASCII.
+
+    >>> clean("⚡ it crashes", ascii_only=True)
+    '!  it crashes'
+    """
     if not text.isprintable():
         text = "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in _MOVES else c for c in text)
     if ascii_only and not text.isascii():
@@ -105,7 +117,12 @@ def packed(label: Line, items: Sequence[Line], width: int, between: Piece) -> It
 
 
 def wrapped(label: Line, text: str, width: int, role: Role = Role.PLAIN) -> Iterator[Line]:
-    """A text behind a label, broken between words; further lines start under the first word."""
+    """A text behind a label, broken between words; further lines start under the first word.
+
+    >>> print(plain(wrapped(line("help: "), "write the name of a property", 26)), end="")
+    help: write the name of a
+          property
+    """
     indent = size(label)
     for number, part in enumerate(textwrap.wrap(text, max(20, width - indent)) or [""]):
         yield (*(label if number == 0 else (Piece(" " * indent),)), Piece(part, role))

@@ -24,10 +24,9 @@ from spark_explore.run import begin, resume, see_room
 from spark_explore.search import FileSearch
 from spark_explore.session import SparkSettings, session, shown
 from spark_explore.store import Remembering, store_at
-from spec.ir import PropertyKind
+from spec.kinds import OF_FAIR_RUNS
 from spec.semantics import Machine
 
-OF_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 SMALL = 250_000  # states that this process expands in the time that a job takes at least
 COLD = 8  # times as many while Spark gets going,
 BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
@@ -78,7 +77,7 @@ class SparkEngine:
         """Fair runs; and what the explicit engine refuses."""
         refused = []
         for prop in task.properties:
-            if prop.kind in OF_RUNS:
+            if prop.kind in OF_FAIR_RUNS:
                 up_to = " up to symmetry" if task.symmetry else ""
                 refused.append(
                     Refusal(f"{prop.kind.value} {prop.name}{up_to}", None if up_to else "explicit")

@@ -24,6 +24,7 @@ from spark_explore.steps import words_at
 from spark_explore.store import store_at
 from spec.frozen import frozen
 from spec.ir import Budget, Model, PropertyKind, Scope
+from spec.kinds import OF_STATES
 from spec.load import loads
 from spec.semantics import Machine, State
 from spec.types import Bool, Enum, Int, Map, Nat, Option, Range, Record, Seq, Set, Sort, Type
@@ -32,7 +33,6 @@ from spec.values import decode, members, ordered, show
 PART = 1 << 17  # states for a task
 ROWS = 1 << 12  # states in a batch
 FAULTS, DEPTH = "_faults", "_depth"  # how a state was found first; no variable is called like that
-ASKED = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE}
 Column = tuple[pa.DataType, Callable[[Any], Any]]
 
 
@@ -50,7 +50,7 @@ def states(spark: SparkSession, place: str) -> DataFrame:
 def violating(spark: SparkSession, place: str, prop: str) -> DataFrame:
     """The states of a run in which an invariant or lemma is false (a `reachable`: true). Raises KeyError."""
     found = _about(place).model.property(prop)
-    if found.kind not in ASKED:
+    if found.kind not in OF_STATES:
         raise KeyError(prop)
     return _read(spark, place, prop)
 

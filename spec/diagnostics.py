@@ -68,7 +68,11 @@ def mistyped(option: str, text: str, message: str, help_: str = "", code: str = 
 
 
 def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
-    """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same)."""
+    """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same).
+
+    >>> suggest("Replicas", ["Replica", "Epoch"])
+    'did you mean `Replica`?'
+    """
     import difflib  # noqa: PLC0415 - where there is a mistake
 
     others = sorted(set(known) - {name})

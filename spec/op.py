@@ -62,6 +62,11 @@ class Quantifier(Enum):
     SET = "set"  # the set of the body's values
 
 
+WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar is unambiguous
+    """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
+    where""".split()
+)
+
 FUNCTIONS: Mapping[str, tuple[int, ...]] = {
     "at": (2,),
     "common_prefix": (2,),

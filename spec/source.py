@@ -18,7 +18,11 @@ class Span:
     end: int
 
     def to(self, other: Span) -> Span:
-        """The stretch from the start of this one to the end of the other."""
+        """The stretch from the start of this one to the end of the other.
+
+        >>> Span(3, 5).to(Span(9, 12))
+        Span(start=3, end=12)
+        """
         return Span(self.start, max(self.end, other.end))
 
 
@@ -56,7 +60,11 @@ class Source:
         return self.text[start:end].rstrip("\r")
 
     def at(self, span: Span) -> str:
-        """The text that a span covers."""
+        """The text that a span covers.
+
+        >>> Source("f.rsm", "protocol raft").at(Span(9, 13))
+        'raft'
+        """
         return self.text[span.start : span.end]
 
 

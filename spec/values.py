@@ -92,7 +92,11 @@ def rank(value: Value) -> Any:  # noqa: ANN401 - nested tuples of numbers
 
 
 def ordered(values: Iterable[Value]) -> tuple[Value, ...]:
-    """Values of one type in canonical order. Costs a key for each part of each value."""
+    """Values of one type in canonical order. Costs a key for each part of each value.
+
+    >>> ordered({(1, 0), (0, 2), (0, 1)})
+    ((0, 1), (0, 2), (1, 0))
+    """
     return tuple(sorted(values, key=rank))
 
 
@@ -144,7 +148,11 @@ def _plain(of: Type) -> bool:
 
 
 def members(of: Type, scope: Scope) -> tuple[Value, ...]:
-    """All values of a scalar type, ascending. Raises MemoryError for a range of too many."""
+    """All values of a scalar type, ascending. Raises MemoryError for a range of too many.
+
+    >>> members(Sort("Replica"), Scope({"Replica": ("A", "B")}, {}, {}, {}))
+    (0, 1)
+    """
     match of:
         case Bool():
             return (False, True)
@@ -165,7 +173,11 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
 
 
 def ends(of: Type, scope: Scope) -> tuple[int, int]:
-    """The first and the last value of a scalar type as numbers; the last is below where there is none."""
+    """The first and the last value of a scalar type as numbers; the last is below where there is none.
+
+    >>> ends(Nat("Epoch"), Scope({}, {"Epoch": 3}, {}, {}))
+    (0, 3)
+    """
     match of:
         case Range(lo, hi):
             return lo, hi
@@ -190,6 +202,9 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
     """A function from values of a type to their canonical bytes, which sort as the values do.
 
     A value that does not fit the scope has no bytes (OverflowError or nonsense), so fit it first.
+
+    >>> encode(Set(Range(0, 9)), Scope({}, {}, {}, {}))(frozenset({7, 2})).hex()
+    '0102010700'
     """
     match of:
         case Int():
@@ -375,6 +390,9 @@ def show(of: Type, value: Value, scope: Scope) -> str:  # noqa: C901 - a dispatc
     """A value in the language's own syntax: `none`, `{a, b}`, `[Entry(epoch = 1)]`, `Vote(term = 1)`.
 
     A bag is written as a set that repeats its members, a map as `[r1 -> 0, r2 -> 1]`.
+
+    >>> show(Set(Enum("Vote", ("yes", "no"))), frozenset({1, 0}), Scope({}, {}, {}, {}))
+    '{yes, no}'
     """
     match of:
         case Bool():

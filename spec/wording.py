@@ -6,7 +6,11 @@ from collections.abc import Iterable
 
 
 def an(thing: object) -> str:
-    """The thing with its article: `a Replica`, `an Epoch`, `an int`, `a number 0..9`, `one of {a, b}`."""
+    """The thing with its article: `a Replica`, `an Epoch`, `an int`, `a number 0..9`, `one of {a, b}`.
+
+    >>> an("Epoch"), an("Replica"), an("0..9")
+    ('an Epoch', 'a Replica', 'a number 0..9')
+    """
     word = str(thing)
     if word[:1] in "-0123456789":
         return f"a number {word}"
@@ -16,10 +20,18 @@ def an(thing: object) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes with commas between them; nothing when there are none."""
+    """Names in quotes with commas between them; nothing when there are none.
+
+    >>> listed(["Epoch", "Replica"])
+    '`Epoch`, `Replica`'
+    """
     return ", ".join(f"`{name}`" for name in names)
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things: `no arguments`, `1 argument`, `2 arguments`."""
+    """A number of things: `no arguments`, `1 argument`, `2 arguments`.
+
+    >>> counted(0, "argument"), counted(1, "argument"), counted(2, "argument")
+    ('no arguments', '1 argument', '2 arguments')
+    """
     return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"

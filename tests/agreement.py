@@ -13,11 +13,10 @@ from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, _rename
-from spec.ir import Check, Kind, Model, PropertyKind
+from spec.ir import Check, Kind, Model
+from spec.kinds import OF_FAIR_RUNS
 from spec.semantics import CutOff, Machine, State
 from spec.values import ModelError
-
-OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from spec.values import ModelError
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "counterexamples", "broker_files", "modelcheck", "spark_explore")
+FEWEST_EXAMPLES = 25  # in docstrings
 MANUAL = (ROOT / "spec" / "README.md").read_text(encoding="utf-8")
 CODE = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", MANUAL, re.DOTALL))
 RUNS = "R06"
@@ -257,15 +258,18 @@ def _anchor(heading: str) -> str:
 
 
 def test_what_docstrings_show_is_so() -> None:
-    failed = []
+    failed, examples = [], 0
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             if ">>>" in path.read_text(encoding="utf-8"):
                 name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-                if doctest.testmod(import_module(name)).failed:
+                found = doctest.testmod(import_module(name))
+                examples += found.attempted
+                if found.failed:
                     failed.append(name)
 
     assert failed == []
+    assert examples >= FEWEST_EXAMPLES
 
 
 def test_the_glossary_names_what_there_is() -> None:

@@ -9,7 +9,11 @@ MOST_WAYS = 1_000
 
 
 def count(text: str) -> int:
-    """A number such as 20000 or 5M."""
+    """A number such as 20000 or 5M.
+
+    >>> count("20000"), count("5M")
+    (20000, 5000000)
+    """
     return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "a number above 0, such as 20000 or 5M"))
 
 
@@ -29,7 +33,11 @@ def ways(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time such as 90, 90s, 5m or 2h, in seconds."""
+    """A time such as 90, 90s, 5m or 2h, in seconds.
+
+    >>> seconds("90"), seconds("5m"), seconds("2h")
+    (90.0, 300.0, 7200.0)
+    """
     return _scaled(text, {"": 1, "s": 1, "m": 60, "h": 3600}, "a time such as 90, 90s, 5m or 2h")
 
 

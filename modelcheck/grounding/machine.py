@@ -22,9 +22,9 @@ from modelcheck.grounding.shapes import Shape, Shapes
 from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import Term, Terms
 from spec.frozen import frozen
+from spec.kinds import INVARIANTS
 
 MOST_SIZE = 20_000  # of one condition, written out
-STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
 EXAMPLES = {ir.PropertyKind.REACHABLE}
 STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
 TOTAL = (
@@ -106,11 +106,11 @@ class _Lowering:
         notes += [
             f"{prop.name} is left out: `{prop.kind.value}` asks for more than each state and step"
             for prop in looked_at
-            if prop.kind not in STATES | STEPS | (EXAMPLES if self._most_size is None else set())
+            if prop.kind not in INVARIANTS | STEPS | (EXAMPLES if self._most_size is None else set())
         ]
         if self._refused:
             raise Inexpressible(*self._refused)
-        of_states = [p for p in looked_at if p.kind in STATES]
+        of_states = [p for p in looked_at if p.kind in INVARIANTS]
         invariants = [*self._invariants(of_states, stored)]
         frames = self._first()
         starts = self._starts(frames, stored)

@@ -8,12 +8,9 @@ from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Endi
 from modelcheck.search.finds import Finds
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_STATES
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
-
-OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE}
-OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
-OF_RUNS = {PropertyKind.RECOVERABLE} | OF_FAIR_RUNS
 
 
 @frozen

@@ -10,11 +10,12 @@ from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, Holds, Verdict, Violated
 from modelcheck.search.account import FindingsOfSearch
-from modelcheck.search.claims import OF_FAIR_RUNS, OF_RUNS, Discovery, Place
+from modelcheck.search.claims import Discovery, Place
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
 from modelcheck.search.recovery import Trap, trap
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_FAIR_RUNS, OF_RUNS
 from spec.semantics import Machine
 
 

@@ -24,10 +24,11 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.processes.memory import resident
-from modelcheck.search.claims import OF_RUNS, Discovery, Place, PropertyMonitor
+from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_RUNS
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 

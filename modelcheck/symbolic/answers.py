@@ -12,9 +12,9 @@ from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.processes.memory import resident
-from modelcheck.search.claims import OF_RUNS
 from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_RUNS
 
 T = TypeVar("T")
 NOT_PLAIN = OF_RUNS | {PropertyKind.DEADLOCK_FREE}  # what is no claim about one state or one step

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from spec.editing.manual import words
 from spec.editing.symbols import SymbolKind, SymbolTable
 from spec.editing.understood import Understood, understood
-from spec.elaboration.names import COLLECTIONS, WORDS
+from spec.elaboration.names import COLLECTIONS
 from spec.frozen import frozen
-from spec.op import FUNCTIONS
+from spec.op import FUNCTIONS, WORDS
 from spec.source import Source, Span
 
 Read = Callable[[str], str]

@@ -18,14 +18,10 @@ import spec.types as t
 from spec.diagnostics import suggest
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
-from spec.op import FUNCTIONS
+from spec.op import FUNCTIONS, WORDS
 from spec.source import Span
 from spec.wording import counted
 
-WORDS = frozenset(  # those of expressions; other keywords may be names where the grammar is unambiguous
-    """and argmax argmin else exists false forall if implies in is let none not or subset sum then true
-    where""".split()
-)
 OPTIONS = {"option", "optional", "maybe", "nullable"}  # as other languages call them
 COLLECTIONS = {"set": 1, "bag": 1, "seq": 1, "map": 2}
 KEYS = "sorts, nats, enums, ranges and bool can; for pairs write `map[A, map[B, …]]`"

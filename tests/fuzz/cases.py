@@ -10,12 +10,11 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.engine import ExplicitEngine
-from spec.ir import Check, Model, PropertyKind
+from spec.ir import Check, Model
 from spec.load import loads
 from tests.agreement import Found, found_by
 from tests.model_texts import model_text
 
-OF_FAIR_RUNS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
 FEW = 4  # states
 MOST = Limits(states=400, seconds=4)  # of the reference engine
 

@@ -24,10 +24,11 @@ from modelcheck.symbolic.finite.induction import Induction
 from spark_explore.engine import SparkEngine
 from spec.format import format_text
 from spec.ir import Budget, Check
+from spec.kinds import OF_FAIR_RUNS
 from spec.load import loads
 from spec.values import ModelError
 from tests.agreement import Found, cost, differences, found_by, orbits, up_to_renaming
-from tests.fuzz.cases import OF_FAIR_RUNS, Case, TooLarge
+from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences
 from tests.modelcheck.explicit.test_tiers import Switching, searched, task_of
 from tests.modelcheck.symbolic.proved import asked as asked_of_solvers

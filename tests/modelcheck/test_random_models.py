@@ -9,12 +9,12 @@ from random import Random
 
 import spec.ir as ir
 import spec.types as t
+from spec.kinds import OF_FAIR_RUNS
 from spec.load import loads
 from spec.op import Op, Quantifier
 from tests.model_texts import model_text
 
 MODELS = 300
-OF_FAIR_RUNS = {ir.PropertyKind.LEADSTO, ir.PropertyKind.ALWAYS_EVENTUALLY}
 STATEMENTS = (ir.Assign, ir.Bound, ir.Branch, ir.Each, ir.Choose, ir.Assert)
 EXPRESSIONS = (ir.And, ir.Or, ir.Implies, ir.If, ir.Let, ir.Members, ir.Bind, ir.MapOf, ir.Make, ir.Part)
 OTHERS = (ir.Is, ir.Fit, ir.Old, ir.Did, ir.Config, ir.Const, ir.Key, ir.At)

@@ -20,6 +20,7 @@ from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.symmetry import Orbits, Renaming, neighbours
 from spec import ir
 from spec.diagnostics import SpecError
+from spec.kinds import OF_FAIR_RUNS
 from spec.load import load, loads
 from spec.semantics import Machine
 from spec.values import ModelError
@@ -32,7 +33,6 @@ LARGER = {"kafka_failover.rsm": 20_000, "kisr.rsm": 20_000}  # where no check is
 ENOUGH = 12  # checks of a file
 FOUND = sorted((Path(__file__).parent / "agreement").glob("*.rsm"))
 MODELS = 120  # random ones in each part
-OF_FAIR_RUNS = {ir.PropertyKind.LEADSTO, ir.PropertyKind.ALWAYS_EVENTUALLY}
 
 
 def asked(model: ir.Model, given: ir.Check) -> ir.Check | None:

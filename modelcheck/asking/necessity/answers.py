@@ -15,10 +15,10 @@ from modelcheck.engines.registry import engine
 from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
 from spec.ir import Check, ExpectVerdict, Model, PropertyKind
+from spec.kinds import INVARIANTS, OF_STEPS
 
-OF_SAFETY = {
-    *(PropertyKind.INVARIANT, PropertyKind.LEMMA),
-    *(PropertyKind.STEP, PropertyKind.ASSERT),
+OF_SAFETY = OF_STEPS | {
+    *INVARIANTS,
     *(PropertyKind.DEADLOCK_FREE, PropertyKind.RECOVERABLE),
 }
 

@@ -28,6 +28,7 @@ from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch, Waiting
 from modelcheck.search.symmetry import Orbits
 from spec.ir import Budget, Model, Property, PropertyKind
+from spec.kinds import INVARIANTS, OF_STEPS
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 
@@ -35,9 +36,7 @@ LIMITS = Limits(states=100_000, seconds=60)  # for each property
 MOST_RUNS = 10_000  # to violations of a property
 MEMO = 50_000  # states of which it is remembered whether the property is true
 MORE_FAULTS = 1  # than the fewest, where a budget has no number
-OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA}
-OF_STEPS = {PropertyKind.STEP, PropertyKind.ASSERT}
-KINDS = OF_STATES | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
+KINDS = INVARIANTS | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
 
 
 def distinct(
@@ -76,7 +75,7 @@ class _Violations(PropertyMonitor):
     def see_step(self, before: State, taken: Taken, place: Place) -> None:
         """Ask about a step, and about where it leads, though that be known."""
         super().see_step(before, taken, place)
-        if self._prop.kind in OF_STATES and not self._is_true(taken.state):
+        if self._prop.kind in INVARIANTS and not self._is_true(taken.state):
             self._found(Discovery(place, BadState(), self._prop.name))
 
     def _is_true(self, state: State) -> bool:

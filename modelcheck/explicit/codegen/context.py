@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from modelcheck.contract.engine import Family, Task
 from spec.frozen import frozen
 from spec.ir import Action, Fairness, Guard, Property, PropertyKind
+from spec.kinds import OF_FAIR_RUNS, OF_STATES
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
-OF_STATES = (PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE)
-OF_FAIR_RUNS = (PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY)
 
 
 @frozen

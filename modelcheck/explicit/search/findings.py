@@ -8,7 +8,6 @@ from time import monotonic
 
 from counterexamples.trace import Trace
 from modelcheck.contract.result import End, Holds, Verdict, Violated
-from modelcheck.explicit.codegen.context import OF_FAIR_RUNS
 from modelcheck.explicit.search.again import Again
 from modelcheck.explicit.search.liveness import Starved, starving
 from modelcheck.explicit.search.recovery import PackedRecovery
@@ -17,6 +16,7 @@ from modelcheck.explicit.search.runs import PackedRuns
 from modelcheck.explicit.search.space import NoWay, PackedSpace
 from modelcheck.search.account import FindingsOfSearch
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_FAIR_RUNS
 
 
 class PackedFindings(FindingsOfSearch[PackedSearch]):

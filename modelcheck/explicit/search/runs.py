@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example, Trace
 from modelcheck.contract.engine import Task
-from modelcheck.explicit.codegen.context import OF_STATES
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.explicit.search.tally import Find, FindKind
 from spec.ir import Property, PropertyKind
+from spec.kinds import OF_STATES
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 

@@ -18,8 +18,9 @@ from modelcheck.processes.cores import cores
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
 from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.induction import broken_step
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Obligation, ProofTask
+from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
 from spec.frozen import frozen
+from spec.kinds import INVARIANTS, OF_STEPS
 
 SECONDS = 10.0  # for each question to the solver, by default
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
@@ -43,7 +44,7 @@ class Prover:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What is not about states or steps, or cannot be said to a solver. Costs every formula once."""
-        kinds = set(ir.PropertyKind) - OF_STATES - OF_STEPS
+        kinds = set(ir.PropertyKind) - INVARIANTS - OF_STEPS
         return tuple(not_asked(task, kinds)) or tuple(_inexpressible(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:  # noqa: ARG002 - it is quick, or each question is

@@ -14,9 +14,10 @@ from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.process import ProcessAnswer, Program, ask
 from modelcheck.symbolic.unbounded.decode import ModelReader, values_of_terms
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, FormulaWriter, Obligation, ProofTask
+from modelcheck.symbolic.unbounded.obligations import FormulaWriter, Obligation, ProofTask
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.theory import Small
+from spec.kinds import INVARIANTS
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import ModelError
 
@@ -82,7 +83,7 @@ def _step(
 ) -> Trace | None:
     """A step from that state that breaks the claim, by the semantics of the model."""
     machine = Machine(asked.model, scope)
-    of_states = [claim for claim in claims if claim.kind in OF_STATES]
+    of_states = [claim for claim in claims if claim.kind in INVARIANTS]
     if machine.assumption_failures() or not all(machine.holds(claim, before) for claim in of_states):
         return None
     for taken in machine.steps(before, actions={question.action or ""}):

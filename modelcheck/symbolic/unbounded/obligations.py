@@ -45,10 +45,9 @@ from modelcheck.symbolic.unbounded.terms import (
 )
 from modelcheck.symbolic.unbounded.theory import Small, Theory, sizes_of
 from spec.frozen import frozen
+from spec.kinds import INVARIANTS
 
 BEFORE = "before"
-OF_STATES = {ir.PropertyKind.INVARIANT, ir.PropertyKind.LEMMA}
-OF_STEPS = {ir.PropertyKind.STEP, ir.PropertyKind.ASSERT}
 LOGIC = {"and", "or", "not", "=>", "=", "ite", "forall", "exists", "true", "false", "!"}
 NUMBERS = {"+", "-", "*", "<=", "<", "div", "mod"}
 
@@ -176,7 +175,7 @@ class ProofTask:
         """Every obligation of some claims."""
         found = []
         for claim in claims:
-            if claim.kind in OF_STATES:
+            if claim.kind in INVARIANTS:
                 found.append(Obligation(claim.name, None))
             found += [Obligation(claim.name, action.name) for action in self.actions]
         return tuple(found)
@@ -299,7 +298,7 @@ class FormulaWriter:
         self.before = before
         self._assume_typed(BEFORE, before)
         for each in claims:
-            if each.kind in OF_STATES:
+            if each.kind in INVARIANTS:
                 says = self._says(each, Env(before, {}))
                 self._assumed += [(f"{each.name} {BEFORE}", part) for part in split(says)]
         statements = Statements(self.expressions, self.model.variables)

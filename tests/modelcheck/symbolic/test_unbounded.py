@@ -18,7 +18,8 @@ from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from modelcheck.symbolic.process import ProcessAnswer, Program, ask, insist, programs
 from modelcheck.symbolic.unbounded.engine import Prover
 from modelcheck.symbolic.unbounded.induction import broken_step
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, OF_STEPS, Obligation, ProofTask
+from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
+from spec.kinds import INVARIANTS, OF_STEPS
 from spec.load import load, loads
 from spec.semantics import Machine
 from spec.values import ModelError
@@ -436,7 +437,7 @@ def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
     for seed in range(first, first + 30):
         (model,) = loads(model_text(Random(seed).randrange))  # noqa: S311 - no secret
         for claim in model.properties:
-            if claim.kind not in OF_STATES | OF_STEPS:
+            if claim.kind not in INVARIANTS | OF_STEPS:
                 continue
             alone = replace(model, properties=(claim,))
             asked = replace(model.checks[0], only=(claim.name,), expect=())

@@ -16,11 +16,12 @@ from modelcheck.symbolic.process import ProcessAnswer, ask, programs
 from modelcheck.symbolic.unbounded.decode import ModelReader
 from modelcheck.symbolic.unbounded.expressions import Env
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
-from modelcheck.symbolic.unbounded.obligations import OF_STATES, Formula, FormulaWriter, Obligation, ProofTask
+from modelcheck.symbolic.unbounded.obligations import Formula, FormulaWriter, Obligation, ProofTask
 from modelcheck.symbolic.unbounded.shapes import Counted, Many, Parts, Row, Shape, Table
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
+from spec.kinds import INVARIANTS
 from spec.load import loads
 from spec.semantics import CutOff, Machine, State, Taken
 from spec.values import ModelError
@@ -177,7 +178,7 @@ def claims_agree(seed: int, text: str | None = None, rewrite: Rewrite = as_it_is
     states = [before for before, _ in islice(walked(machine, random), 0, 12, 4)]
     agree = []
     for claim in model.properties:
-        if claim.kind in OF_STATES and claim.expr is not None:
+        if claim.kind in INVARIANTS and claim.expr is not None:
             for state in states:
                 try:
                     found = is_true(model, check, claim, state, rewrite)
