@@ -178,9 +178,9 @@ def found_by(model: Model, asked: Check, engine: str | Engine, **options: Any) -
 def _said(verdict: Verdict) -> object:
     """What a verdict says, without its run but with its length."""
     match verdict:
-        case Holds(extent, beyond, example):
+        case Holds(extent, beyond, example, vacuous=vacuous):
             return (
-                "holds",
+                "holds, vacuously" if vacuous else "holds",
                 _extent(extent),
                 beyond,
                 None if example is None else (example.faults, len(example.steps)),

@@ -170,13 +170,14 @@ def _result(outcome: Outcome, result: Result) -> Json:
         "by_faults": list(result.by_faults),
     }
     match result.verdict:
-        case Holds(extent, beyond, example, unshown):
+        case Holds(extent, beyond, example, unshown, vacuous):
             return (
                 data
                 | _unshown(unshown)
                 | {
                     "extent": _extent(extent),
                     "beyond": beyond,
+                    **({"vacuous": True} if vacuous else {}),
                     "trace": trace_json(example),
                 }
             )

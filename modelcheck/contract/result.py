@@ -45,13 +45,14 @@ class Holds:
     asks for leaves the scope, and those where a run would miss the goal of a
     `leadsto` or `always eventually` if a fair step beyond the scope were not
     possible; `example` is the shortest run to a `reachable`, or `unshown` says
-    why it is not there.
+    why it is not there.  `vacuous` is a `leadsto` where no run ever begins to wait.
     """
 
     extent: Extent
     beyond: int = 0
     example: Trace | None = None
     unshown: Unshown | None = None
+    vacuous: bool = False
 
 
 @frozen

@@ -63,6 +63,8 @@ def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
     words = f"holds {_extent(model, holds.extent)}".rstrip()
     if holds.beyond:
         return f"{words}, within the scope; from {count(holds.beyond, 'state')} the only way leaves it"
+    if holds.vacuous:
+        return f"{words}; but nothing is put to the test: no run ever begins to wait"
     return words
 
 

@@ -46,11 +46,12 @@ class Served:
     """No fair run waits for ever, with any number of faults if `unlimited`, else with those of the budget.
 
     In `beyond` states a run would wait for ever if a fair action whose step
-    leaves the scope were not possible.
+    leaves the scope were not possible.  `vacuous`: no run ever begins to wait.
     """
 
     beyond: int
     unlimited: bool
+    vacuous: bool
 
 
 def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
@@ -72,6 +73,7 @@ def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
     return Served(
         _beyond(_Waiting(search, ways, unserved, sources, search.budget)),
         search.fixpoint and _first(_Waiting(search, ways, unserved, sources, _open(search)), found) is None,
+        prop.kind is PropertyKind.LEADSTO and not sources,
     )
 
 

@@ -67,7 +67,7 @@ class _Account(FindingsOfSearch[InterpretedSearch]):
         if isinstance(found, Starving):
             return Violated(self.extent(found.faults), self._lasso(found, prop))
         extent = self.whole() if found.unlimited else self.extent(self.most())
-        return Holds(extent, beyond=found.beyond)
+        return Holds(extent, beyond=found.beyond, vacuous=found.vacuous)
 
     def _lasso(self, found: Starving, prop: Property) -> Trace:
         states, steps = run_of(found, self.search)

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -218,6 +219,54 @@ def test_storm_finds_the_same_mean_and_the_same_odds(tmp_path: Path) -> None:
     found = solved(birth_death([3 * fail, 2 * fail], [mend, 2 * mend], fail, down=9), time)
 
     assert [near(found.mean), near(found.loss)] == pytest.approx(values, rel=1e-5)
+
+
+def drawn(seed: int, states: int = 12) -> Chain:
+    """A chain of a ring and chords, with a loss from some states, and some in which the service is down."""
+    random = Random(seed)  # noqa: S311 - no secret
+    events = [Event(each, random.uniform(0.1, 4), ((each + 1) % states,)) for each in range(states)]
+    events += [
+        Event(random.randrange(states), random.uniform(0.01, 9), (random.randrange(states),))
+        for _ in range(2 * states)
+    ]
+    events += [Event(random.randrange(states), random.uniform(0.01, 0.5), (LOSS,)) for _ in range(3)]
+    kept = tuple(event for event in events if event.outcomes != (event.state,))
+    return Chain(tuple(random.random() < 0.4 for _ in range(states)), kept, (0,), states)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_storm_finds_the_same_of_random_chains(seed: int, tmp_path: Path) -> None:
+    storm = pytest.importorskip("stormpy", minversion="2.0", reason="stormpy 2 is not installed")
+    chain, time = drawn(seed), 0.8
+    lost = len(chain.down)
+    steps = [(event.state, event.rate, event.outcomes[0]) for event in chain.events]
+    commands = [f"[] s={here} -> {rate!r} : (s'={lost if to == LOSS else to});" for here, rate, to in steps]
+    is_down = " | ".join(f"s={number}" for number, down in enumerate(chain.down) if down) or "false"
+    text = f"""
+        ctmc
+        module chain
+          s : [0..{lost}] init 0;
+          {" ".join(commands)}
+        endmodule
+        rewards "time" true : 1; endrewards
+        rewards "down" {is_down} : 1; endrewards
+        label "lost" = s={lost};
+        label "down" = {is_down};
+    """
+    path = tmp_path / "chain.sm"
+    path.write_text(text, encoding="utf-8")
+    program = storm.parse_prism_program(str(path), prism_compatibility=True)
+    asked = (
+        f'R{{"time"}}=? [F "lost"]; P=? [F<={time} "lost"]; R{{"down"}}=? [C<={time}]; P=? [F<={time} "down"]'
+    )
+    properties = storm.parse_properties(asked, program)
+    model = storm.build_model(program, properties)
+    values = [storm.model_checking(model, each).get_value(model.initial_states[0]) for each in properties]
+    found = solved(chain, time)
+
+    assert [near(each) for each in (found.mean, found.loss, found.downtime, found.down)] == pytest.approx(
+        values, rel=1e-5
+    )
 
 
 # ------------------------------------------------------------------ from a model

@@ -17,6 +17,7 @@ from modelcheck.explicit.codegen.graphs import (
     AHEAD,
     AT,
     BASES,
+    BEGINS,
     BY,
     CALLS,
     CAME,
@@ -43,6 +44,7 @@ from modelcheck.explicit.codegen.graphs import (
     STRONG,
     TARGETS,
     TOTAL,
+    UNSERVED,
     WEAK,
 )
 from modelcheck.explicit.codegen.layout import Words
@@ -138,6 +140,15 @@ class Endless:
         """
         self._sort_out()
         self._link()
+
+    def is_waited_in(self) -> bool:
+        """Whether a run begins to wait in some state; while it is still known of each."""
+        classes = self._regions[CLASSES]
+        pieces = range(0, self.total, SLOTS_AT_ONCE)
+        return any(
+            (UNSERVED | BEGINS) in classes.read(first, min(SLOTS_AT_ONCE, self.total - first))
+            for first in pieces
+        )
 
     def _sort_out(self) -> None:
         which = of_fair_runs(self.search.task).index(self._prop)

@@ -36,7 +36,7 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
         if isinstance(found, Starved):
             return Violated(self.extent(found.faults), found.run)
         extent = self.whole() if found.unlimited else self.extent(self.most())
-        return Holds(extent, beyond=found.beyond)
+        return Holds(extent, beyond=found.beyond, vacuous=found.vacuous)
 
     def _recoverable(self, prop: Property) -> Verdict:
         recovery = PackedRecovery(self.search)

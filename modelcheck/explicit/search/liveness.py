@@ -47,6 +47,7 @@ class _Question:
     def answer(self) -> Starved | Served:
         graph, search = self.graph, self.search
         graph.build()
+        vacuous = not self._everywhere and not graph.is_waited_in()
         unlimited = search.fixpoint
         if graph.look_for_homes(POSSIBLE):
             total = search.budget.total
@@ -54,7 +55,7 @@ class _Question:
             if found is not None:
                 return found
             unlimited = unlimited and (total is None or not self._is_waiting_with_more())
-        return Served(self._beyond(), unlimited)
+        return Served(self._beyond(), unlimited, vacuous)
 
     def _first(self, most: int | None) -> Starved | None:
         with closing(self._waiting(most)) as waiting:

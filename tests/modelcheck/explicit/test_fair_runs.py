@@ -18,6 +18,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import Event, LayerDone, Progress
 from modelcheck.contract.result import Findings, Holds, Outcome, Unknown, Violated
+from modelcheck.contract.wording import verdict_words
 from modelcheck.explicit.search import endless, waiting
 from modelcheck.explicit.search.endless import Endless
 from modelcheck.explicit.search.waiting import Waiting
@@ -327,3 +328,28 @@ def test_wheels_ring_the_bell_only_with_strong_fairness(fairness: str, *, holds:
     verdict = check(model, model.checks[0], engine="explicit").verdict("rings")
 
     assert isinstance(verdict, Holds if holds else Violated)
+
+
+VACUOUS = """
+protocol lights
+state { red: bool = true, broken: bool = false, seen: bool = false }
+fair action turn { red := not red }
+fault break { broken := true }
+leadsto mended: broken ~> not broken
+leadsto at_once: not red ~> not red
+leadsto green: red ~> not red
+always eventually some: red or not red
+check no_fault { faults none }
+check faults_too { faults <= 1  only mended }
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "explicit"])
+def test_a_leadsto_that_never_begins_to_wait_holds_for_nothing_and_that_is_said(engine: str) -> None:
+    (model,) = loads(VACUOUS)
+    outcome = check(model, model.checks[0], engine=engine)
+    words = {each.property: verdict_words(model, each) for each in outcome.findings.results}
+    for_nothing = {name for name, text in words.items() if "no run ever begins to wait" in text}
+
+    assert for_nothing == {"mended", "at_once"}
+    assert isinstance(check(model, model.checks[1], engine=engine).verdict("mended"), Violated)
