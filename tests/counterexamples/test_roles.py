@@ -80,6 +80,7 @@ DRAWN = {
         {"log": "log", "high_watermark": "hw", "up": "up", "leads": "lead", "epoch": "ep"},
         {"leader": "leader", "membership": "isr", "epoch": "epoch"},
     ),
+    "multi_paxos": ({"log": "log", "epoch": "promised"}, {}),
     "pacifica": (
         {"log": "prepared", "high_watermark": "committed", "leads": "leader", "epoch": "knows"},
         {"leader": "primary", "membership": "members", "epoch": "version", "acknowledged": "acked"},

@@ -24,7 +24,7 @@ COUNTED = """
     quorum.n3_w2_r2 quorum.n3_reader_w3_r1 kafka_log.kip320_two_longer kafka_log.kip101_two
     raft.replication_losses
     kafka.two_in_sync kafka.jepsen_clean kafka.usual_crash kafka_isr.both_fixed kafka_isr.kafka19522_fixed
-    kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors
+    kafka_requests.no_stray_in_order paxos.one_number paxos.three_acceptors multi_paxos.one_number
     hdfs_qjm.logs_3_4_5 hdfs_qjm.newer_segment_wins primary_backup.synchronous_all viewstamped.one_view
     viewstamped.two_views raft_membership.adds_to_one pacifica.two pacifica.three
     chain.two chain.growing zab.one_epoch kafka_epochs.asks_on_fetch kafka_epochs.kafka20961_fixed
