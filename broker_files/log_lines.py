@@ -295,6 +295,8 @@ class _Scan:
         place = _place(values)
         if place is not None and self._places is not None and place not in self._places:
             return
+        if "states" in values:  # the ISR as brokers with their epochs
+            values["isr"] = ",".join(re.findall(r"brokerId=(\d+)", values.pop("states")))
         node = values.pop("node", None)
         said = LogLine(
             self.path, number, template.says, None if node is None else int(node), place, values, message

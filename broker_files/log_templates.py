@@ -164,15 +164,27 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         Says.CHANGED,
         "Changed partition ",
-        rf"\[Controller (?:id=)?\d+ epoch=?\s?\d+\]:? ?Changed partition {TP} (?:state )?from \w+ to"
-        r" OnlinePartition with (?:state|leader) LeaderAndIsr\(leader=(?P<leader>-?\d+),"
-        rf" leaderEpoch=(?P<epoch>\d+), isr=List\((?P<isr>{NUMBERS})\)"
+        rf"Changed partition {TP} (?:state )?from \w+ to OnlinePartition with (?:state|leader)"
+        r" LeaderAndIsr\(leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+),"
+        rf" (?:isr=List\((?P<isr>{NUMBERS})\)"
+        r"|isrWithBrokerEpoch=List\((?P<states>.*?)\), leaderRecoveryState)"
         r".*?(?:zkVersion|partitionEpoch)=(?P<version>\d+)\)",
         "1.1",
         "3.9",
         STATE_CHANGE,
         "TRACE up to 2.5, then INFO",
         "core/src/main/scala/kafka/controller/PartitionStateMachine.scala",
+    ),
+    Template(
+        Says.CHANGED,
+        " state changed to (Leader:",
+        rf"Partition {TP} state changed to \(Leader:(?P<leader>-?\d+),ISR:(?P<isr>{NUMBERS}),"
+        r"(?:LeaderRecoveryState:\w+,)?LeaderEpoch:(?P<epoch>\d+),ZkVersion:(?P<version>\d+),",
+        "2.6",
+        "3.9",
+        STATE_CHANGE,
+        "INFO",
+        "core/src/main/scala/kafka/controller/ReplicaStateMachine.scala",
     ),
     Template(
         Says.CREATED,
@@ -549,15 +561,20 @@ KNOWN = (
     "Deleting segment",
     "Error in response for fetch request",
     "Error sending fetch request",
+    "failed to change state for partition",
     "Found deletable segments",
+    "Ignoring LeaderAndIsr request",
     "Incremented log start offset",
     "LeaderEpochCache ",
     "Loading producer state",
+    "New partition creation callback",
+    "New topics: ",
     "No checkpointed highwatermark",
     "Non-monotonic update of high watermark",
     "Partition is marked as",
     "ProducerStateManager ",
     "Producer state recovery took",
+    "Received UNKNOWN_TOPIC_ID",
     "Reloading from producer snapshot",
     "Removed fetcher ",
     "Rolled new log segment",

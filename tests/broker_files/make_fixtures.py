@@ -3,9 +3,10 @@
     python -m tests.broker_files.make_fixtures --kafka-home DIR [SCENARIO ...]
 
 DIR holds a release of Kafka, or at least its `libs/`; a Java is on the path.  Each scenario
-starts a controller and three brokers, does what its function says, and stops them.  What is
-kept is cut to what a reader needs (no indexes), with `cluster.json` beside it: the version,
-the steps, and for some orders of starting the brokers again what the real cluster then did.
+starts a controller and three brokers, does what its function says, and stops them; `zookeeper`
+starts ZooKeeper and brokers of a Kafka before 4, and only logs are kept.  What is kept is cut
+to what a reader needs (no indexes), with `cluster.json` beside it: the version, the steps, and
+for some orders of starting the brokers again what the real cluster then did.
 """
 
 from __future__ import annotations
@@ -23,10 +24,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelcheck.review.reproduce.home import Home, find
-from tests.broker_files.real_cluster import BROKERS, CONTROLLER, TOPIC, Cluster, set_up_log_files, until
+from tests.broker_files.real_cluster import (
+    BROKERS,
+    CONTROLLER,
+    TOPIC,
+    Cluster,
+    ZooKeeperCluster,
+    set_up_log_files,
+    until,
+)
 
 HERE = Path(__file__).parent / "clusters"
 OTHER = "quiet"
+ZOOKEEPER = "zookeeper"
 DROPPED = ("*.index", "*.timeindex", "*.txnindex", ".lock", "*.snapshot", "bootstrap.checkpoint", "*.tmp")
 FIRST = 30  # lines of a log that are kept as they are
 OF_USE = re.compile(
@@ -294,6 +304,25 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
     return {"order": list(how.order), "unclean": how.by_hand, "leader": first, "values": values, "log": told}
 
 
+def make_of_zookeeper(kafka: Home) -> None:
+    """The logs of a cluster with ZooKeeper, which has no metadata log: what `truncated` does."""
+    to = HERE.parent / "zookeeper"
+    with tempfile.TemporaryDirectory() as folder:
+        set_up_log_files(Path(folder))
+        cluster = ZooKeeperCluster(kafka, Path(folder))
+        try:
+            truncated(cluster)
+            keep(cluster, to)
+        finally:
+            cluster.shut()
+            if os.environ.get("KEEP"):
+                shutil.copytree(folder, os.environ["KEEP"], dirs_exist_ok=True)
+    for each in [to / cluster.folder(node).name for node in (*BROKERS, CONTROLLER)]:
+        shutil.rmtree(each, ignore_errors=True)
+    found = {"kafka": kafka.version, "about": make_of_zookeeper.__doc__, "steps": cluster.steps}
+    (to / "cluster.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
 def make(kafka: Home, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         set_up_log_files(Path(folder))
@@ -317,11 +346,14 @@ def make(kafka: Home, name: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kafka-home", type=Path, required=True)
-    parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, []], metavar="SCENARIO")
+    parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, ZOOKEEPER, []], metavar="SCENARIO")
     args = parser.parse_args()
     kafka = find(args.kafka_home)
-    for name in args.scenarios or SCENARIOS:
-        make(kafka, name)
+    for name in args.scenarios or (*SCENARIOS, ZOOKEEPER):
+        if name == ZOOKEEPER:
+            make_of_zookeeper(kafka)
+        else:
+            make(kafka, name)
 
 
 if __name__ == "__main__":

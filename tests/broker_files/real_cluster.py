@@ -181,6 +181,34 @@ def until(holds: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.5)
 
 
+class ZooKeeperCluster(Cluster):
+    """The same with ZooKeeper in place of the controller: up to Kafka 3.9, whose jars have one."""
+
+    def configure(self, node: int) -> Path:
+        path = self.root / f"{node}.properties"
+        lines: dict[str, object] = {"dataDir": self.folder(node), "clientPort": self.ports[node]}
+        if node != CONTROLLER:
+            lines = {
+                "broker.id": node,
+                "zookeeper.connect": f"127.0.0.1:{self.ports[CONTROLLER]}",
+                "zookeeper.session.timeout.ms": 6_000,
+                "listeners": f"PLAINTEXT://127.0.0.1:{self.ports[node]}",
+                "log.dirs": self.folder(node),
+                "replica.high.watermark.checkpoint.interval.ms": 500,
+                "log.cleaner.enable": "false",
+            }
+        path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+        return path
+
+    def format(self) -> None:
+        """Nothing needs a format."""
+
+    def _command(self, tool: str, *args: str, node: int | None = None) -> list[str]:
+        found = super()._command(tool, *args, node=node)
+        main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+        return [main if node == CONTROLLER and each in SERVER else each for each in found]
+
+
 def set_up_log_files(folder: Path) -> None:
     """Write into a folder how Kafka's own configuration has its logs written: three files and the output."""
     loggers = {  # file, and the loggers of that file alone

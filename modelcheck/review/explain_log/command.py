@@ -1,4 +1,4 @@
-"""`modelcheck explain-log`: which run of the model explains what brokers left in their directories?"""
+"""`modelcheck explain-log`: which run of the model explains what brokers left in directories and logs?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="DIR",
         help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
-        "NODE=DIR where meta.properties is lost",
+        "logs (server.log, state-change.log, controller.log), or folders of them; NODE=DIR or NODE=FILE says "
+        "whose it is",
     )
     add("--partition", metavar="T-P", help="of this partition; else of each that the metadata has")
     add("--copy", action="store_true", help="copies, perhaps made while the brokers ran: none need be down")

@@ -16,6 +16,7 @@ from modelcheck.contract.exits import Exit
 from tests.modelcheck.conftest import CLUSTERS
 
 LOGS = Path("logs")
+ZOOKEEPER = CLUSTERS.parent / "zookeeper"
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:
@@ -129,6 +130,18 @@ def test_logs_alone_find_the_run_too(capsys: pytest.CaptureFixture[str]) -> None
     assert kept["offsets"] == [{"start": 20, "end": 30}]
     assert any(text.startswith("There is no metadata log:") for text in found["basis"])
     assert any("as Kafka 3.9.1 does it" in text for text in found["basis"])
+
+
+def test_logs_of_a_real_cluster_with_zookeeper_find_its_run(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = asked(capsys, ZOOKEEPER, "--acks", "1")
+    (kept,) = [each for each in found["explained"]["lost"] if each["property"] == "acknowledged_kept"]
+    stopped = [each["name"] for each in found["explained"]["steps"] if each["action"] == "shut_down"]
+
+    assert code == Exit.VIOLATED
+    assert found["explained"]["faults"] == {"isolate": 1, "crash": 1}  # a broker was paused, and one killed
+    assert kept["offsets"] == [{"start": 20, "end": 30}]
+    assert stopped == ["shut_down(broker1)", "shut_down(broker3)", "shut_down(broker2)"]
+    assert found["lines"]["unknown"] == 0
 
 
 def test_logs_of_a_cluster_with_zookeeper_are_ordered_by_their_versions(
