@@ -19,14 +19,14 @@ from modelcheck.review.reproduce.attempt import Asked
 from modelcheck.review.reproduce.home import Home
 from modelcheck.review.reproduce.plan import CannotForce, Plan, can_drive, plan
 from modelcheck.review.reproduce.seen import Ending, View
-from modelcheck.review.reproduce.settings import at_brokers, settings
+from modelcheck.review.reproduce.settings import as_read, at_brokers, settings
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Model, Scope
 from spec.load import load
 from spec.source import Source
 
-LOSSES = frozenset({"acknowledged_survive", "committed_on_leader"})
+LOSSES = frozenset({"acknowledged_survive", "committed_on_leader", "acknowledged_kept"})
 ROOM = 4  # elections
 PLANNED = ("moves", "rolls")  # how often something may be done that is no fault
 
@@ -43,10 +43,11 @@ def asked(
     given = settings(model, scope, home)
     if at_brokers_only:
         given = at_brokers(given)
+    scope, read = as_read(model, scope, home, at_brokers_only=at_brokers_only)
     found = plan(trace)
     if isinstance(found, CannotForce):
-        return Asked(Plan(trace, (), ()), model, scope, given, under), found
-    return Asked(found, model, wide(scope), given, under), None
+        return Asked(Plan(trace, (), ()), model, scope, given, under, read), found
+    return Asked(found, model, wide(scope), given, under, read), None
 
 
 def wide(scope: Scope) -> Scope:

@@ -37,7 +37,8 @@ class Asked:
     """What is to be tried: a plan, and the model and the scope with whose configuration the cluster is made.
 
     `under` is the name of their check where it is another one than the plan's, whose steps need not be
-    possible there: only what is done is taken of the plan.
+    possible there: only what is done is taken of the plan.  So it is where `read` says what the release
+    understands otherwise than the check.
     """
 
     plan: Plan
@@ -45,11 +46,12 @@ class Asked:
     scope: Scope
     settings: Settings
     under: str | None = None
+    read: str = ""
 
     @property
     def freely(self) -> bool:
         """Whether only what is done is taken of the plan."""
-        return self.under is not None
+        return self.under is not None or self.read != ""
 
     @property
     def predicted(self) -> frozenset[Ending]:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import logging
+import socket
+import struct
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 TOPIC = "orders"
 PARTITION = 0
 PREFERRED = 0  # kind of an election
+PRODUCE = 7  # version of the request, which releases from 2.1 to 4.1 know
+SIZE = struct.Struct(">i")  # of what follows
+CONNECTING = 20.0  # seconds
 COMMITTING = 600_000  # milliseconds for a write that later steps may let through
 
 
@@ -19,32 +26,41 @@ class Unanswered(Exception):  # noqa: N818 - often no failure: a cluster in trou
 
 
 class Sent:
-    """A record that was sent, and what became of it."""
+    """A record that was sent over a connection of its own, and what became of it."""
 
-    def __init__(self, producer: Any, future: Any) -> None:  # noqa: ANN401 - the library has no types
-        self._producer = producer
-        self._future = future
+    def __init__(self, connection: socket.socket, *, is_answered: bool) -> None:
+        """`is_answered` says that there will be no answer, since nobody asked for one."""
+        self._connection = connection
+        self._refusal: str | None = "" if is_answered else None
+        if not is_answered:
+            threading.Thread(target=self._wait, daemon=True).start()
 
     @property
     def is_answered(self) -> bool:
         """Whether there is an answer, good or bad."""
-        return bool(self._future.is_done)
+        return self._refusal is not None
 
     @property
     def is_acknowledged(self) -> bool:
         """Whether it was acknowledged to the producer."""
-        return bool(self._future.is_done and self._future.succeeded())
+        return self._refusal == ""
 
     @property
     def refusal(self) -> str:
         """Why it was not, as Kafka names it; nothing where it was, or where there is no answer yet."""
-        if not self._future.is_done or self._future.succeeded():
-            return ""
-        return type(self._future.exception).__name__
+        return self._refusal or ""
 
     def close(self) -> None:
         """Wait no longer."""
-        self._producer.close(timeout=0)
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+    def _wait(self) -> None:
+        with suppress(OSError), self._connection.makefile("rb") as file:
+            size = file.read(SIZE.size)
+            answer = file.read(*SIZE.unpack(size)) if len(size) == SIZE.size else b""
+            self._refusal = _refusal(answer) if answer else "the connection ended"
 
 
 def begin() -> None:
@@ -57,19 +73,50 @@ def begin() -> None:
 
 
 def send(broker: str, text: str, acks: int | str) -> Sent:
-    """One record to one broker, once; an answer is not waited for. Raises Unanswered."""
-    with _answered():
-        producer = _library().KafkaProducer(
-            bootstrap_servers=[broker],
-            acks=acks,
-            retries=0,
-            enable_idempotence=False,
-            linger_ms=0,
-            request_timeout_ms=COMMITTING,
-            delivery_timeout_ms=COMMITTING + 1000,
-            max_block_ms=20_000,
-        )
-        return Sent(producer, producer.send(TOPIC, partition=PARTITION, value=text.encode()))
+    """One record to one broker, once; an answer is not waited for. Raises Unanswered.
+
+    It goes to this broker whoever leads: a producer of the library would ask any broker who that is, and
+    a leader that is deposed without knowing it would get no record.
+    """
+    host, _, port = broker.rpartition(":")
+    try:
+        connection = socket.create_connection((host, int(port)), timeout=CONNECTING)
+        connection.settimeout(None)
+        connection.sendall(_produce_request(text, acks))
+    except OSError as error:
+        raise Unanswered(str(error)) from error
+    return Sent(connection, is_answered=acks == 0)
+
+
+def _produce_request(text: str, acks: int | str) -> bytes:
+    """A request to write a record, as it goes over a connection."""
+    _library()
+    from kafka.protocol.producer import ProduceRequest  # noqa: PLC0415 - as in `_library`
+    from kafka.record.memory_records import MemoryRecordsBuilder  # noqa: PLC0415 - as above
+
+    records = MemoryRecordsBuilder(magic=2, compression_type=0, batch_size=1 << 14)
+    records.append(int(time.time() * 1000), None, text.encode(), [])
+    records.close()
+    of_topic = ProduceRequest.TopicProduceData
+    partition = of_topic.PartitionProduceData(index=PARTITION, records=records.buffer())
+    request = ProduceRequest(
+        version=PRODUCE,
+        transactional_id=None,
+        acks=-1 if acks == "all" else acks,
+        timeout_ms=COMMITTING,
+        topic_data=[of_topic(name=TOPIC, partition_data=[partition])],
+    )
+    request.with_header(client_id="modelcheck")
+    return bytes(request.encode(header=True, framed=True))
+
+
+def _refusal(answer: bytes) -> str:
+    """The name of the error in an answer to such a request; nothing where there is none."""
+    from kafka.protocol.producer import ProduceResponse  # noqa: PLC0415 - as in `_library`
+
+    found = ProduceResponse.decode(answer, version=PRODUCE, header=True)
+    code = found.responses[0].partition_responses[0].error_code
+    return _library().errors.for_code(code).__name__ if code else ""
 
 
 def read(broker: str) -> list[str]:
@@ -103,6 +150,11 @@ def move(brokers: Sequence[str], replicas: Sequence[int]) -> None:
     """Make the first of these the preferred replica, and have it elected. Raises Unanswered."""
     place = _library().TopicPartition(TOPIC, PARTITION)
     _asked(brokers, lambda admin: admin.alter_partition_reassignments({place: list(replicas)}))
+    elect(brokers)
+
+
+def elect(brokers: Sequence[str]) -> None:
+    """Have the controller look for a leader, as `kafka-leader-election.sh` does. Raises Unanswered."""
     _asked(brokers, lambda admin: admin.elect_leaders(PREFERRED, {TOPIC: [PARTITION]}))
 
 

@@ -139,7 +139,7 @@ class Driver:
                 self._release(self._held)
                 self._predicted.wait(frozenset())
                 self._tell("what follows by itself")
-                self._await(None)
+                self._await(None, [])
             return self._told(tuple(ends), began)
         finally:
             for each in self._sent.values():
@@ -196,7 +196,7 @@ class Driver:
         self._held = phase.held
         self._predicted.wait(phase.held)
         wanted = None if self._freely else self._predicted.view.seen(phase.after)
-        how, seen, expected = self._await(wanted)
+        how, seen, expected = self._await(wanted, notes)
         differences = () if expected is None else self._predicted.view.differences(expected, seen)
         self._predicted.take(seen)
         return PhaseEnd(phase, how, seen, differences, tuple(notes), time.monotonic() - began)
@@ -214,10 +214,11 @@ class Driver:
                 done = time.time()
                 until(lambda: path.exists() and path.stat().st_mtime > done, FIRST_WRITTEN)  # noqa: B023
 
-    def _await(self, wanted: Seen | None) -> tuple[How, Seen, Seen | None]:
+    def _await(self, wanted: Seen | None, notes: list[str]) -> tuple[How, Seen, Seen | None]:
         """How the cluster comes to look, and how it should have looked where it is not so."""
         end = time.monotonic() + PATIENCE
         before, since = None, time.monotonic()
+        asked = False
         while True:
             self._cluster.check()
             seen = self._seen()
@@ -228,6 +229,9 @@ class Driver:
                 if seen == wanted and self._predicted.allows(seen):
                     return How.AS_THE_RUN, seen, None
                 steady = now - since > STEADY
+                if now - since > LONGEST and not asked and _lacks_leader(seen, wanted):
+                    asked, since = True, now
+                    self._have_elected(notes)
                 if now - since > LONGEST and not self._predicted.is_known:
                     return How.NOT_COMPARED, seen, None
                 if steady and self._predicted.is_settled(seen):
@@ -238,6 +242,20 @@ class Driver:
                     nearest = wanted or self._predicted.nearest(seen)
                     return How.OTHER_WAY if allowed else How.OTHERWISE, seen, nearest
             time.sleep(EVERY)
+
+    def _have_elected(self, notes: list[str]) -> None:
+        """Ask the controller to look for a leader: by itself it looks only when something has happened."""
+        up = [self._cluster.client(node) for node in self._cluster.brokers if self._cluster.is_up(node)]
+        try:
+            client.elect(up)
+        except client.Unanswered as refused:
+            notes.append(
+                f"nobody was elected, and when the controller was asked to elect it refused: {refused}"
+            )
+        else:
+            notes.append(
+                "nobody was elected until the controller was asked to, as kafka-leader-election.sh does"
+            )
 
     def _told(self, ends: tuple[PhaseEnd, ...], began: float) -> Run:
         """What is left in the end."""
@@ -377,6 +395,11 @@ class Driver:
     def _release(self, pairs: frozenset[tuple[int, int]]) -> None:
         for asking, asked in pairs:
             self._cluster.release(asking + NODES, asked + NODES)
+
+
+def _lacks_leader(seen: Seen, wanted: Seen | None) -> bool:
+    """Whether the run has a leader elected, and nobody leads although the replica has a session."""
+    return seen.leader is None and wanted is not None and wanted.leader in seen.session
 
 
 def _name(step: Step, names: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ DONE = frozenset(
 )
 BY_ITSELF = frozenset(
     "fetch commit shrink expand elect elect_unclean elect_last_leader give_up fence become_leader learn "
-    "become_follower assign_directory".split()
+    "become_follower assign_directory find_nobody".split()
 )
 FALLS = frozenset({"crash", "power_loss", "disk_loss"})
 NOT_FORCED = {

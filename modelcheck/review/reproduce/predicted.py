@@ -43,9 +43,11 @@ class Predicted:
         guard = self._machine.why_not(step.action, step.args, self._now[0]) if self._now else None
         return "" if guard is None else (guard.name or "its guard")
 
-    def do(self, step: Step) -> None:
-        """A step is done to the cluster, with any outcome."""
-        self._now = tuple(dict.fromkeys(after for state in self._now for after in self._taken(state, step)))
+    def do(self, step: Step, *, chosen: bool = False) -> None:
+        """A step is done to the cluster: with any outcome, or, where `chosen`, its own if that can be."""
+        taken = [found for state in self._now for found in self._taken(state, step)]
+        own = [found for found in taken if chosen and found.step.choices == step.choices]
+        self._now = tuple(dict.fromkeys(found.state for found in own or taken))
 
     def wait(self, held: Held) -> None:
         """What the cluster may do by itself, while what some brokers ask of others waits."""
@@ -98,10 +100,10 @@ class Predicted:
         found = sorted(self._seen, key=lambda each: len(self.view.differences(each, seen)))
         return found[0] if found else None
 
-    def _taken(self, state: State, step: Step) -> Iterator[State]:
+    def _taken(self, state: State, step: Step) -> Iterator[Taken]:
         for found in self._machine.steps(state, actions={step.action}, args=step.args):
             if isinstance(found, Taken):
-                yield found.state
+                yield found
 
     def _by_itself(self, state: State, held: Held) -> Iterable[State]:
         for found in self._machine.steps(state, actions=BY_ITSELF):
@@ -129,7 +131,7 @@ def predict(phases: Iterable[Phase], model: Model, scope: Scope, start: State) -
     for phase in phases:
         for step in phase.done:
             if not predicted.refuses(step):
-                predicted.do(step)
+                predicted.do(step, chosen=True)
         predicted.wait(phase.held)
         predicted.wait_until_steady()
     predicted.wait(frozenset())

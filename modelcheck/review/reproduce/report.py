@@ -52,7 +52,7 @@ def headline(found: Attempt) -> str:
     """The answer in a sentence."""
     asked = found.asked
     name = asked.plan.trace.check or "the run"
-    under = f" under {asked.under}" if asked.freely else ""
+    under = "" if asked.under is None else f" under {asked.under}"
     times = (
         f", {sum(bool(run.lost) for run in found.runs)} of {len(found.runs)} times"
         if len(found.runs) > 1
@@ -100,6 +100,8 @@ def _ends(found: Attempt) -> Iterator[str]:
 
 def _differs(found: Attempt) -> Iterator[str]:
     """What the model said of it, and the first step that went otherwise."""
+    if found.asked.read:
+        yield f"This release reads it otherwise: {found.asked.read}."
     if found.asked.freely:
         yield f"The model says: {predicted_words(found)}."
     run = telling(found)
@@ -185,6 +187,7 @@ def as_json(found: Attempt) -> dict[str, object]:
         "kafka": found.version,
         "check": asked.plan.trace.check,
         "under": asked.under,
+        "read_otherwise": asked.read,
         "came": found.came.name.lower(),
         "as_foretold": found.is_as_predicted,
         "foretold": sorted(each.value for each in found.predicted),

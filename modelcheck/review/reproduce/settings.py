@@ -16,6 +16,7 @@ from spec.types import Enum
 
 ELR = "eligible.leader.replicas.version"
 ELR_SINCE = (4, 0)
+UNCLEAN_SINCE = (3, 9)
 ALWAYS: Mapping[str, tuple[str | int | bool, str]] = {  # what every KRaft release that we drive does
     "truncation": ("kip_279", "followers cut their logs by leader epoch since 2.0"),
     "epoch_reached": (True, "a replica joins the ISR at its leader's epoch since 2.0.1"),
@@ -69,6 +70,20 @@ def at_brokers(given: Settings) -> Settings:
     name = "min.insync.replicas"
     rest = {key: value for key, value in given.topic.items() if key != name}
     return replace(given, topic=rest, brokers={**given.brokers, name: given.topic[name]})
+
+
+def as_read(model: Model, scope: Scope, home: Home, *, at_brokers_only: bool) -> tuple[Scope, str]:
+    """A configuration as this release reads what `settings` makes of it; and what it reads otherwise."""
+    config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
+    if config.get("unclean") is True and home.release < UNCLEAN_SINCE:
+        why = "before 3.9 the controller of KRaft elects uncleanly only when it is asked to (KAFKA-12670)"
+        return replace(scope, config={**scope.config, "unclean": False}), why
+    if at_brokers_only and config.get("elr") is True:
+        why = (
+            "with eligible leader replicas it takes no min.insync.replicas from a broker's file (KAFKA-16540)"
+        )
+        return replace(scope, config={**scope.config, "min_isr": 1}), why
+    return scope, ""
 
 
 def refuse(what: str, why: str) -> NoReturn:

@@ -80,6 +80,18 @@ PREDICTIONS = (
     Prediction("eligible_all_lost", "eligible leader replicas: all are down, the last known leader leads"),
     Prediction("eligible_three", "the same of three replicas"),
     Prediction("empty_leads_later", "the last in sync loses its disk, and leads again"),
+    Prediction("empty_leads_later", "the same, where nobody asks for an election", "nobody_looks"),
+    Prediction(
+        "deposed_acks_one", "acks=1: a leader loses its session, and cuts its record off when that is back"
+    ),
+    Prediction("deposed_acks_one", "the same with acks=all", "deposed_acks_all"),
+    Prediction("deposed_cut_off", "acks=1: a leader that is cut off from all goes on taking records"),
+    Prediction("deposed_cut_off", "the same with acks=all", "deposed_acks_all"),
+    Prediction(
+        "deposed_unclean",
+        "unclean election: the only one in sync is isolated, loses its session, and comes back",
+    ),
+    Prediction("deposed_unclean", "the same without unclean election", "deposed_clean"),
 )
 
 
@@ -159,8 +171,18 @@ def _rows(results: Results, versions: Sequence[str]) -> Iterator[list[str]]:
     yield ["---"] * (3 + len(versions))
     for each in PREDICTIONS:
         row = results.get(each.name, {})
-        says = sorted({cell["model"] for cell in row.values() if cell["model"]})
-        yield [f"`{each.check}`", each.about, ", ".join(says), *(_cell(row.get(one)) for one in versions)]
+        yield [f"`{each.check}`", each.about, _says(row), *(_cell(row.get(one)) for one in versions)]
+
+
+def _says(row: Mapping[str, Mapping[str, str]]) -> str:
+    """What the model says, with the releases where it is not the same for all."""
+    found: dict[str, list[str]] = {}
+    for version in sorted(row, key=_order):
+        if row[version]["model"]:
+            found.setdefault(row[version]["model"], []).append(version)
+    if len(found) < 2:
+        return "".join(found)
+    return "; ".join(f"{says} ({', '.join(versions)})" for says, versions in found.items())
 
 
 def _cell(cell: Mapping[str, str] | None) -> str:

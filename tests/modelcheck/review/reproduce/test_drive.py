@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import modelcheck.review.reproduce.asking as asking
 from counterexamples.lines import plain
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
@@ -18,7 +19,7 @@ from modelcheck.review.reproduce.home import Home
 from modelcheck.review.reproduce.plan import Plan, plan
 from modelcheck.review.reproduce.predicted import Predicted
 from modelcheck.review.reproduce.report import as_json, lines
-from modelcheck.review.reproduce.seen import Seen, View
+from modelcheck.review.reproduce.seen import Ending, Seen, View
 from modelcheck.review.reproduce.settings import settings
 from modelcheck.review.reproduce.table import table_row
 from spec.load import load
@@ -31,7 +32,10 @@ HOME = Home(Path("none"), "4.1.0", "java")
 class Scripted(Driver):
     """A driver of no cluster: in each phase what is seen is what somebody wrote down."""
 
-    def __init__(self, asked: Asked, seen: Sequence[Seen], given: tuple[int, ...]) -> None:
+    def __init__(
+        self, asked: Asked, seen: Sequence[Seen], given: tuple[int, ...], after_asking: Seen | None = None
+    ) -> None:
+        self._after_asking = after_asking
         predicted = Predicted(asked.model, asked.scope, asked.plan.trace.states[0])
         cluster = _NoCluster()
         super().__init__(
@@ -56,6 +60,10 @@ class Scripted(Driver):
     def _do(self, step: Step, notes: list[str], *, expects_refusal: bool) -> None:
         notes.extend(["refused"] if expects_refusal else [])
         self._order_of_steps.append(step.action)
+
+    def _have_elected(self, notes: list[str]) -> None:
+        notes.append("asked to elect")
+        self._script[self._at] = self._after_asking or self._script[self._at]
 
     def _seen(self) -> Seen:
         return self._script[max(0, min(self._at, len(self._script) - 1))]
@@ -144,6 +152,45 @@ def test_a_cluster_may_stop_where_the_run_goes_on(
     assert end is not None
     assert end.how is How.OTHER_WAY
     golden("reproduce/not_reproduced.txt", report(found))
+
+
+def test_a_controller_that_elects_nobody_is_asked_to(counterexample: Counterexample) -> None:
+    asked = asked_of(counterexample("empty_leads_later"))
+    *before, last = as_in_the_run(asked)
+    run = Scripted(asked, [*before, replace(last, leader=None)], (), after_asking=last).run()
+
+    assert [end.how for end in run.ends] == [How.AS_THE_RUN] * len(run.ends)
+    assert run.ends[-1].notes == ("asked to elect",)
+    assert all(end.notes == () for end in run.ends[:-1])
+
+
+def test_where_a_release_reads_a_setting_otherwise_the_model_is_asked_of_that(
+    counterexample: Counterexample,
+) -> None:
+    trace = counterexample("last_replica_unclean")
+    older, problem = asking.asked(trace, Home(Path("none"), "3.7.2", "java"))
+    newer, _ = asking.asked(trace, Home(Path("none"), "3.9.1", "java"))
+
+    assert problem is None
+    assert older.predicted == {Ending.NOBODY_LEADS}
+    assert newer.predicted == {Ending.LOST}
+    assert older.freely
+    assert not newer.freely
+    assert older.settings.topic["unclean.leader.election.enable"] == "true"
+    assert "KAFKA-12670" in report(attempted(older, as_in_the_run(older), (), (1,)))
+
+
+def test_with_eligible_replicas_a_brokers_file_has_no_say_in_how_many_must_be_in_sync(
+    counterexample: Counterexample,
+) -> None:
+    trace = counterexample("last_replica")
+    name = "two_in_sync_eligible"
+    at_topic, _ = asking.asked(trace, HOME, under=name)
+    at_brokers, _ = asking.asked(trace, HOME, under=name, at_brokers_only=True)
+
+    assert at_topic.predicted == {Ending.KEPT}
+    assert at_brokers.predicted == {Ending.LOST}
+    assert "KAFKA-16540" in at_brokers.read
 
 
 def test_what_the_model_does_not_have_is_told_with_both_sides(counterexample: Counterexample) -> None:

@@ -114,3 +114,22 @@ def test_under_another_configuration_nothing_is_lost(
     name: str, under: str, counterexample: Counterexample
 ) -> None:
     assert Ending.LOST not in predicted(counterexample(name), under)
+
+
+def test_a_directory_that_is_told_late_may_leave_nobody_to_lead(counterexample: Counterexample) -> None:
+    trace = counterexample("empty_leads_later")
+
+    assert predicted(trace, "empty_leads_later") == {Ending.LOST}
+    assert predicted(trace, "nobody_looks") == {Ending.LOST, Ending.NOBODY_LEADS}
+
+
+@pytest.mark.parametrize("name", ["deposed_acks_one", "deposed_cut_off", "deposed_unclean"])
+def test_a_leader_that_is_deposed_is_driven_until_it_has_cut_its_log(
+    name: str, counterexample: Counterexample
+) -> None:
+    trace = counterexample(name)
+
+    assert Ending.LOST in predicted(trace, name)
+    assert predicted(trace, {"deposed_unclean": "deposed_clean"}.get(name, "deposed_acks_all")) == {
+        Ending.KEPT
+    }
