@@ -24,7 +24,8 @@ def says(found: Outage) -> str:
         if last == 0:
             sentences += [] if all(found.working(0)) else [f"With all up: {_what(found, 0)}."]
         else:
-            down = _down(len(found.names), max(first, 1), last)
+            up = "all up, and with " if first == 0 and not all(found.working(0)) else ""
+            down = up + _down(len(found.names), max(first, 1), last)
             sentences.append(f"With {down} down: {_what(found, first)}{_then(found, first, last)}.")
     return " ".join([*sentences, _back(found)])
 

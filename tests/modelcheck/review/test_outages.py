@@ -84,6 +84,18 @@ def test_what_holds_of_one_or_two_brokers_is_said_of_both_numbers(outage: Run) -
     assert "With one or two brokers down: readable only (at best until they return). " in found["says"]
 
 
+def test_what_is_refused_from_the_start_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("server.properties").write_text("default.replication.factor=2\nmin.insync.replicas=3\n")
+    main(["review", "server.properties", "--kafka", "3.6", "--faults", "1"])
+    report = " ".join(capsys.readouterr().out.split())
+
+    assert "✗ writable writes are refused from the start, and nothing need go wrong" in report
+    assert "With all up, and with one broker down: readable only." in report
+
+
 def test_what_a_short_search_leaves_open_is_not_blamed_on_the_faults() -> None:
     names = ("broker1", "broker2")
     cut = Outage(names, "crash", tuple(Service(name, -1, None, None) for name in SERVICES))
