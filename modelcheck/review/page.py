@@ -17,7 +17,7 @@ from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.overview import FACTS, Row, title
 from modelcheck.review.questions import ANY, GUARANTEES
-from modelcheck.review.report import limits, remedies, subject
+from modelcheck.review.report import limits, remedies, stopping, subject
 from modelcheck.review.review import Review
 from modelcheck.review.text import cell, legend, mark, sentence
 
@@ -153,7 +153,7 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
 
 def _stops(review: Review) -> list[Line]:
     """The run in which a service stops while some broker is up."""
-    return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH))
+    return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH, stopping(review)))
 
 
 def _controllers(review: Review) -> list[Line]:

@@ -9,6 +9,7 @@ import modelcheck.review.outages.controllers_text as controllers
 import modelcheck.review.outages.text as outages
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.changes import in_words
@@ -20,6 +21,7 @@ from modelcheck.review.text import cell, legend, mark, sentence
 from spec.semantics import Machine
 
 SHOWN = 5  # remedies in the report
+_OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a loss
 
 
 def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line]:
@@ -28,7 +30,7 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
     yield from _requirements(review)
     yield from _table(review, width)
     if review.outage is not None:
-        yield from outages.lines(review.outage, width)
+        yield from outages.lines(review.outage, width, stopping(review))
     if review.quorum is not None:
         yield from controllers.lines(review.quorum, review.outage, width)
     for number, answers in enumerate(broken(review)):
@@ -58,6 +60,12 @@ def _answer(review: Review, width: int) -> Iterator[Line]:
         label = line("  ", Piece(f"{sign} ", role), Piece(f"{guarantee.name:<{first}}  ", Role.STRONG))
         yield from wrapped(label, sentence(answer), width, role if guarantee is GUARANTEES[0] else Role.PLAIN)
     yield ()
+
+
+def stopping(review: Review) -> Trace | None:
+    """The run after which writes have stopped, which is told wherever there is one."""
+    answer = review.answer("writable")
+    return None if answer is None else answer.loss
 
 
 def subject(review: Review) -> str:
@@ -107,7 +115,8 @@ def _story(review: Review, answers: Sequence[Answer], width: int, *, verbose: bo
     """The run that answers show, under what it is: the first loss, or what it breaks."""
     traces = [answer.loss for answer in answers if answer.loss is not None]
     trace, guarantee = traces[0], answers[0].guarantee
-    title = "The first loss" if answers[0] is review.loss else f"The run against `{guarantee.name}`"
+    is_loss = answers[0] is review.loss and guarantee.name in _OF_RECORDS
+    title = "The first loss" if is_loss else f"The run against `{guarantee.name}`"
     yield from story(title, traces, width, least=answers[0].is_exact)
     if verbose:
         found = ending(Machine(trace.model, trace.scope), trace, width - 6)

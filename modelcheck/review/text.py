@@ -73,6 +73,8 @@ def sentence(answer: Answer) -> str:
         short = "" if answer.complete else "; more is not known, the search was cut short"
         least = f"any {count(survived, 'fault')}" if survived else "runs without faults"
         return f"{guarantee.holds} {least}{short}"
+    if not loss.steps and guarantee.unattended:
+        return "writes are refused from the start, and nothing need go wrong"
     if loss.faults == 0:
         moved = any(step.action == "move" for step in loss.steps)
         return f"{guarantee.fails} without any fault" + (", when leadership is moved" if moved else "")

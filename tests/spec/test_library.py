@@ -136,7 +136,7 @@ def test_what_is_parsed_is_what_is_elaborated(name: str) -> None:
 def test_a_file_goes_on_from_the_protocol_that_it_imports() -> None:
     assert library.goes_on_from("kafka_unclean") == "kafka"
     assert library.goes_on_from("kafka") == "kafka"
-    assert shipped("kafka_unclean").variants == ("most_complete_leads",)
+    assert shipped("kafka_unclean").variants == ("offline", "most_complete_leads")
     assert shipped("kafka_unclean").questions[0].of == "kafka"
 
 

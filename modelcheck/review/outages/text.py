@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
+from counterexamples.trace import Trace
 from modelcheck.review.outages.found import SERVICES, Outage, Service, Stop
 from modelcheck.review.story import sentences_json, story
 
@@ -23,7 +24,8 @@ def says(found: Outage) -> str:
         if last == 0:
             sentences += [] if all(found.working(0)) else [f"With all up: {_what(found, 0)}."]
         else:
-            down = _down(len(found.names), max(first, 1), last)
+            up = "all up, and with " if first == 0 and not all(found.working(0)) else ""
+            down = up + _down(len(found.names), max(first, 1), last)
             sentences.append(f"With {down} down: {_what(found, first)}{_then(found, first, last)}.")
     return " ".join([*sentences, _back(found)])
 
@@ -51,21 +53,19 @@ def _what(found: Outage, down: int) -> str:
     return "neither writable nor readable"
 
 
-def _then(found: Outage, down: int, last: int) -> str:
-    """Who has to return, at the end of the shortest run, so that it goes on; in others it may take more.
-
-    Up to `last` brokers down it is the same, and not who has to return.
-    """
+def _then(found: Outage, first: int, last: int) -> str:
+    """Who has to return, at the end of the shortest run, so that it goes on; in others it may take more."""
     stops = [each.stop for each in found.services if each.stop is not None]
-    stops = [stop for stop in stops if stop.down == down and stop.until]
-    fewest = "" if last == down else f"with {_NUMBERS[down]} down "
-    return f" ({fewest}at best until {_until(stops[-1])})" if stops else ""
+    stops = [stop for stop in stops if stop.down == first and stop.until]
+    return f" (at best until {_until(stops[-1], last)})" if stops else ""
 
 
-def _until(stop: Stop) -> str:
-    """Who has to return, so that it goes on at the end of the run."""
+def _until(stop: Stop, last: int) -> str:
+    """Who has to return, so that it goes on at the end of the run, which stands for up to `last` brokers."""
     sets = stop.until or ()
     many = len(sets[0])
+    if many == stop.down < last:
+        return "they return"
     if many == stop.down:
         return ("it returns", "both return")[many - 1] if many <= 2 else "all of them return"
     if many == 1:
@@ -104,7 +104,8 @@ def note(found: Outage) -> str:
     safe += ", and the controller on its node with it" if found.controllers_too else ""
     how = safe if found.fault != "disk" else "a broker comes back with an empty disk"
     lost = "" if all(each.whole for each in found.services) else "; `lost` without records for good"
-    unsure = "; `?` is not known, more --faults may tell" if _has_unknown(found) else ""
+    why = "more --faults may tell" if found.complete else "the search was cut short"
+    unsure = f"; `?` is not known, {why}" if _has_unknown(found) else ""
     return (
         f"whichever brokers are down, one after the other or at once, and nobody helps ({how}); "
         f"`{COLUMN}`: by itself, when all return{lost}{unsure}"
@@ -115,8 +116,8 @@ def _has_unknown(found: Outage) -> bool:
     return any(cell == _WORKS[None] for _, cells in rows(found) for cell in cells)
 
 
-def lines(found: Outage, width: int) -> Iterator[Line]:
-    """The sentence, the table, and how the first service stops while some broker is up."""
+def lines(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
+    """The sentence, the table, and how the first service stops while some broker is up: see `told_run`."""
     yield line(Piece(TITLE, Role.STRONG))
     yield from wrapped(line("  "), says(found), width)
     table = rows(found)
@@ -130,15 +131,20 @@ def lines(found: Outage, width: int) -> Iterator[Line]:
         yield line(f"  {label:<{first}}  ", *padded)
     yield from wrapped(line("  "), note(found), width, Role.DIM)
     yield ()
-    yield from told_run(found, width)
+    yield from told_run(found, width, shown)
 
 
-def told_run(found: Outage, width: int) -> Iterator[Line]:
-    """How the first service stops while a broker is still up; that all stop all needs no run."""
+def told_run(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
+    """How the first service stops while a broker is still up; that all stop all needs no run.
+
+    `shown` is a run that is told anyway: where this one has the same steps, it is not told again.
+    """
     stops = [(each.name, each.stop) for each in found.services if each.stop is not None and each.whole]
     some = [(name, stop) for name, stop in stops if stop.down < len(found.names)]
     if some:
         name, stop = min(some, key=lambda pair: (pair[1].down, len(pair[1].run.steps)))
+        if sentences_json(stop.run) == sentences_json(shown):
+            return
         yield from story(f"How it stops being {name}", [stop.run], width, least=True)
         yield ()
 

@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 
 from modelcheck.cli import main
+from modelcheck.review.outages.found import SERVICES, Outage, Service
+from modelcheck.review.outages.text import note
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json").read_text())
 
@@ -74,6 +76,47 @@ def test_one_replica_alone_is_back_when_its_broker_is(outage: Run) -> None:
     assert works(found, "readable") == [True, False]
     assert found["fault"] == "crash"
     assert found["services"]["writable"]["until"] == [["broker1"]]
+
+
+def test_what_holds_of_one_or_two_brokers_is_said_of_both_numbers(outage: Run) -> None:
+    found = outage("3.7", 3, "min.insync.replicas=3")
+
+    assert "With one or two brokers down: readable only (at best until they return). " in found["says"]
+
+
+def test_what_is_refused_from_the_start_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("server.properties").write_text("default.replication.factor=2\nmin.insync.replicas=3\n")
+    main(["review", "server.properties", "--kafka", "3.6", "--faults", "1"])
+    report = " ".join(capsys.readouterr().out.split())
+
+    assert "✗ writable writes are refused from the start, and nothing need go wrong" in report
+    assert "With all up, and with one broker down: readable only." in report
+
+
+def test_what_a_short_search_leaves_open_is_not_blamed_on_the_faults() -> None:
+    names = ("broker1", "broker2")
+    cut = Outage(names, "crash", tuple(Service(name, -1, None, None) for name in SERVICES))
+    sure = {name: 0 if name == "readable" else 2 for name in SERVICES}
+    whole = Outage(names, "crash", tuple(Service(name, sure[name], None, None) for name in SERVICES))
+
+    assert note(cut).endswith("`?` is not known, the search was cut short")
+    assert note(whole).endswith("`?` is not known, more --faults may tell")
+
+
+def test_how_it_stops_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("server.properties").write_text("default.replication.factor=2\nmin.insync.replicas=2\n")
+    main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--html", "page.html"])
+    report = capsys.readouterr().out
+
+    assert report.count("broker1 crashes; its log is safe\n") == 1
+    assert "The run against `writable` (1 fault, 1 step" in report
+    assert "How it stops" not in report + Path("page.html").read_text()
 
 
 def test_without_faults_nothing_is_asked(

@@ -234,6 +234,20 @@ def test_the_report_on_a_producer_alone(review: Run, golden: Callable[[str, str]
     assert code == 0
 
 
+def test_what_loses_no_record_is_not_called_a_loss(review: Run) -> None:
+    """Followers that cut their logs by KIP-101's rule alone differ after two moves; no record is lost."""
+    given = {
+        "server.properties": "zookeeper.connect=z\ndefault.replication.factor=2\nmin.insync.replicas=2\n",
+        "producer.properties": files(replicas=2, acks="all")["producer.properties"],
+    }
+    _, printed = review("1.0.0", given, "--faults", "0")
+
+    assert "✓ durable " in printed
+    assert "✗ consistent  replicas can differ" in printed
+    assert "The run against `consistent` (0 faults, 9 steps; no run has fewer faults)" in printed
+    assert "loss" not in printed.split("Assumed")[0]
+
+
 def test_verbose_tells_why_each_setting_counts(review: Run) -> None:
     given = files(replicas=1, acks="all", broker="num.io.threads=8\nreplica.lag.time.max.ms=5\n")
     _, short = review("3.7", given, "--faults", "0")
