@@ -58,7 +58,7 @@ def _then(found: Outage, down: int, last: int) -> str:
     """
     stops = [each.stop for each in found.services if each.stop is not None]
     stops = [stop for stop in stops if stop.down == down and stop.until]
-    fewest = "" if last == down else f"with {_NUMBERS[down]} down "
+    fewest = "" if last == down else f"with {_NUMBERS[down]} down, "
     return f" ({fewest}at best until {_until(stops[-1])})" if stops else ""
 
 
