@@ -101,7 +101,7 @@ def _in_one_rack(topic: Topic, known: Mapping[str, Home], findings: Findings) ->
         message = f"all replicas of partition {partition.number} stand in rack `{names.pop()}`"
         advice = (
             "what takes the rack takes all of them at once; "
-            "the review has faults of one broker at a time, and so says too much"
+            "the review has faults of one broker at a time, and so says too much; --also racks asks about it"
         )
         notes = (Note(named[0].source, named[0].span, "this broker's rack"),)
         where = _at(topic, partition)

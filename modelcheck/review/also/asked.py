@@ -47,7 +47,8 @@ def also(
             continue
         each = inquiries(subject, partition, settings)
         most = min(faults, MOST)
-        cases = tuple(_answer(asking, partition, case, most, answers) for case in each.asked)
+        tried = [(case, most if case.most is None else min(most, case.most)) for case in each.asked]
+        cases = tuple(_answer(asking, partition, case, up_to, answers) for case, up_to in tried)
         found.append(Asked(subject, cases, each.notes, each.assumed))
     return tuple(found)
 

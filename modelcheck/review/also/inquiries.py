@@ -6,10 +6,11 @@ they add is set here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelcheck.review.also.found import DIRECTORIES, LINKS, RACKS, REASSIGNMENT, ROLLING, SETTINGS, Subject
+from modelcheck.review.outages.combined import combined
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, fault_kinds
 from modelcheck.review.releases import Plain
@@ -23,6 +24,7 @@ REMEMBERS_IDS = of(3, 7, 1)  # KAFKA-16234
 APPENDS_REFUSED = of(2, 8)  # KAFKA-10778
 WAITS_FOR_ALL = of(3, 8)  # the end of a move (KAFKA-15665)
 _NUMBERS = ("no", "one", "two", "three")
+_TAKEN = "whether writes go on where more are down: they take the majority of controllers with them"
 _MAJORITY = "a majority of controllers is up, though they are on the nodes of brokers"
 _KEPT = ("acknowledged_survive", "acknowledged_kept")
 
@@ -40,6 +42,7 @@ class Inquiry:
     spare: int = 0  # brokers without a replica
     elections: int = 0  # beyond those that faults cost
     beside: str = ""  # the kind of faults of the review's answer to the same without it
+    most: int | None = None  # faults, where more would take the majority of controllers
 
 
 @frozen
@@ -67,6 +70,15 @@ def inquiries(subject: Subject, partition: Partition, settings: Settings) -> Inq
     return replace(found, assumed=(*found.assumed, _MAJORITY))
 
 
+def _spared(partition: Partition, settings: Settings, asked: Sequence[Inquiry], down: int) -> list[Inquiry]:
+    """Inquiries in which `down` brokers are down anyway, as far as that leaves a majority of controllers."""
+    nodes = combined(partition, settings.voters)
+    if nodes is None:
+        return list(asked)
+    most = nodes.frozen_with - 1 - down
+    return [replace(each, most=most) for each in asked] if most >= 0 else []
+
+
 def _racks(partition: Partition, settings: Settings) -> Inquiries:
     """The whole site, then a rack that holds more than one of the replicas and not all."""
     every, together = partition.replicas, min(settings.together.value, partition.replicas)
@@ -91,13 +103,17 @@ def _racks(partition: Partition, settings: Settings) -> Inquiries:
         del says["blackout"]  # a pod that was down starts with an empty disk
     for fault, words in says.items():
         found.append(Inquiry("durable", words, racks, _KEPT, {fault: None}, given))
-    for fault, words in says.items():
-        if fault != "wreck" or partition.ephemeral:
-            found.append(Inquiry("writable", words, alone, ("writable",), {fault: None}, given))
-    return Inquiries(tuple(found), (), (where,))
+    stops = [
+        Inquiry("writable", words, alone, ("writable",), {fault: None}, given)
+        for fault, words in says.items()
+        if fault != "wreck" or partition.ephemeral
+    ]
+    spared = _spared(partition, settings, stops, together)
+    found += [replace(each, most=None) for each in spared]  # there is one such rack
+    return Inquiries(tuple(found), () if spared else (_TAKEN,), (where,))
 
 
-def _rolling(partition: Partition, _: Settings) -> Inquiries:
+def _rolling(partition: Partition, settings: Settings) -> Inquiries:
     """A restart that waits and one that does not, with any faults on top; then what works meanwhile."""
     if partition.ephemeral:
         why = "on ephemeral storage a broker that is started again has lost its disk"
@@ -114,16 +130,18 @@ def _rolling(partition: Partition, _: Settings) -> Inquiries:
     down, back = "a broker is down for it, and others crash", "the same, until it is started again"
     crash: dict[str, int | None] = {"crash": None}
     only = ("writable",)
-    asked += [
+    stops = [
         Inquiry("writable", down, (file, "held_down"), only, crash, {"rolls": 1}, 0, 1, "crash"),
         Inquiry("writable", back, (file, "careful_alone"), only, crash, each, 0, many, "crash"),
     ]
     if many == 1:
         del asked[1]  # there is nobody to wait for
+    spared = _spared(partition, settings, stops, 1)
+    notes = (_TAKEN,) if spared != stops else ()
     mixed = "brokers of two releases beside each other, as in an upgrade: a switch is the same for all"
     many_times = f"{_NUMBERS[many]} restart{'s' if many > 1 else ''}"
     assumed = f"{many_times}, of whichever brokers, never of two at once; each stops and starts cleanly"
-    return Inquiries(tuple(asked), (mixed,), (assumed,))
+    return Inquiries((*asked, *spared), (mixed, *notes), (assumed,))
 
 
 def _directories(_: Partition, settings: Settings) -> Inquiries:

@@ -294,6 +294,41 @@ def test_one_directory_is_the_whole_disk(asked: Run, kafka: str, directories: st
     assert (found["cases"], found["notes"]) == ([], [note])
 
 
+def test_nothing_is_said_to_go_on_where_the_majority_of_controllers_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    taken = "whether writes go on where more are down: they take the majority of controllers with them"
+    voters = "controller.quorum.voters=1@a:1,2@b:1,3@c:1\nlog.flush.interval.messages=1\n"
+    found = {}
+    for roles in ("broker", "broker,controller"):
+        text = f"node.id=1\nprocess.roles={roles}\ndefault.replication.factor=3\n{voters}"
+        Path("server.properties").write_text(text)
+        main(
+            [
+                "review",
+                "server.properties",
+                "--kafka",
+                "3.7",
+                "--faults",
+                "1",
+                "--also",
+                "racks,rolling",
+                "--json",
+            ]
+        )
+        for each in json.loads(capsys.readouterr().out)["also"]:
+            tried = [case["tried"] for case in each["cases"] if case["about"] == "writable"]
+            found[roles, each["subject"]] = tried, taken in each["notes"]
+
+    assert found == {
+        ("broker", "racks"): ([1, 1], False),
+        ("broker", "rolling"): ([1, 1], False),
+        ("broker,controller", "racks"): ([], True),
+        ("broker,controller", "rolling"): ([0, 0], True),
+    }
+
+
 def test_all_asks_about_each_subject() -> None:
     asked = parse(["f.properties", "--also", "all"]).also
 
