@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from modelcheck.answers.played import playable, playable_beforehand
 from modelcheck.answers.precomputed import plain
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.commands.editors.running import in_background
 from modelcheck.contract.result import Violated
 from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
@@ -42,6 +44,14 @@ MODELS: list[tuple[str, str | None, tuple[str, ...]]] = [
     ("spec/protocols/two_phase_commit.rsm", "blocking", ()),
     *((f"tests/modelcheck/agreement/{name}.rsm", None, ()) for name in AGREED),
 ]
+if os.environ.get(
+    "MODELCHECK_EVERY_PAGE"
+):  # of each file of the library the smallest check, which takes minutes
+    MODELS = [
+        (f"spec/protocols/{path.name}", next(iter(in_background(load(path), "smallest"))), ())
+        for path in sorted(PROTOCOLS.glob("*.rsm"))
+        if any(model.checks for model in load(path))
+    ]
 Json = Any
 SAMPLE = 60  # states of which everything is compared
 
