@@ -108,7 +108,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(Exit.WRONG, f"usage: {self.usage or short}\n{self.prog}: error: {message}\n{help_}")
 
     def _near(self, message: str) -> str:
-        """What may have been meant by the word that argparse did not know, if that is what it says."""
+        """What may have been meant by the word that argparse did not know, or the options that it misses."""
+        _, _, missing = message.partition("arguments are required: ")
+        wanted = [a for a in self._actions if a.option_strings and a.option_strings[0] in missing.split(", ")]
+        if wanted:
+            return f"add {' '.join(f'{a.option_strings[0]} {a.metavar}' for a in wanted)}"
         said, _, choices = message.partition(" (choose from ")
         options = [option for action in self._actions for option in action.option_strings]
         known = [choice.strip(" ')") for choice in choices.split(",")] if choices else options

@@ -78,6 +78,13 @@ def test_a_command_line_that_makes_no_sense_is_wrong_input(args: tuple[str, ...]
     assert "usage: modelcheck" in found.stderr
 
 
+def test_an_option_that_is_missing_is_what_to_add() -> None:
+    found = run("play", "kafka", "--check", "jepsen")
+
+    assert found.returncode == 2
+    assert found.stderr.endswith("  help: add --html FILE\n")
+
+
 # ------------------------------------------------------------------ completion
 
 BASH = shutil.which("bash")

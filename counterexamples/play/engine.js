@@ -107,7 +107,8 @@ const Engine = (() => {
         heap.words(this.context, used.context.size + 1).set(
           [BigInt(this.records + RECORDS - this.slack)], used.context.size);
         heap.words(this.context + 8 * used.context.cursor, 1)[0] = BigInt(this.records);
-        hasFailed = Boolean(this.call[used.recorders[i]](this.context, this.state));
+        // It returns one bit; of the others of a number LLVM says nothing.
+        hasFailed = (this.call[used.recorders[i]](this.context, this.state) & 1) === 1;
         const end = Number(heap.words(this.context + 8 * used.context.cursor, 1)[0]);
         const words = heap.words(this.records, (end - this.records) / 8);
         for (let at = 0; at < words.length;) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from modelcheck.answers.played import playable, playable_beforehand
 from modelcheck.answers.precomputed import plain
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.commands.editors.running import in_background
 from modelcheck.contract.result import Violated
 from modelcheck.explicit.codegen.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
@@ -48,6 +50,14 @@ MODELS: list[tuple[str, str | None, tuple[str, ...]]] = [
     ("spec/protocols/two_phase_commit.rsm", "blocking", ()),
     *((f"tests/modelcheck/agreement/{name}.rsm", None, ()) for name in AGREED),
 ]
+if os.environ.get(
+    "MODELCHECK_EVERY_PAGE"
+):  # of each file of the library the smallest check, which takes minutes
+    MODELS = [
+        (f"spec/protocols/{path.name}", next(iter(in_background(load(path), "smallest"))), ())
+        for path in sorted(PROTOCOLS.glob("*.rsm"))
+        if any(model.checks for model in load(path))
+    ]
 Json = Any
 SAMPLE = 60  # states of which everything is compared
 
@@ -237,6 +247,17 @@ def meant(machine: Machine, asked: Check, state: State) -> Json:
         truth,
         None if free is None else not machine.holds(free, state),
     )
+
+
+def test_whether_an_action_fails_is_the_lowest_bit_of_what_is_returned(node: str, tmp_path: Path) -> None:
+    model, asked = question("spec/protocols/kafka_follower_reads.rsm", "kafka14372", ())
+    machine = Machine(model, asked.scope)
+    start, *_ = machine.initial()
+
+    ask = [[f"{word:x}" for word in layout(model, asked.scope, dict(asked.budget.counted)).pack(start)]]
+    (told,) = answers(node, tmp_path, model, asked, states=ask)["about"]
+
+    assert "fetch" in {name.partition("(")[0] for _, name, *_ in told["records"]}
 
 
 def test_the_shortest_way_to_a_loss_is_that_of_the_engine(node: str, tmp_path: Path) -> None:
