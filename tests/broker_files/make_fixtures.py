@@ -265,6 +265,8 @@ def keep(cluster: Cluster, to: Path) -> None:
 def cut_lines(lines: Iterable[str], root: Path) -> Iterator[str]:
     """The first lines of a log, and of the others those that may be of use, without this machine's paths."""
     for number, line in enumerate(lines):
+        if "environment:" in line:  # paths and versions of the machine
+            continue
         if number < FIRST or (OF_USE.search(line) and not LEFT_OUT.search(line)):
             yield line.replace(str(root), "DIR")
 
