@@ -195,6 +195,8 @@ def test_what_the_table_does_not_have() -> None:
     found = everything()
 
     assert [found.answers["fewest", name].words for name in NAMES] == ["2", "2", "2", "2", "2", "1"]
+    alone = [found.answers["alone", name].words for name in NAMES]
+    assert alone == ["no", "no", *["only at min ISR 1"] * 3, "yes"]
     assert [found.answers["one_leads", name].words for name in NAMES] == [*["yes"] * 5, "no"]
 
 
