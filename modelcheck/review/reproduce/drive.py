@@ -19,6 +19,7 @@ from modelcheck.review.reproduce.seen import (
     Ending,
     Seen,
     cut_log,
+    high_watermark,
     image,
     records,
     unfenced,
@@ -35,6 +36,7 @@ LONGEST = 16.0  # seconds after which something follows at the latest
 ANSWERED = 20.0  # seconds for an answer that is sure to come
 FIRST_WRITTEN = 45.0  # seconds until a broker that has started writes down how far its logs are flushed
 BETWEEN = 2.0  # seconds in which a broker has registered again with the controller
+WRITTEN_DOWN = 5.0  # seconds until a broker has written down its high watermark, which it does twice a second
 FLUSHING = "flush.messages"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 EVERY = 0.1
@@ -198,6 +200,7 @@ class Driver:
         wanted = None if self._freely else self._predicted.view.seen(phase.after)
         how, seen, expected = self._await(wanted, notes)
         differences = () if expected is None else self._predicted.view.differences(expected, seen)
+        differences += self._high_watermarks(seen)
         self._predicted.take(seen)
         return PhaseEnd(phase, how, seen, differences, tuple(notes), time.monotonic() - began)
 
@@ -300,6 +303,28 @@ class Driver:
             tuple(self._log(node) for node in self._cluster.brokers),
             frozenset(name for name, sent in self._sent.items() if sent.is_acknowledged),
         )
+
+    def _high_watermarks(self, seen: Seen) -> tuple[Difference, ...]:
+        """Where a broker that runs does not come to the high watermark that the model is sure of."""
+        names = self._predicted.view.names
+        sure = {
+            number: mark
+            for number, mark in enumerate(self._predicted.high_watermarks(seen))
+            if mark is not None and number in seen.up
+        }
+
+        def wrong() -> dict[int, int]:
+            found = {number: self._high_watermark(number + NODES) for number in sure}
+            return {number: mark for number, mark in found.items() if mark != sure[number]}
+
+        until(lambda: not wrong(), WRITTEN_DOWN)
+        return tuple(
+            Difference(f"high watermark of {names[number]}", str(sure[number]), str(mark))
+            for number, mark in wrong().items()
+        )
+
+    def _high_watermark(self, node: int) -> int:
+        return high_watermark(self._cluster.folder(node), PLACE)
 
     def _log(self, node: int) -> tuple[int, ...]:
         return tuple(name for name, _ in records(self._cluster.folder(node), PLACE))

@@ -25,7 +25,8 @@ NOT_FORCED = {
     "bounce": "the controller of a KRaft cluster notices every restart",
 }
 NEEDED = frozenset(
-    "leader isr eligible acked Broker.log Broker.up Broker.session Broker.linked Broker.leads".split()
+    "leader isr eligible acked Broker.log Broker.hw Broker.up Broker.session Broker.linked "
+    "Broker.leads".split()
 )
 MOST_BROKERS = 5
 

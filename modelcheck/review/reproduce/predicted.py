@@ -21,6 +21,7 @@ class Predicted:
         self._machine = Machine(model, scope)
         self._now: tuple[State, ...] = (start,)
         self._may: dict[State, bool] = {}
+        self._held: Held = frozenset()
         self._seen: dict[Seen, list[State]] = {}
         self.wait(frozenset())
 
@@ -52,6 +53,7 @@ class Predicted:
     def wait(self, held: Held) -> None:
         """What the cluster may do by itself, while what some brokers ask of others waits."""
         self._may = dict.fromkeys(self._now, False)
+        self._held = held
         todo = list(self._now)
         before: dict[State, list[State]] = {}  # by steps that do not show
         while todo and len(self._may) < MOST:
@@ -81,6 +83,20 @@ class Predicted:
     def is_settled(self, seen: Seen) -> bool:
         """Whether the model may stay so: in some state that looks so nothing follows by itself that shows."""
         return any(not self._may[state] for state in self._seen.get(seen, ()))
+
+    def high_watermarks(self, seen: Seen) -> tuple[int | None, ...]:
+        """Each broker's, where it stays so as long as all looks so; None where that is not sure."""
+        marks = {
+            self.view.high_watermarks(state)
+            for state in self._seen.get(seen, ())
+            if not self._may[state] and not any(self._raised(state))
+        }
+        return tuple(each[0] if len({*each}) == 1 else None for each in zip(*marks, strict=True))
+
+    def _raised(self, state: State) -> Iterator[bool]:
+        """Of each step that follows by itself, whether it changes a high watermark."""
+        before = self.view.high_watermarks(state)
+        return (self.view.high_watermarks(after) != before for after in self._by_itself(state, self._held))
 
     @property
     def endings(self) -> frozenset[Ending]:

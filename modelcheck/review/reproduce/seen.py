@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from broker_files.batches import Batch, read_batches
-from broker_files.checkpoints import TopicPartition
+from broker_files.checkpoints import TopicPartition, read_offsets
 from broker_files.damage import UnreadableError
 from broker_files.metadata_image import MetadataImage
 from broker_files.metadata_log import FOLDER, read_metadata
@@ -19,6 +19,7 @@ from spec.semantics import State
 
 RECORD = "record "
 OTHER = "other traffic"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
 NODES = 1  # the number of the model's first broker
 
 
@@ -81,6 +82,10 @@ class View:
             state[at["acked"]],
         )
 
+    def high_watermarks(self, state: State) -> tuple[int, ...]:
+        """How many records each broker takes for committed."""
+        return tuple(state[self._at["Broker.hw"]])
+
     def ending(self, state: State) -> Ending:
         """Whether the leader of a state has all that was acknowledged."""
         seen = self.seen(state)
@@ -142,6 +147,15 @@ def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRe
                         yield name, record
     except UnreadableError:
         return
+
+
+def high_watermark(directory: Path, place: TopicPartition) -> int:
+    """How many records of the model are below the high watermark that a replica wrote down last."""
+    try:
+        mark = read_offsets(directory / HIGH_WATERMARKS).get(place, 0)
+    except UnreadableError:
+        return 0
+    return sum(record.offset < mark for _, record in records(directory, place))
 
 
 def cut_log(folder: Path, end: int) -> None:

@@ -15,6 +15,9 @@ from spec.source import Source
 from spec.types import Enum
 
 ELR = "eligible.leader.replicas.version"
+DRIVEN_SINCE = (3, 3)
+STRICT_SINCE = (3, 7)
+DIRECTORIES_SINCE = (3, 7)
 ELR_SINCE = (4, 0)
 UNCLEAN_SINCE = (3, 9)
 ALWAYS: Mapping[str, tuple[str | int | bool, str]] = {  # what every KRaft release that we drive does
@@ -51,6 +54,12 @@ def settings(model: Model, scope: Scope, home: Home) -> Settings:
     for name, (value, why) in ALWAYS.items():
         if config.get(name, value) != value:
             refuse(f"{name} = {as_typed(config[name])}", f"Kafka {home.version} cannot be made to: {why}")
+    if home.release < DRIVEN_SINCE:
+        why = "KRaft is a preview before 3.3, and releases with ZooKeeper are not driven"
+        refuse(f"Kafka {home.version}", why)
+    if config.get("directories") is True and home.release < DIRECTORIES_SINCE:
+        why = f"the controller of Kafka {home.version} knows no directories: they came with 3.7"
+        refuse("directories = true", why)
     elr = config.get("elr") is True
     has_elr = home.release >= ELR_SINCE
     if elr and not has_elr:
@@ -75,15 +84,22 @@ def at_brokers(given: Settings) -> Settings:
 def as_read(model: Model, scope: Scope, home: Home, *, at_brokers_only: bool) -> tuple[Scope, str]:
     """A configuration as this release reads what `settings` makes of it; and what it reads otherwise."""
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
+    read: dict[str, bool | int] = {}
+    reasons = []
+    if home.release < STRICT_SINCE:
+        read["strict_min_isr"] = False
+        reasons.append("before 3.7 the high watermark does not wait for min.insync.replicas (KAFKA-15583)")
     if config.get("unclean") is True and home.release < UNCLEAN_SINCE:
-        why = "before 3.9 the controller of KRaft elects uncleanly only when it is asked to (KAFKA-12670)"
-        return replace(scope, config={**scope.config, "unclean": False}), why
+        read["unclean"] = False
+        reasons.append(
+            "before 3.9 the controller of KRaft elects uncleanly only when it is asked (KAFKA-12670)"
+        )
     if at_brokers_only and config.get("elr") is True:
-        why = (
+        read["min_isr"] = 1
+        reasons.append(
             "with eligible leader replicas it takes no min.insync.replicas from a broker's file (KAFKA-16540)"
         )
-        return replace(scope, config={**scope.config, "min_isr": 1}), why
-    return scope, ""
+    return replace(scope, config={**scope.config, **read}), "; ".join(reasons)
 
 
 def refuse(what: str, why: str) -> NoReturn:

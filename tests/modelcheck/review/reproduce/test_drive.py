@@ -36,6 +36,7 @@ class Scripted(Driver):
         self, asked: Asked, seen: Sequence[Seen], given: tuple[int, ...], after_asking: Seen | None = None
     ) -> None:
         self._after_asking = after_asking
+        self.marks: dict[int, int] = {}  # high watermarks that are not as the model says, by broker
         predicted = Predicted(asked.model, asked.scope, asked.plan.trace.states[0])
         cluster = _NoCluster()
         super().__init__(
@@ -68,6 +69,9 @@ class Scripted(Driver):
     def _seen(self) -> Seen:
         return self._script[max(0, min(self._at, len(self._script) - 1))]
 
+    def _high_watermark(self, node: int) -> int:
+        return self.marks.get(node, self._predicted.high_watermarks(self._seen())[node - 1] or 0)
+
     def _given(self, _node: int) -> tuple[int, ...]:
         return self._shown
 
@@ -95,6 +99,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modelcheck.review.reproduce.drive.STEADY", 0.1)
     monkeypatch.setattr("modelcheck.review.reproduce.drive.LONGEST", 0.1)
     monkeypatch.setattr("modelcheck.review.reproduce.drive.EVERY", 0.02)
+    monkeypatch.setattr("modelcheck.review.reproduce.drive.WRITTEN_DOWN", 0.05)
     monkeypatch.setattr("modelcheck.review.reproduce.drive.BETWEEN", 0.0)
     monkeypatch.setattr("modelcheck.review.reproduce.client.begin", lambda: None)
 
@@ -188,8 +193,9 @@ def test_with_eligible_replicas_a_brokers_file_has_no_say_in_how_many_must_be_in
     at_topic, _ = asking.asked(trace, HOME, under=name)
     at_brokers, _ = asking.asked(trace, HOME, under=name, at_brokers_only=True)
 
-    assert at_topic.predicted == {Ending.KEPT}
-    assert at_brokers.predicted == {Ending.LOST}
+    assert at_topic.scope.config["min_isr"] == 2
+    assert at_topic.read == ""
+    assert at_brokers.scope.config["min_isr"] == 1
     assert "KAFKA-16540" in at_brokers.read
 
 
@@ -204,6 +210,22 @@ def test_what_the_model_does_not_have_is_told_with_both_sides(counterexample: Co
     assert end.how is How.OTHERWISE
     assert [(each.model, each.cluster) for each in end.differences] == [("1", "empty")]
     assert table_row(found)["cluster"] == "lost"
+
+
+def test_high_watermarks_are_compared_where_the_model_is_sure_of_them(counterexample: Counterexample) -> None:
+    asked = asked_of(counterexample("last_replica_standing"))
+    seen = as_in_the_run(asked)
+    leader = seen[0].leader
+    assert leader is not None
+    driver = Scripted(asked, seen, ())
+    driver.marks[leader + 1] = 0
+    first = driver.run().ends[0]
+    name = View(asked.model, asked.scope).names[leader]
+
+    assert first.how is How.AS_THE_RUN
+    assert [(each.part, each.model, each.cluster) for each in first.differences] == [
+        (f"high watermark of {name}", "1", "0")
+    ]
 
 
 def test_under_another_configuration_only_what_is_done_is_asked_for(counterexample: Counterexample) -> None:

@@ -8,8 +8,19 @@ from pathlib import Path
 from broker_files.checkpoints import TopicPartition
 from broker_files.partition_log import read_log
 from modelcheck.asking.models import pick_checks
-from modelcheck.review.reproduce.seen import RECORD, Seen, View, cut_log, image, named, records, unfenced
+from modelcheck.review.reproduce.seen import (
+    RECORD,
+    Seen,
+    View,
+    cut_log,
+    high_watermark,
+    image,
+    named,
+    records,
+    unfenced,
+)
 from spec.load import load
+from tests.broker_files.written import batch
 from tests.modelcheck.conftest import CLUSTERS
 
 PLACE = TopicPartition("orders", 0)
@@ -57,3 +68,15 @@ def test_two_looks_differ_in_their_parts_only() -> None:
     found = [(each.part, each.model, each.cluster) for each in view.differences(one, other)]
 
     assert found == [("leader", "A", "B"), ("log of B", "empty", "1")]
+
+
+def test_a_high_watermark_is_counted_in_records_of_the_model(tmp_path: Path) -> None:
+    (tmp_path / "orders-0").mkdir()
+    values = [b"other traffic", f"{RECORD}1".encode(), b"other traffic", f"{RECORD}2".encode()]
+    (tmp_path / "orders-0" / f"{0:020}.log").write_bytes(batch(0, values))
+    found = [high_watermark(tmp_path, PLACE)]
+    for mark in (1, 2, 3, 4):
+        (tmp_path / "replication-offset-checkpoint").write_text(f"0\n1\norders 0 {mark}\n")
+        found.append(high_watermark(tmp_path, PLACE))
+
+    assert found == [0, 0, 1, 1, 2]
