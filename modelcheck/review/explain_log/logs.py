@@ -67,7 +67,7 @@ class Logs:
     def config(self) -> tuple[str, ...]:
         """The entries of the model's configuration that lines decide: those of clusters with ZooKeeper."""
         kinds = {line.says for log in self.logs for file in log.files for line in file.told}
-        return ("controller=zookeeper", "fenced_kept_out=false") if kinds & OF_ZOOKEEPER else ()
+        return ("fenced_kept_out=false",) if kinds & OF_ZOOKEEPER else ()
 
 
 @frozen
