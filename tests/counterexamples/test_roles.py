@@ -55,6 +55,10 @@ DRAWN = {
         {"leader": "leader", "epoch": "epoch", "acknowledged": "acked"},
     ),
     "kafka_failover": ({"up": "up"}, {}),
+    "kafka_fetchers": (
+        {"log": "log"},
+        {"leader": "leader", "membership": "isr", "epoch": "epoch", "acknowledged": "committed"},
+    ),
     "kafka_follower_reads": ({"high_watermark": "hw"}, {"leader": "leader", "membership": "isr"}),
     "kafka_isr": (
         BROKER,

@@ -23,7 +23,7 @@ SMALL = {  # about 10 s of CPU or less
     *("figure8", "primary_backup", "two_phase_commit", "kafka_acks", "kafka_follower_reads"),
     *("kafka_raft_truncation", "kafka_registration", "kafka_requests", "kafka_zk_version"),
     *("kafka_failover", "kafka_log_directories", "kafka_replaced_disk", "kafka_transactions"),
-    *("pacifica", "paxos", "kafka_partial_partition", "kafka_deposed"),
+    *("pacifica", "paxos", "kafka_partial_partition", "kafka_deposed", "kafka_fetchers"),
 }
 HEADING = re.compile(r"^// -+ what no check needs\n\n", re.MULTILINE)
 ITEM = re.compile(r"((?:`[^`]+`(?:, )?)+): \S")  # the parts, and why they are there
