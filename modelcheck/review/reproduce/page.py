@@ -17,7 +17,7 @@ from modelcheck.review.reproduce.report import (
     numbers,
     predicted_words,
     says,
-    step_name,
+    sentences,
     telling,
     what_differs,
     what_is_left,
@@ -83,7 +83,7 @@ def _facts(found: Attempt, view: View, kept: Path | None) -> Iterator[tuple[str,
 
 
 def _step(asked: Asked, view: View, end: PhaseEnd) -> TriedStep:
-    following = ", ".join(step_name(step, view.names) for step in end.phase.following)
+    following = "; ".join(sentences(asked, end.phase)[len(end.phase.done) :])
     waiting = tuple(
         f"meanwhile {view.names[asking]} cannot fetch from {view.names[from_]}"
         for asking, from_ in sorted(end.phase.held)

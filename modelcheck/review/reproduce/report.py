@@ -140,13 +140,19 @@ SHOWN = {"leader", "in sync"}
 
 def says(asked: Asked, phase: Phase) -> str:
     """The step that is done, in the words of the model."""
+    said = sentences(asked, phase)[: len(phase.done)]
+    return "; ".join(said) or "what the cluster does by itself at first"
+
+
+def sentences(asked: Asked, phase: Phase) -> list[str]:
+    """Each step of a phase in the words of the model, those that are done first."""
     trace = asked.plan.trace
     machine = Machine(trace.model, trace.scope)
-    parts = [
+    steps = (*phase.done, *phase.following)
+    return [
         machine.says(trace.model.action(step.action), step, trace.states[phase.first - 1 + number])
-        for number, step in enumerate(phase.done)
+        for number, step in enumerate(steps)
     ]
-    return "; ".join(parts) or "what the cluster does by itself at first"
 
 
 def numbers(phase: Phase) -> str:

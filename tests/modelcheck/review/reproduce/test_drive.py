@@ -177,7 +177,7 @@ def test_a_page_has_the_storyboard_beside_what_the_files_of_the_cluster_say(
     *before, last = as_in_the_run(asked)
     found = attempted(asked, [*before, replace(last, leader=None)], (), (1,))
     files = (
-        Excerpt(100, "__cluster_metadata-0", ("offset 73 · epoch 1 · broker 1 is unfenced",)),
+        Excerpt(100, "__cluster_metadata-0", ("offset 73 · epoch 1 · broker 1 is unfenced", "and 2 others")),
         Excerpt(1, "orders-0", ("offset 0 · epoch 0 · <script>alert(1)</script>",)),
     )
     ends = tuple(replace(end, files=files, seconds=0.0) for end in found.runs[0].ends)
@@ -187,6 +187,7 @@ def test_a_page_has_the_storyboard_beside_what_the_files_of_the_cluster_say(
     assert page.startswith("<!DOCTYPE html>")
     assert "<script" not in page
     assert page.count("&lt;script&gt;") == len(ends)
+    assert "Then by itself: the controller makes B, which it counts as in sync, the leader." in page
     assert page.count('<tr class="differs">') == sum(len(end.differences) for end in ends) > 0
     golden("reproduce/not_reproduced.html", page)
 
