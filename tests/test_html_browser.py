@@ -20,6 +20,8 @@ from playwright.sync_api import (
 )
 
 from counterexamples.html.page import Card, PageItem, Verdict, page
+from counterexamples.html.questions import QuestionScene
+from counterexamples.html.tried import FileExcerpt, SeenPart, Tried, TriedStep, tried_page
 from counterexamples.lines import Role
 from counterexamples.trace import Trace
 from tests.stories import story
@@ -39,6 +41,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "two.html": page([one, two], title="two runs", cards=[card]),
         "folded.html": page([one, two], title="two runs", cards=[card], folded=True),
         "nasty.html": page([nasty], title=NASTY),
+        "tried.html": tried_page(tried(renamed(story("jepsen")))),
     }
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -49,6 +52,15 @@ def item(trace: Trace) -> PageItem:
     return PageItem(
         f"{trace.model.name} {trace.check}", "violated", Role.BAD, trace, None, "modelcheck check", "2"
     )
+
+
+def tried(trace: Trace) -> Tried:
+    """A run that was tried on a system all of whose words are hostile, and long."""
+    part = SeenPart(NASTY, NASTY, NASTY, differs=True)
+    excerpt = FileExcerpt(NASTY, (NASTY, "x" * 300))
+    step = TriedStep("1-2", NASTY, Role.BAD, NASTY, (NASTY,), NASTY, (NASTY,), (part,), (excerpt,))
+    facts = (("settings", (NASTY, "y" * 300)),)
+    return Tried(NASTY, NASTY, Role.BAD, (NASTY,), facts, NASTY, QuestionScene(NASTY, trace), [step])
 
 
 def renamed(trace: Trace) -> Trace:
@@ -394,3 +406,16 @@ def test_markup_in_names_is_never_run(visit: Open) -> None:
     assert seen.page.title() == NASTY
     assert seen.page.locator("img").count() == 0
     assert seen.page.locator("script").count() == 1
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_a_page_of_what_was_tried_shows_hostile_words_on_a_narrow_screen(
+    visit: Open, *, script: bool
+) -> None:
+    seen = visit("tried.html", width=360, script=script)
+    wide, room = seen.page.locator("html").evaluate("page => [page.scrollWidth, page.clientWidth]")
+
+    assert wide <= room == 360
+    assert seen.page.title() == NASTY
+    assert seen.page.locator("img, script").count() == 0
+    assert seen.page.locator("article.tried pre").inner_text().splitlines()[0] == NASTY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from counterexamples.trace import Trace
@@ -15,6 +16,7 @@ from modelcheck.review.reproduce.drive import Run
 from modelcheck.review.reproduce.home import Home, find
 from modelcheck.review.reproduce.report import as_json, lines
 from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
 
 TRACE = ".json"
 MOST_TIMES = 1000
@@ -47,6 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where min.insync.replicas is set: for the topic, or in the files of the brokers alone (topic)",
     )
     add("--json", action="store_true", help="the answer as JSON")
+    add(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page with the storyboard of the model, and after each step what was seen of the "
+        "cluster and what is new in its files",
+    )
+    add_force(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -55,6 +65,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         args.refuse(f"--times: give a number from 1 to {MOST_TIMES}")
     if args.keep is not None and args.keep.exists() and (not args.keep.is_dir() or any(args.keep.iterdir())):
         args.refuse(f"--keep: {args.keep} is there already, and not an empty folder")
+    files = Files(output, [args.run], force=args.force)
+    if args.html is not None:
+        files.refuse(args.html)
     home = find(args.kafka_home)
     progress = ProgressLine(output.err, "searching", columns=output.width)
     try:
@@ -71,7 +84,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.lines(lines(found, output.width))
     if args.keep is not None:
         output.tell(f"modelcheck: the directories are in {args.keep}")
-    return exit_code(found)
+    if args.html is not None:
+        from modelcheck.review.reproduce.page import attempt_page  # noqa: PLC0415 - jinja2 only for pages
+
+        files.put(args.html, "html", attempt_page(found, _command(args), args.keep))
+    return files.exit(exit_code(found))
 
 
 def exit_code(found: Attempt) -> Exit:
@@ -79,6 +96,21 @@ def exit_code(found: Attempt) -> Exit:
     if found.came is Came.COULD_NOT:
         return Exit.UNKNOWN
     return Exit.EXPECTED if found.is_as_predicted else Exit.VIOLATED
+
+
+def _command(args: argparse.Namespace) -> str:
+    """The command that tries it again."""
+    words = ["modelcheck", "reproduce", args.run]
+    for name, value, usual in (
+        ("--check", args.check, None),
+        ("--under", args.under, None),
+        ("--kafka-home", args.kafka_home, None),
+        ("--times", args.times, 1),
+        ("--min-isr-at", args.min_isr_at, "topic"),
+    ):
+        if value != usual:
+            words += [name, str(value)]
+    return shlex.join(words)
 
 
 def _tried(args: argparse.Namespace, trace: Trace, home: Home, progress: ProgressLine) -> Attempt:

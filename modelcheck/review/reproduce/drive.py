@@ -9,6 +9,7 @@ from enum import Enum
 import modelcheck.review.reproduce.client as client
 from broker_files.checkpoints import TopicPartition, read_offsets
 from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster, until
+from modelcheck.review.reproduce.excerpts import RECOVERY_POINTS, Excerpt, NewInFiles
 from modelcheck.review.reproduce.plan import Phase, Plan
 from modelcheck.review.reproduce.predicted import Predicted
 from modelcheck.review.reproduce.seen import (
@@ -38,7 +39,6 @@ FIRST_WRITTEN = 45.0  # seconds until a broker that has started writes down how 
 BETWEEN = 2.0  # seconds in which a broker has registered again with the controller
 WRITTEN_DOWN = 5.0  # seconds until a broker has written down its high watermark, which it does twice a second
 FLUSHING = "flush.messages"
-RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 EVERY = 0.1
 
 
@@ -53,13 +53,34 @@ class How(Enum):
 
 
 @frozen
+class HighWatermark:
+    """That of a broker in records of the run, beside the model's; None where that is not sure."""
+
+    broker: int
+    model: int | None
+    cluster: int
+
+    @property
+    def differs(self) -> bool:
+        """Whether the model is sure of another one."""
+        return self.model is not None and self.model != self.cluster
+
+
+@frozen
 class PhaseEnd:
-    """How a cluster looked at the end of a phase, beside how it should; notes on what was done besides."""
+    """How a cluster looked at the end of a phase, beside how it should; notes on what was done besides.
+
+    `did` are the steps of the phase that were done, in that order, and `files` what is new in the
+    cluster's files, where something differs also what its processes wrote last.
+    """
 
     phase: Phase
+    did: tuple[Step, ...]
     how: How
     cluster: Seen
     differences: tuple[Difference, ...]
+    marks: tuple[HighWatermark, ...]
+    files: tuple[Excerpt, ...]
     notes: tuple[str, ...]
     seconds: float
 
@@ -123,6 +144,7 @@ class Driver:
         self._sent: dict[int, client.Sent] = {}
         self._held: frozenset[tuple[int, int]] = frozenset()
         self._unlinked: set[int] = set()
+        self._files = NewInFiles(cluster, PLACE)
 
     # ------------------------------------------------------------------ the whole
 
@@ -178,6 +200,7 @@ class Driver:
     def _phase(self, phase: Phase) -> PhaseEnd:
         began = time.monotonic()
         notes: list[str] = []
+        did: list[Step] = []
         released = self._held - phase.held
         self._hold(phase.held - self._held)
         self._prepare(phase.done)
@@ -190,6 +213,7 @@ class Driver:
                 notes.append(f"left out, since the model does not have it here ({refusal})")
                 continue
             self._do(step, notes, expects_refusal=bool(refusal))
+            did.append(step)
             if not refusal:
                 self._predicted.do(step)
         if len(phase.done) > 1:
@@ -200,9 +224,14 @@ class Driver:
         wanted = None if self._freely else self._predicted.view.seen(phase.after)
         how, seen, expected = self._await(wanted, notes)
         differences = () if expected is None else self._predicted.view.differences(expected, seen)
-        differences += self._high_watermarks(seen)
+        files = self._files.read()
+        marks = self._high_watermarks(seen)
+        differences += self._wrong(marks)
+        if differences:
+            files += self._files.last_lines()
         self._predicted.take(seen)
-        return PhaseEnd(phase, how, seen, differences, tuple(notes), time.monotonic() - began)
+        seconds = time.monotonic() - began
+        return PhaseEnd(phase, tuple(did), how, seen, differences, marks, files, tuple(notes), seconds)
 
     def _is_of_leader(self, step: Step) -> bool:
         seen = self._seen()
@@ -304,23 +333,26 @@ class Driver:
             frozenset(name for name, sent in self._sent.items() if sent.is_acknowledged),
         )
 
-    def _high_watermarks(self, seen: Seen) -> tuple[Difference, ...]:
-        """Where a broker that runs does not come to the high watermark that the model is sure of."""
+    def _high_watermarks(self, seen: Seen) -> tuple[HighWatermark, ...]:
+        """Those of the brokers that run, once they are what the model is sure of, or do not come to be."""
+        sure = dict(enumerate(self._predicted.high_watermarks(seen)))
+
+        def read() -> tuple[HighWatermark, ...]:
+            return tuple(
+                HighWatermark(number, sure.get(number), self._high_watermark(number + NODES))
+                for number in sorted(seen.up)
+            )
+
+        until(lambda: not any(mark.differs for mark in read()), WRITTEN_DOWN)
+        return read()
+
+    def _wrong(self, marks: tuple[HighWatermark, ...]) -> tuple[Difference, ...]:
+        """The high watermarks that are not what the model is sure of."""
         names = self._predicted.view.names
-        sure = {
-            number: mark
-            for number, mark in enumerate(self._predicted.high_watermarks(seen))
-            if mark is not None and number in seen.up
-        }
-
-        def wrong() -> dict[int, int]:
-            found = {number: self._high_watermark(number + NODES) for number in sure}
-            return {number: mark for number, mark in found.items() if mark != sure[number]}
-
-        until(lambda: not wrong(), WRITTEN_DOWN)
         return tuple(
-            Difference(f"high watermark of {names[number]}", str(sure[number]), str(mark))
-            for number, mark in wrong().items()
+            Difference(f"high watermark of {names[mark.broker]}", str(mark.model), str(mark.cluster))
+            for mark in marks
+            if mark.differs
         )
 
     def _high_watermark(self, node: int) -> int:

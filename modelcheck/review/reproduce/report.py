@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.review.reproduce.cluster import name as node_name
 from modelcheck.review.reproduce.drive import How, PhaseEnd, Run
 from modelcheck.review.reproduce.plan import Phase
 from modelcheck.review.reproduce.seen import NODES, Ending, View
@@ -36,12 +37,12 @@ def lines(found: Attempt, width: int) -> Iterator[Line]:
     """The whole report: what came of it, the settings, and each phase of the run that tells most."""
     asked = found.asked
     yield from wrapped((), headline(found), width, ROLES[found.came])
-    for text in (*_ends(found), *_differs(found)):
+    for text in (*what_is_left(found), *what_differs(found)):
         yield from wrapped(line("  "), text, width)
     yield ()
     view = View(asked.model, asked.scope)
     yield from wrapped(line("  "), " · ".join(asked.settings.words()), width, Role.DIM)
-    yield from wrapped(line("  "), _who(asked, view), width, Role.DIM)
+    yield from wrapped(line("  "), who(asked, view), width, Role.DIM)
     run = telling(found)
     for end in run.ends if run is not None else ():
         yield ()
@@ -73,7 +74,7 @@ def telling(found: Attempt) -> Run | None:
     return next((run for run in found.runs if run.lost), found.runs[-1] if found.runs else None)
 
 
-def _ends(found: Attempt) -> Iterator[str]:
+def what_is_left(found: Attempt) -> Iterator[str]:
     """What is left of the records in the end."""
     names = View(found.asked.model, found.asked.scope).names
     if found.problem is not None:
@@ -98,7 +99,7 @@ def _ends(found: Attempt) -> Iterator[str]:
         )
 
 
-def _differs(found: Attempt) -> Iterator[str]:
+def what_differs(found: Attempt) -> Iterator[str]:
     """What the model said of it, and the first step that went otherwise."""
     if found.asked.read:
         yield f"This release reads it otherwise: {found.asked.read}."
@@ -107,18 +108,18 @@ def _differs(found: Attempt) -> Iterator[str]:
     run = telling(found)
     first = None if run is None else run.first_otherwise
     if first is not None:
-        yield f"The first that went otherwise: {_numbers(first.phase)}; it went {first.how.value}."
+        yield f"The first that went otherwise: {numbers(first.phase)}; it went {first.how.value}."
     elif run is not None and not run.lost and not found.asked.freely:
         yield "Every step went as the run says, and yet the record is there."
 
 
 def _phase(asked: Asked, view: View, end: PhaseEnd, width: int) -> Iterator[Line]:
     phase = end.phase
-    label = line("  ", MARKS[end.how], f" {_numbers(phase):<6} ")
+    label = line("  ", MARKS[end.how], f" {numbers(phase):<6} ")
     yield from wrapped(label, says(asked, phase), width)
     indent = line(" " * 11)
     if phase.following and not asked.freely:
-        by_itself = ", ".join(_name(step, view.names) for step in phase.following)
+        by_itself = ", ".join(step_name(step, view.names) for step in phase.following)
         yield from wrapped(indent, f"then by itself: {by_itself}", width, Role.DIM)
     for note in end.notes:
         yield from wrapped(indent, note, width, Role.DIM)
@@ -139,27 +140,36 @@ SHOWN = {"leader", "in sync"}
 
 def says(asked: Asked, phase: Phase) -> str:
     """The step that is done, in the words of the model."""
+    said = sentences(asked, phase)[: len(phase.done)]
+    return "; ".join(said) or "what the cluster does by itself at first"
+
+
+def sentences(asked: Asked, phase: Phase) -> list[str]:
+    """Each step of a phase in the words of the model, those that are done first."""
     trace = asked.plan.trace
     machine = Machine(trace.model, trace.scope)
-    parts = [
+    steps = (*phase.done, *phase.following)
+    return [
         machine.says(trace.model.action(step.action), step, trace.states[phase.first - 1 + number])
-        for number, step in enumerate(phase.done)
+        for number, step in enumerate(steps)
     ]
-    return "; ".join(parts) or "what the cluster does by itself at first"
 
 
-def _numbers(phase: Phase) -> str:
+def numbers(phase: Phase) -> str:
+    """The steps of a phase by their numbers in the run."""
     last = phase.first + len(phase.done) + len(phase.following) - 1
     return f"{phase.first}" if last == phase.first else f"{phase.first}-{last}"
 
 
-def _who(asked: Asked, view: View) -> str:
+def who(asked: Asked, view: View) -> str:
+    """Which broker of the cluster is which of the model, and the order of replicas."""
     brokers = ", ".join(f"{name} is broker {number}" for number, name in enumerate(view.names, NODES))
     order = ", ".join(view.names[each] for each in asked.plan.order)
     return f"{brokers}; in the order of replicas: {order}"
 
 
-def _name(step: Step, names: tuple[str, ...]) -> str:
+def step_name(step: Step, names: tuple[str, ...]) -> str:
+    """A step as the model writes it."""
     return f"{step.action}({', '.join(names[each] for each in step.args if isinstance(each, int))})"
 
 
@@ -209,13 +219,19 @@ def _run_json(run: Run, view: View) -> dict[str, object]:
         "seconds": round(run.seconds, 1),
         "phases": [
             {
-                "steps": _numbers(end.phase),
-                "done": [_name(step, view.names) for step in end.phase.done],
+                "steps": numbers(end.phase),
+                "done": [step_name(step, view.names) for step in end.phase.done],
+                "did": [step_name(step, view.names) for step in end.did],
                 "how": end.how.name.lower(),
                 "cluster": dict(view.parts(end.cluster)),
                 "differences": [
                     {"part": each.part, "model": each.model, "cluster": each.cluster}
                     for each in end.differences
+                ],
+                "high_watermarks": {view.names[mark.broker]: mark.cluster for mark in end.marks},
+                "files": [
+                    {"node": node_name(each.node), "file": each.file, "lines": list(each.lines)}
+                    for each in end.files
                 ],
                 "notes": list(end.notes),
                 "seconds": round(end.seconds, 1),

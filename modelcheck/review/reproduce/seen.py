@@ -138,15 +138,21 @@ def unfenced(found: MetadataImage) -> frozenset[int]:
 
 def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRecord]]:
     """The records of the model in a replica's log, by name, with where they stand; none without a log."""
-    folder = directory / f"{place.topic}-{place.partition}"
     try:
-        for _, path in segments(folder):
-            for batch in read_batches(path, checksums=False):
-                for record in read_records(batch) if isinstance(batch, Batch) else ():
-                    if isinstance(record, LogRecord) and (name := named(record.value)) is not None:
-                        yield name, record
+        for record in all_records(directory, place):
+            if (name := named(record.value)) is not None:
+                yield name, record
     except UnreadableError:
         return
+
+
+def all_records(directory: Path, place: TopicPartition) -> Iterator[LogRecord]:
+    """All that a replica's log has, other traffic too. Raises UnreadableError."""
+    for _, path in segments(directory / str(place)):
+        for batch in read_batches(path, checksums=False):
+            for record in read_records(batch) if isinstance(batch, Batch) else ():
+                if isinstance(record, LogRecord):
+                    yield record
 
 
 def high_watermark(directory: Path, place: TopicPartition) -> int:

@@ -15,8 +15,10 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.review.reproduce.asking import file_of, wide
 from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
 from modelcheck.review.reproduce.drive import Driver, How, Run
+from modelcheck.review.reproduce.excerpts import Excerpt
 from modelcheck.review.reproduce.home import Home
-from modelcheck.review.reproduce.plan import Plan, plan
+from modelcheck.review.reproduce.page import DID, attempt_page
+from modelcheck.review.reproduce.plan import DONE, CannotForce, Plan, plan
 from modelcheck.review.reproduce.predicted import Predicted
 from modelcheck.review.reproduce.report import as_json, lines
 from modelcheck.review.reproduce.seen import Ending, Seen, View
@@ -70,7 +72,8 @@ class Scripted(Driver):
         return self._script[max(0, min(self._at, len(self._script) - 1))]
 
     def _high_watermark(self, node: int) -> int:
-        return self.marks.get(node, self._predicted.high_watermarks(self._seen())[node - 1] or 0)
+        known = self._predicted.high_watermarks(self._seen())
+        return self.marks.get(node, (known[node - 1] or 0) if known else 0)
 
     def _given(self, _node: int) -> tuple[int, ...]:
         return self._shown
@@ -86,8 +89,16 @@ class Scripted(Driver):
 
 
 class _NoCluster:
+    brokers = ()
+
     def check(self) -> None:
         pass
+
+    def folder(self, _node: int) -> Path:
+        return Path("none")
+
+    def output(self, _node: int) -> Path:
+        return Path("none")
 
     def is_up(self, _node: int) -> bool:
         return True
@@ -159,6 +170,44 @@ def test_a_cluster_may_stop_where_the_run_goes_on(
     golden("reproduce/not_reproduced.txt", report(found))
 
 
+def test_a_page_has_the_storyboard_beside_what_the_files_of_the_cluster_say(
+    counterexample: Counterexample, golden: Callable[[str, str], None]
+) -> None:
+    asked = asked_of(counterexample("last_replica_standing"))
+    *before, last = as_in_the_run(asked)
+    found = attempted(asked, [*before, replace(last, leader=None)], (), (1,))
+    files = (
+        Excerpt(100, "__cluster_metadata-0", ("offset 73 · epoch 1 · broker 1 is unfenced", "and 2 others")),
+        Excerpt(1, "orders-0", ("offset 0 · epoch 0 · <script>alert(1)</script>",)),
+    )
+    ends = tuple(replace(end, files=files, seconds=0.0) for end in found.runs[0].ends)
+    shown = replace(found, runs=(replace(found.runs[0], ends=ends, seconds=0.0),))
+    page = attempt_page(shown, "modelcheck reproduce kafka --kafka-home DIR", Path("kept"))
+
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") == len(ends)
+    assert "Then by itself: the controller makes B, which it counts as in sync, the leader." in page
+    assert page.count('<tr class="differs">') == sum(len(end.differences) for end in ends) > 0
+    golden("reproduce/not_reproduced.html", page)
+
+
+def test_a_page_of_what_cannot_be_forced_has_the_run_of_the_model_only(
+    counterexample: Counterexample,
+) -> None:
+    trace = counterexample("acks_one")
+    asked = replace(asked_of(trace), plan=Plan(trace, (), ()))
+    page = attempt_page(Attempt(asked, "4.1.0", frozenset(), (), CannotForce(1, "no <link>")), "again")
+
+    assert "step 1: no &lt;link&gt;" in page
+    assert "The storyboard" in page
+    assert "Step by step" not in page
+
+
+def test_all_that_is_done_to_a_cluster_has_words() -> None:
+    assert set(DID) == DONE
+
+
 def test_a_controller_that_elects_nobody_is_asked_to(counterexample: Counterexample) -> None:
     asked = asked_of(counterexample("empty_leads_later"))
     *before, last = as_in_the_run(asked)
@@ -223,6 +272,7 @@ def test_high_watermarks_are_compared_where_the_model_is_sure_of_them(counterexa
     name = View(asked.model, asked.scope).names[leader]
 
     assert first.how is How.AS_THE_RUN
+    assert [(mark.model, mark.cluster) for mark in first.marks if mark.differs] == [(1, 0)]
     assert [(each.part, each.model, each.cluster) for each in first.differences] == [
         (f"high watermark of {name}", "1", "0")
     ]

@@ -133,6 +133,31 @@ def test_a_step_that_cannot_be_forced_is_named(run: Command, false_home: Callabl
     assert "step 1: the link between the producer and the leader cannot be cut" in said
 
 
+def test_a_page_is_written_though_a_step_cannot_be_forced(
+    run: Command, tmp_path: Path, false_home: Callable[[str], Path]
+) -> None:
+    words = ("reproduce", "kafka", "--check", "acks_zero", "--kafka-home", str(false_home("exit 1")))
+    code, _, told = run(*words, "--html", "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    assert code == Exit.UNKNOWN
+    assert "modelcheck: wrote page.html" in told
+    assert "acks_zero on Kafka 4.1.0: could not" in page
+    assert "modelcheck reproduce kafka --check acks_zero --kafka-home" in page
+
+
+def test_a_page_is_not_written_over_a_file_of_others(
+    run: Command, tmp_path: Path, false_home: Callable[[str], Path]
+) -> None:
+    (tmp_path / "page.html").write_text("mine")
+    words = ("reproduce", "kafka", "--check", "acks_zero", "--kafka-home", str(false_home("exit 1")))
+    code, _, told = run(*words, "--html", "page.html")
+
+    assert code == Exit.WRONG
+    assert "error[R0913]" in told
+    assert (tmp_path / "page.html").read_text() == "mine"
+
+
 def test_a_folder_that_is_kept_has_to_be_empty(
     run: Command, trace: Path, tmp_path: Path, false_home: Callable[[str], Path]
 ) -> None:
