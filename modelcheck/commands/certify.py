@@ -66,6 +66,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     )
     for each in wrong:
         output.tell(f"    {each}")
+    if not certificate.is_of(model):
+        output.tell(
+            f"    It was written for another text of {model.name}{'' if wrong else ', which asks the same'}."
+        )
     if wrong:
         return Exit.VIOLATED
     codes = {_solved(certificate, args.seconds, output), _reached(certificate, model, check, output)}

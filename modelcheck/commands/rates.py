@@ -28,7 +28,7 @@ from spec.semantics import Machine
 MOST = 20_000  # states that are explored: some ten seconds
 _LOSSES = {PropertyKind.INVARIANT, PropertyKind.LEMMA}
 _SERVICES = {PropertyKind.RECOVERABLE}
-_OF_STATES = _LOSSES | _SERVICES | {PropertyKind.REACHABLE, PropertyKind.ALWAYS_EVENTUALLY}
+_RATED = _LOSSES | _SERVICES | {PropertyKind.REACHABLE, PropertyKind.ALWAYS_EVENTUALLY}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +137,7 @@ def _wanted(args: argparse.Namespace, model: Model, check: Check) -> LossQuestio
 
 def _insist_on_states(model: Model, found: Iterable[Property]) -> None:
     for prop in found:
-        if prop.kind not in _OF_STATES:
+        if prop.kind not in _RATED:
             _refuse(model, f"`{prop.name}` is no property of states", "name an invariant, for example")
 
 
