@@ -105,6 +105,7 @@ class _Outlook:
         return 0
 
     def _way_out(self, state: State) -> tuple[str, ...]:
+        """The steps from a state to a safe one, in words; of a long way the first and how many more."""
         steps = [self._said(step, before) for before, step in self._futures.way_out(state)]
         more = len(steps) - MOST_WAY_OUT
         return tuple(steps) if more <= 1 else (*steps[:MOST_WAY_OUT], f"{more} more steps")

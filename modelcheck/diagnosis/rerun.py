@@ -265,9 +265,9 @@ class Course:
         return self.stage.replay([self._prefixes[number]], wanted, self, number)
 
     def rest(self, prefixes: Mapping[State, RunPrefix], number: int) -> RunPrefix | None:
-        """The end of this run, behind the one of those that is at its state after a step.
+        """One of the prefixes that ends in the state after step `number`, and this run's steps from there.
 
-        None where none is, and where the run goes round for ever: then all of it matters.
+        None where no prefix ends there, and where the run goes round for ever: then all of it matters.
         None at its last state too, since another step to it need not be what is wrong.
         """
         is_whole = isinstance(self.run.ending, Lasso) or number + 1 == len(self.run.steps)

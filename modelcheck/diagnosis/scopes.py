@@ -71,12 +71,12 @@ def with_bound(scope: Scope, name: str, bound: int) -> Scope:
 def without_member(
     trace: Trace, sort: str, member: int, heir: int | None = None
 ) -> tuple[Scope, tuple[Step | None, ...]] | None:
-    """The scope with one member less, and the trace's steps as they are named there: None for what names it.
+    """The scope with one member less, and the trace's steps in it; None for a step that names the member.
 
-    With an heir, that other member does what it did instead.  The members behind it
-    move up, so that the first names stay in use.  Choices that
-    are nothing without the member are left open.  None where a setting needs the member,
-    and where it is the only one.
+    With an heir, that other member takes its place in those steps.  Later members move
+    up, so that the first names stay in use.  Choices that mean nothing without
+    the member are left open.  None in all where a setting needs the member, or it is
+    the only one of its sort.
     """
     model, scope = trace.model, trace.scope
     if len(scope.sorts[sort]) == 1:

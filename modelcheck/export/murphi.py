@@ -78,7 +78,7 @@ class _Text:
             yield ""
         yield "var"
         for flat in made.flats:
-            yield f"  {flat.name}: {_type(flat.most)};"
+            yield f"  {flat.name}: {_type_up_to(flat.most)};"
         for n, start in enumerate(made.starts):
             yield ""
             yield f'startstate "start {n}" begin'
@@ -111,7 +111,7 @@ class _Text:
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
-        types = {moment.name: _of(moment.term) for moment in moments}
+        types = {moment.name: _type_of(moment.term) for moment in moments}
         lines: list[str] = []
         named: dict[Term, str] = {}
         if rule.error.constant != 0:
@@ -121,7 +121,7 @@ class _Text:
             named[moment.term] = moment.name
         for name, holds in rule.claims:
             lines.append(f'assert "{name}" ({w.text(holds, named)});')
-        known = {flat.name: _type(flat.most) for flat in self._made.flats}
+        known = {flat.name: _type_up_to(flat.most) for flat in self._made.flats}
         for each in w.updates(rule.changes, named, "old"):
             if each.name not in known:
                 types[each.name] = known[each.value]
@@ -136,9 +136,9 @@ class _Text:
         yield "end;"
 
 
-def _type(most: int | None) -> str:
+def _type_up_to(most: int | None) -> str:
     return "boolean" if most is None else f"0..{most}"
 
 
-def _of(term: Term) -> str:
+def _type_of(term: Term) -> str:
     return "boolean" if term.truth else f"{term.lo}..{term.hi}"

@@ -166,13 +166,15 @@ def _broken(
     yield known
     try:
         yield replace(
-            _beside(source, read, diagnostics), source=source, diagnostics=diagnostics, is_last=True
+            _without_broken(source, read, diagnostics), source=source, diagnostics=diagnostics, is_last=True
         )
     except (SpecError, RecursionError):
         yield replace(known, is_last=True)
 
 
-def _beside(source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]) -> Understood:
+def _without_broken(
+    source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
+) -> Understood:
     """What is known without the declarations that do not parse. Raises SpecError where that is nothing."""
     text = source.text
     for _ in range(MOST_BROKEN):

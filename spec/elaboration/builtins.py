@@ -90,15 +90,16 @@ class Builtins:
         if of is None:
             return self._wrong(node, env)
         index = self._e.check(node.args[1].value, typing.length(of.type), env, "as an offset")
-        return self._optional(Op.AT, (of, index), node)
+        return self._optional_element(Op.AT, (of, index), node)
 
     def _head(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
-        return self._optional(Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
+        return self._optional_element(Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
 
-    def _optional(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
+    def _optional_element(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
+        """A call whose value is an element of its argument, or none where that is empty."""
         inner = typing.element(args[0].type) or t.UNKNOWN
         if isinstance(inner, t.Option):
             help_ = "index it after testing its size"

@@ -28,10 +28,10 @@ class Blocks(Runtime):
     def functions(self) -> list[Function]:
         """All functions."""
         return [
-            self._gather(),
+            self._deduplicate(),
             self._merge(),
-            self._strike(),
-            self._drain(),
+            self._untag(),
+            self._take_all(),
             self._take(),
             self._tell_shards(),
             self._ask(),
@@ -40,7 +40,7 @@ class Blocks(Runtime):
 
     # ------------------------------------------------------------------- tables
 
-    def _gather(self) -> Function:
+    def _deduplicate(self) -> Function:
         """Put successors into a table of all shards; how many are new there, or -1."""
         fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
         full, new = fn.new("full"), fn.cell(64, i64(0))
@@ -76,7 +76,7 @@ class Blocks(Runtime):
         fn.end("ret i64 -1")
         return fn
 
-    def _strike(self) -> Function:
+    def _untag(self) -> Function:
         """Take the tags of all states of a block away; how many had one."""
         fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
@@ -96,7 +96,7 @@ class Blocks(Runtime):
             fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
             fn.write("%tags", const(8, 0), at)
 
-    def _drain(self) -> Function:
+    def _take_all(self) -> Function:
         """Make a block of a table of all shards, and empty the table; how many there were."""
         fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
@@ -150,7 +150,7 @@ class Blocks(Runtime):
         return fn
 
     def _lead_to(self) -> Function:
-        """The number of the first successor that is a state, by a fault or not; -1 if there is none."""
+        """The index of the first entry that is `state`, reached by a fault or not as `fault` says; or -1."""
         params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
         fn = Function("lead_to", params, "i64", "nounwind")
         with fn.loop(COUNT) as index:

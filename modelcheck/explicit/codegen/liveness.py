@@ -73,7 +73,7 @@ class Liveness(Runtime):
             self._enter(),
             self._reach(),
             self._due(),
-            self._wake(),
+            self._wake_due(),
             self._wander(),
         ]
 
@@ -189,7 +189,7 @@ class Liveness(Runtime):
         fn.end("ret void")
         return fn
 
-    def _wake(self) -> Function:
+    def _wake_due(self) -> Function:
         """Of what is due, take what nothing has got to without the fault."""
         fn = Function("wake_due", [FRAME, *SOME], "void", "nounwind")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
