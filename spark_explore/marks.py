@@ -45,7 +45,7 @@ def marks_from_json(data: Sequence[Any]) -> Marks:
 
 
 def joined(marks: Sequence[Marks]) -> Marks:
-    """The marks of one level, given those of some shards and of the shards behind them."""
+    """The marks of one level, put together from those of its shards, in order."""
     pieces = tuple(piece for each in marks for piece in each.pieces)
     return Marks(pieces, sum(each.open for each in marks), sum(each.beyond for each in marks))
 

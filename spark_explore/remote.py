@@ -49,7 +49,7 @@ class Mission:
 
 
 class Site:
-    """A worker process within a search: the kernel, the files, the manifests read by now.
+    """A worker process within a search: the kernel, the files, the manifests read so far.
 
     Raises Damaged where the run is not seen.
     """
@@ -65,7 +65,7 @@ class Site:
         self._levels: list[RunLevel] = []
 
     def seen(self, levels: int, shard: int) -> list[Piece]:
-        """The states of a shard in the first so many levels."""
+        """The states of a shard in the first `levels` levels."""
         found = map(self.level, range(levels))
         return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
 

@@ -44,7 +44,7 @@ class RunLevel:
 
 @dataclass(slots=True)
 class Run:
-    """The files of one search; `seen` are all states found by now, in the order of their levels.
+    """The files of one search; `seen` is the visited set, in the order of levels.
 
     `name` is of this run alone, also among those that ask the same.
     """
@@ -118,7 +118,7 @@ def marks_name(which: int) -> str:
 
 
 def sealed(data: Json) -> bytes:
-    """A text of JSON behind its checksum."""
+    """A text of JSON after its checksum."""
     text = json.dumps(data, separators=(",", ":")).encode()
     return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
 
@@ -198,7 +198,7 @@ def opened(store: Store) -> tuple[Run, Json]:
 
 
 def about(task: Task) -> Json:
-    """What is asked, so that only the same question goes on and a reader can tell what states mean."""
+    """The question, so that only the same one is resumed and a reader knows what states mean."""
     model, scope, budget = task.model, task.scope, task.budget
     kinds = None if budget.kinds is None else dict(budget.kinds)
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions, model.init)

@@ -1,4 +1,4 @@
-"""Runs to states whose parents nobody remembers: they are looked for, level by level, from the end."""
+"""Runs to states whose predecessors were not kept: they are searched level by level, from the end."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ FIXED = {  # what a user may still override
     "spark.python.unix.domain.socket.enabled": "true",  # TCP would wait for acknowledgements
 }
 GRACE = 15  # seconds for Spark to end by itself
-START = 300  # seconds for what nobody else has a part in, which a busy machine may need
+START = 300  # seconds for what depends on this machine alone, which may be busy
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
@@ -288,7 +288,7 @@ def reason(error: Exception) -> str:
 
 
 def _traceback(lines: list[str]) -> Iterator[str]:
-    """The lines of the first traceback of Python, behind its head."""
+    """The lines of the first traceback of Python, without its first."""
     started = False
     for line in lines:
         if started and re.match(r"\s+at |\s*SQLSTATE", line):

@@ -6,7 +6,7 @@ better form of its own for an operation keeps that, and says why where it lists 
 NOTE(derived): what a rule makes has the operation's value, evaluates each argument once
 and in order, and is an error of the model exactly when the operation is, in its place.
 Of the same code, too; its words are those of the model itself, which is run again to tell
-them.  The names that a rule binds have slots behind all others.
+them.  The names that a rule binds have slots after all others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an expression means: each becomes, once, a function from a frame to a value.
 
 A frame is a list: the state's variables, then the local slots, then what its
-owner puts behind them.  Everything a bound name needs is its slot, so a nested
+owner puts after them.  Everything a bound name needs is its slot, so a nested
 quantifier costs no new frame.
 
 NOTE(errors): a quantifier has a value only if it has one at every member, whether
@@ -9,7 +9,7 @@ or not another member decides it.  An early end would hide the errors that come
 later, and what comes later depends on names that mean nothing: a state would make
 an error and the same state with its members renamed would not.  So an early end
 is left to where nothing can go wrong.  Of several errors the first in canonical
-order (NOTE(order) in `spec/values.py`) is told.
+order (NOTE(order) in `spec/values.py`) is reported.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What statements mean: each becomes, once, a function that changes a frame, or makes many of it.
 
-The frame of an action holds the state's variables, the local slots, and behind
+The frame of an action holds the state's variables, the local slots, and after
 them what has become of this branch of the step: the choices made, the asserts
 broken, and what ended it early, if anything did.
 """
@@ -38,7 +38,7 @@ def fresh(state: Sequence[Value], slots: int) -> Frame:
 
 
 def body(statements: Sequence[Stmt], layout: Layout, types: Sequence[Type]) -> Run:
-    """Statements in order: all the frames that one frame becomes, in the order of the choices.
+    """Statements in order: the frames that they make of one frame, in the order of the choices.
 
     A branch that leaves the scope or makes an error is there too, with `ENDED`
     set to the `Cut` or `ModelError`, as far as it got.

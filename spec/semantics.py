@@ -403,9 +403,7 @@ class _Claim:
 
     def __init__(self, prop: Property, model: Model, scope: Scope) -> None:
         count = len(model.variables)
-        before = (
-            count + prop.slots
-        )  # behind the state and the slots: the state before the step, then the step
+        before = count + prop.slots  # after the state and the slots: the state before the step, then the step
         self._slots: list[Value] = [None] * prop.slots
         layout = Layout(scope, count, old=before, step=before + count)
         self._expr = None if prop.expr is None else compiled(prop.expr, layout)

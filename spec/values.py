@@ -274,7 +274,7 @@ def _encode_union(cases: list[Encoder]) -> Encoder:
 
 
 def _encode_entries(item: Encoder, *, sort: bool) -> Encoder:
-    """Each entry after a 1, and a 0 behind the last: so a prefix comes first."""
+    """Each entry after a 1, and a 0 after the last: so a prefix comes first."""
 
     def entries(value: Value) -> bytes:
         parts = sorted(map(item, value)) if sort else map(item, value)

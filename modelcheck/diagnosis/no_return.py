@@ -56,7 +56,7 @@ class _Outlook:
         )
 
     def _put_off(self) -> NoReturn:
-        """A run that goes round for ever, although it could come to what it waits for, or may be able to."""
+        """A lasso of which what it waits for could, or perhaps could, still be reached."""
         last = self._trace.states[-1]
         is_open = self._futures.view(last) is View.OPEN
         return NoReturn(

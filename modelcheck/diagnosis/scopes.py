@@ -20,14 +20,14 @@ class _Gone(Exception):  # noqa: N818 - an answer
 
 @frozen
 class _Leaver:
-    """A member that goes, and the one that takes its part, if any."""
+    """A member that is removed, and the one that takes its place, if any."""
 
     sort: str
     member: int
     heir: int | None = None
 
     def renamed(self, other: int) -> int:
-        """What a member is when that one has gone. Raises _Gone for the one that goes."""
+        """What a member is called after the removal. Raises _Gone for the removed one."""
         stays = self.heir if other == self.member else other
         if stays is None:
             raise _Gone
@@ -110,7 +110,7 @@ def _member_type(domain: t.Type) -> t.Type:
 
 
 def _without(of: t.Type, value: Value, who: _Leaver) -> Value:
-    """A value without a member: collections lose it, the members behind it move up. Raises _Gone."""
+    """A value without a member: collections lose it, later members move up. Raises _Gone."""
     match of:
         case t.Sort(name) if name == who.sort:
             return who.renamed(value)

@@ -182,7 +182,7 @@ class _Both:
         return run is not None and run.faults <= self._at[0]
 
     def _note_last_layer(self, findings: Findings) -> None:
-        """Note the last layer that was searched; reports of progress are periodic, and may be behind."""
+        """Note the last layer that was searched; reports of progress are periodic, and may be late."""
         self._at = max(self._at, (len(findings.stats.layers), 0))
 
     # -------------------------------------------------------------------- together

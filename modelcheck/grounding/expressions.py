@@ -50,7 +50,7 @@ class Expressions:
     def __init__(self, shapes: Shapes, *, in_places: bool = False) -> None:
         self.shapes = shapes
         self.terms: Terms = shapes.terms
-        self.in_places = in_places  # whether sets of what is not known by now are made in places
+        self.in_places = in_places  # whether sets of what is not known yet are made in places
 
     def of(self, expr: ir.Expr, env: Env) -> Shape:
         """The value of an expression. Raises Inexpressible where it cannot be expressed."""

@@ -274,7 +274,7 @@ def rule_of(
     stored: Sequence[Shape],
     claims: Callable[[Env], tuple[tuple[str, Term], ...]],
 ) -> Rule:
-    """The rule of a branch that has come to its end."""
+    """The rule of a finished branch."""
     terms = expressions.terms
     goes = terms.all((frame.guard, terms.no(frame.ends.cut), terms.no(frame.ends.error)))
     changes = [

@@ -11,7 +11,7 @@ shares:
   by such a step only, as with `<A>_vars` in TLA+: a step that changes nothing is
   no different from staying;
 - a step that leaves the scope counts as possible and is never taken, since
-  nobody has looked at where it leads: so a run that is found to be fair within
+  where it leads was not explored: so a run that is found to be fair within
   the scope is fair without one;
 - faults are never fair and come to an end: a run that only faults keep going
   shows nothing.
@@ -284,7 +284,7 @@ def _way(ways: FairGraph, found: Homes, start: int, wanted: Callable[[Hop], bool
 
 
 def _traced(came: Mapping[int, tuple[int, Hop]], start: int, number: int) -> list[Hop]:
-    """The way by which a state was come to."""
+    """The path by which a state was reached."""
     hops = []
     while number != start:
         number, hop = came[number]

@@ -47,7 +47,7 @@ class Names:
 class Edges:
     """Where actions and repairs lead: for each state the numbers of the next, and whether a step was cut.
 
-    `names` is None where nobody asks about fairness, which alone needs them.
+    `names` is None unless fairness is asked about, which alone needs them.
     """
 
     starts: array[int] = field(default_factory=lambda: array("q"))
@@ -211,7 +211,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         pass  # it is taken as the states and steps are seen
 
     def mind(self) -> None:
-        """Look at the limits of time and memory, one time of so many; for what is done with all states.
+        """Check the limits of time and memory in one call of `EVERY`; for loops over all states.
 
         Raises Stopped.
         """
@@ -312,7 +312,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         )
 
     def steps(self) -> Sums:
-        """How many steps were taken and cut by now."""
+        """How many steps were taken, and how many cut, so far."""
         tally = self.tally
         return tally.free, tally.paid, tally.free_cut, tally.paid_cut
 

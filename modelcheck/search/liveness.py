@@ -1,6 +1,6 @@
 """Whether a goal is always reached in the end: `leadsto`, and `always eventually`, by fair runs alone.
 
-`leadsto p ~> q` is violated by a fair run that comes to a state with p and has
+`leadsto p ~> q` is violated by a fair run that reaches a state with p and has
 no q there nor ever after; `always eventually q` is `leadsto true ~> q`.  Such a
 run waits: by actions, repairs and the faults that the budget allows it gets to a
 home, where it can be for ever without the goal (see `modelcheck.search.fairness`): it

@@ -30,7 +30,7 @@ def trap(prop: Property, search: InterpretedSearch) -> Trap | Open:
     """The first trapped state, if any. Costs one look at every state and two at every edge.
 
     A state from which a step beyond the scope can be reached is not called
-    trapped: nobody has looked there.  Raises Stopped when a limit of the search is reached.
+    trapped: what is there was not explored.  Raises Stopped when a limit of the search is reached.
     """
     space, edges, mind = search.space, search.edges, search.mind
     if edges is None:

@@ -102,12 +102,12 @@ class Clock:
         self._ready = 0.0
 
     def ready(self) -> None:
-        """What is done by now was to get ready."""
+        """The search begins: the time until now was for getting ready."""
         self._ready = self.seconds
 
     @property
     def seconds(self) -> float:
-        """How long it has taken by now."""
+        """How long it has taken so far."""
         return monotonic() - self._started
 
     @property

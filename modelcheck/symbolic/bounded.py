@@ -169,7 +169,7 @@ class _Bounded:
                 return
 
     def _errs(self, faults: int | None) -> Formula:
-        """That a step from the last state is an error of the model, within the budget and so many faults."""
+        """That a step from the last state is an error of the model, within the budget and `faults` faults."""
         runs = self._runs
         return runs.either(
             runs.all([runs.either(map(runs.holds, errors)), self._within(faults, then=name)])
@@ -177,7 +177,7 @@ class _Bounded:
         )
 
     def _erring_with_fewer_faults(self, run: SolverRun, faults: int | None) -> tuple[SolverRun, int]:
-        """A run to an error in as many steps, and with as few faults as that takes, that step included."""
+        """A run of the same length to an error, with the fewest faults; and how many, that step included."""
         if faults is not None:
             return run, faults
         for fewer in range(self._faulty(run) + 1):
@@ -202,7 +202,7 @@ class _Bounded:
                 yield name, runs.stepped(tests)
 
     def _with_fewer_faults(self, run: SolverRun, formula: Formula) -> SolverRun:
-        """The same in as many steps, with as few faults as that takes."""
+        """A run of the same length that shows the same, with the fewest faults."""
         while fewer := self._faulty(run):
             if not self._asks(formula, self._within(fewer - 1)):
                 break
@@ -214,7 +214,7 @@ class _Bounded:
         return sum(rule.action in self._faults for rule in run.rules)
 
     def _within(self, faults: int | None, then: str = "") -> Formula:
-        """That a run keeps to the budget, and to so many faults, also when a fault of that name follows."""
+        """That a run keeps to the budget and to `faults` faults, also when the fault `then` follows."""
         budget, more = self._task.budget, int(then != "")
         every = [n for numbers in self._faults.values() for n in numbers]
         totals = [most for most in (budget.total, faults) if most is not None]
@@ -225,7 +225,7 @@ class _Bounded:
         return self._runs.all(limits)
 
     def _may_follow(self, run: SolverRun, faults: int | None) -> list[str]:
-        """The actions of which a step may follow on a run, within the budget and so many faults."""
+        """The actions that may follow a run, within the budget and at most `faults` faults."""
         budget, taken = self._task.budget, [rule.action for rule in run.rules]
         totals = [most for most in (budget.total, faults) if most is not None]
         kinds = dict.fromkeys(self._faults) if budget.kinds is None else budget.kinds

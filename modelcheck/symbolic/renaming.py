@@ -1,4 +1,4 @@
-"""Of all runs that differ by the names of members, the ones that a bounded search looks at.
+"""Symmetry breaking: of runs that differ by the names of members, those that a bounded search looks at.
 
 A sort has no order and no named members (`modelcheck/search/symmetry.py`), so when two
 neighbours of a sort change names throughout a run, it is a run again, and of the

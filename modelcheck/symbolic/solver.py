@@ -89,7 +89,7 @@ class Unrolling:
         self.restart()
 
     def restart(self, among: Term | None = None) -> None:
-        """Look at the runs of no step again, whatever was assumed of them; the machine's formulas stay.
+        """Go back to runs of no step and drop what was assumed of them; the formulas of the machine stay.
 
         With `among` runs may start in any state of which that is true.
         """

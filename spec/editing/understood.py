@@ -37,7 +37,7 @@ _ITEM = re.compile(
 class Understood:
     """What is known of a text.
 
-    `whole` is the text with those before it that it goes on from, and places in trees, types
+    `whole` is the text after those that it imports, and places in trees, types
     and models are of that; `place` and `own` say where that is.  `judged` are the models of
     which all mistakes are among the diagnostics.  Where the text does not parse, what is
     declared beside the mistake is known all the same.

@@ -70,7 +70,7 @@ class ExpressionElaborator:
         return self.fail("R0323", found.span, "there is never anything here to choose from", help=help_)
 
     def _too_large(self, span: Span) -> ir.Expr:
-        """Report, once for a text: whatever follows is likely to say the same, and to take as long."""
+        """Report that an expression is too large, once for a text: later ones would take as long."""
         if self.problems.too_large:
             return self.wrong(span)
         self.problems.too_large = True

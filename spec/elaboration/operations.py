@@ -91,7 +91,7 @@ def _chain(node: se.Binary) -> list[se.Expr]:
 def pair(
     e: Elaborator, left: se.Expr, right: se.Expr, env: TypeEnv, hint: t.Type | None = None
 ) -> tuple[ir.Expr, ir.Expr]:
-    """Two expressions of which each may say what the other is: the one that needs no help goes first."""
+    """Two expressions whose types inform each other: the one that needs no hint is elaborated first."""
     if _needs_help(e, left) and not _needs_help(e, right):
         b = e.infer(right, env, hint)
         return e.infer(left, env, b.type), b

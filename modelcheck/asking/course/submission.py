@@ -2,7 +2,7 @@
 
 NOTE(submission): whatever else a submission declares is not judged by and judges nothing: neither
 actions, first values and scopes, nor checks.  It is parsed and elaborated, and no state of its own
-model is ever looked at; a text that goes on from another one is refused before that is read.
+model is ever looked at; a text that imports another one is refused before that is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a chain comes to: the mean time to the first loss, and what is lost and down within a time.
+"""The solution of a Markov chain: mean time to the first loss, odds of a loss and of being down in a time.
 
 NOTE(bounds): which outcome of an event is taken is a choice without odds, so each number has a best
 and a worst value; where no choice matters they are the same.  Steps beyond the scope count as harmless
@@ -38,7 +38,7 @@ class Between:
 
 @frozen
 class Solved:
-    """What a chain comes to, all in seconds and odds.
+    """The solution of a chain, in seconds and probabilities.
 
     `mean` is the time to the first loss; within the horizon, `loss` are the odds of one, `down` those of
     being down at some time before it, and `downtime` the time down in the mean.
@@ -55,7 +55,7 @@ class TooMany(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 def solved(chain: Chain, horizon: float) -> Solved:
-    """What a chain comes to within a number of seconds. Raises TooMany.
+    """The solution of a chain for a number of seconds. Raises TooMany.
 
     Costs the cube of its states a few dozen times; with choices that matter, a look at all events
     for each jump of the fastest clock.
@@ -143,7 +143,7 @@ class _Side:
         return stays and any(each in reached for event in events for each in event.outcomes)
 
     def _any_choices(self) -> dict[tuple[int, int], int] | None:
-        """At best: none where some choice may come to where a loss can be put off for ever."""
+        """At best: none where some choice can lead to a place in which a loss can be avoided for ever."""
         safe = set(range(self._size)) | {BEYOND}
         while out := {
             s for s in safe - {BEYOND} if any(not safe & set(event.outcomes) for event in self._of[s])

@@ -1,4 +1,4 @@
-"""What a chain comes to, in words and in plain values, with what it assumes."""
+"""The solution of a chain, in words and in plain values, with what it assumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims as a page for a course: each sentence as a question, and its answer behind a fold."""
+"""Claims as a page for a course: each sentence as a question, and its answer folded away."""
 
 from __future__ import annotations
 

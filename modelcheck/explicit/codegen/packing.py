@@ -82,7 +82,7 @@ class Optional:
 
 @frozen(slots=False)
 class Product:
-    """A record or tuple: its parts one behind the other, the first highest."""
+    """A record or tuple: its parts one after the other, the first in the highest bits."""
 
     parts: tuple[Packing, ...]
 
@@ -360,7 +360,7 @@ def _limited(member: Packing, most: int) -> Packing:
 
 
 def set_of(member: Packing, most: int) -> Packing:
-    """The packing of a set that an expression makes, of at most so many members."""
+    """The packing of a set that an expression makes, of at most `most` members."""
     return Mask(member) if member.codes <= MASK else Slots(member, min(most, member.codes))
 
 

@@ -106,7 +106,7 @@ class Endless:
         self._regions.clear()
 
     def room(self, name: int, size: int) -> Region:
-        """An array of so many bytes, empty, under its name in the frame."""
+        """An array of `size` bytes, all zero, entered in the frame under its name."""
         if name in self._regions:
             self._regions.pop(name).close()
         self._regions[name] = region = Region(size)
@@ -114,7 +114,7 @@ class Endless:
         return region
 
     def give_back(self, *names: int) -> None:
-        """The memory of some arrays, which nobody needs any more."""
+        """Free the memory of some arrays."""
         for name in names:
             self._regions.pop(name).close()
 
@@ -181,7 +181,7 @@ class Endless:
     def _link(self) -> None:
         workers, count = self.search.spare_workers(), max(self.count, 1)
         free, _, _, _ = self.search.tally.sums()
-        most = free + self.count  # each state has one more, behind its last
+        most = free + self.count  # each state has one more, after its last
         self.room(TARGETS, 4 * most * len(workers))
         self.room(CODES, most * len(workers))
         for name in (STARTS, POSSIBLE, INSIDE):
@@ -209,7 +209,7 @@ class Endless:
         self._shared(-(-self.count // AT_ONCE), link, AT_ONCE)
 
     def _shared(self, count: int, ask: Callable[[Worker, int], int], each: int) -> list[int]:
-        """What is asked by numbers, on all cores; `each` is so many states."""
+        """Ask by number, on all cores: the answers in order. One number stands for `each` states."""
         search, found = self.search, [0] * count
         workers = search.spare_workers()
 

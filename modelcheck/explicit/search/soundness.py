@@ -270,7 +270,7 @@ class _Asked:
     # ------------------------------------------------------------------------ ways
 
     def _parents(self) -> None:
-        """The parent of each state is one step before it, in its layer or in the one before."""
+        """The predecessor of each state is one step before it, in its layer or in the one before."""
         space = self.space
         ends = tuple(space.word(shard, LOCAL) for shard in space.shards)
         places = {(level.faults, level.depth): number for number, level in enumerate(space.levels)}

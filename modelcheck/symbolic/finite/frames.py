@@ -189,7 +189,7 @@ class Frames:
         return enough, rule
 
     def _sufficient_facts(self, state: Cube, wrong: list[Formula]) -> Cube:
-        """The facts of a state that suffice: whatever has them cannot satisfy `wrong` either."""
+        """Facts of a state that suffice: no state with them satisfies `wrong` either."""
         ordered = sorted(state, key=lambda n: -self.facts[abs(n) - 1].rank)
         assumed = [*wrong, *(self._before[n] for n in ordered)]
         if self._is_satisfiable(assumed):

@@ -44,7 +44,7 @@ NO_ERROR = "the model makes no error"  # a claim that has no name in the text
 class Induction:
     """An engine that proves claims for runs of any length within one scope, by induction over steps.
 
-    With one step, then two, up to `depth`: a claim is proved where runs of so many
+    With one step, then two, up to `depth`: a claim is proved where runs of that many
     steps that start anywhere, and in which all claims are true, cannot end in a
     state where it is false, and runs from the start do not either.  States that a
     run meets twice are left out.  Lemmas of the model are proved with the properties.

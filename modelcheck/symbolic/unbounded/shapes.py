@@ -557,7 +557,7 @@ def _below_bool(left: Term, right: Term) -> Term:
 
 
 def _inner(left: t.Type, right: t.Type) -> t.Type:
-    """What the members of two collections of one type are, from the one that says so."""
+    """The type of the members of two collections of one type, from whichever says it."""
     for each in (left, right):
         if isinstance(each, t.Set | t.Bag) and not isinstance(each.of, t.Unknown):
             return each.of

@@ -1,4 +1,4 @@
-"""Types whose values are one term: their sorts, the datatypes behind these, and values of them in parts."""
+"""Types whose values are one term: their sorts, the datatypes for these, and values of them in parts."""
 
 from __future__ import annotations
 
