@@ -13,7 +13,7 @@ from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.files import FileTarget, write
 from spark_explore.marks import Aim, Lookout, Marked, MarkedBlock, Marks, goals, marked, put, tally, wanted
 from spark_explore.pieces import Piece, blocks, count_states, of_shard
-from spark_explore.run import Run, RunLevel, marks_name
+from spark_explore.run import RunFolder, RunLevel, marks_name
 from spark_explore.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
 from spark_explore.steps import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
 from spec.frozen import frozen
@@ -72,7 +72,7 @@ class Executors(Protocol):
 class LocalExecutor:
     """An executor in this process, with one core. Costs the memory of a level's candidates."""
 
-    def __init__(self, kernel: Kernel, run: Run) -> None:
+    def __init__(self, kernel: Kernel, run: RunFolder) -> None:
         self._watch = Stopwatch()
         self._kernel = self._watch.kernel(kernel)
         self._run = run

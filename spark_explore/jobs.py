@@ -34,7 +34,7 @@ from spark_explore.remote import (
     Work,
 )
 from spark_explore.remote_marks import AnswerQuestions, Ask, Goals, Part, WriteMarks
-from spark_explore.run import Run, left_folder
+from spark_explore.run import RunFolder, left_folder
 from spark_explore.session import reason
 from spark_explore.spent import JOBS, CoreSeconds
 from spark_explore.steps import Expanded
@@ -73,7 +73,7 @@ class SparkExecutors:
         spark: SparkSession,
         task: Task,
         kernel: Kernel,
-        run: Run,
+        run: RunFolder,
         place: str,
         left: Callable[[], float | None],
     ) -> None:

@@ -43,7 +43,7 @@ class RunLevel:
 
 
 @dataclass(slots=True)
-class Run:
+class RunFolder:
     """The files of one search; `seen` is the visited set, in the order of levels.
 
     `name` is of this run alone, also among those that ask the same.
@@ -156,15 +156,15 @@ def see_room(store: Store) -> None:
         raise CannotResume("the run directory is not empty: go on with --resume, or name another")
 
 
-def begin(store: Store, task: Task, shards: int) -> Run:
+def begin(store: Store, task: Task, shards: int) -> RunFolder:
     """A new run. Raises as `see_room`."""
     see_room(store)
-    run = Run(store, shards, uuid.uuid4().hex)
+    run = RunFolder(store, shards, uuid.uuid4().hex)
     run.write_json(ABOUT, {"run": run.name, "shards": shards, **about(task)})
     return run
 
 
-def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
+def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
     """The run in a store, and what the last finished level says; None if there is none.
 
     Costs reading all states once. Raises CannotResume, OSError, Damaged.
@@ -186,7 +186,7 @@ def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
     return run, status
 
 
-def opened(store: Store) -> tuple[Run, Json]:
+def opened(store: Store) -> tuple[RunFolder, Json]:
     """The run in a store without its levels, and what is asked. Raises CannotResume, OSError, Damaged."""
     try:
         data = unsealed(ABOUT, store.read(ABOUT))
@@ -194,7 +194,7 @@ def opened(store: Store) -> tuple[Run, Json]:
         raise CannotResume("there is no run in the run directory") from None
     if data["format"] != FORMAT:
         raise CannotResume("the run directory is of another version of modelcheck")
-    return Run(store, data["shards"], data["run"]), data
+    return RunFolder(store, data["shards"], data["run"]), data
 
 
 def about(task: Task) -> Json:

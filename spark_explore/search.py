@@ -21,7 +21,7 @@ from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spark_explore.files import FileTarget, by_depth, write
 from spark_explore.here import Executors
 from spark_explore.pieces import Piece, count_states, piece_from_json, verify
-from spark_explore.run import LEVELS, Json, Run, RunLevel
+from spark_explore.run import LEVELS, Json, RunFolder, RunLevel
 from spark_explore.runs import FarRuns
 from spark_explore.spent import CoreSeconds, as_json
 from spark_explore.steps import FAILED, Expanded, filled
@@ -89,7 +89,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
         machine: Machine,
         kernel: Kernel,
         reporter: Reporter,
-        run: Run,
+        run: RunFolder,
         status: Json | None = None,
     ) -> None:
         self.tally = CountsAndFinds(kernel.context, task.properties, reporter)

@@ -24,7 +24,7 @@ from spec.types import (
     Tuple,
     Type,
     Union,
-    Unknown,
+    UnknownType,
 )
 from spec.values import Cut, Misfit, in_order
 
@@ -48,7 +48,7 @@ def _checks(of: Type, scope: Scope, *, cuts: bool) -> Check | None:  # noqa: C90
         return _checks(of, scope, cuts=cuts)
 
     match of:
-        case Bool() | Enum() | Sort() | Int() | Unknown():
+        case Bool() | Enum() | Sort() | Int() | UnknownType():
             return None
         case Range(lo, hi):
             return None if cuts else _within(lo, hi, of)

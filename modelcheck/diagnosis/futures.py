@@ -29,7 +29,7 @@ from spec.values import ModelError
 FIRST_LOOK = 2_000  # states looked at before it is asked whether they suffice
 
 
-class View(Enum):
+class FutureKind(Enum):
     """What the futures of a state allow, see NOTE(futures)."""
 
     OPEN = "open"
@@ -64,16 +64,16 @@ class Futures:
         """How many states have been looked at."""
         return self._looked
 
-    def view(self, state: State) -> View:
+    def view(self, state: State) -> FutureKind:
         """What the futures of a state allow; unknown only where the limit was reached."""
         while True:
             reach = _Reach(self, self._number(state))
             if self._safe(reach):
-                return View.OPEN
+                return FutureKind.OPEN
             if not reach.unseen:
-                return View.SETTLED
+                return FutureKind.SETTLED
             if not self._look(reach.unseen):
-                return View.UNKNOWN
+                return FutureKind.UNKNOWN
 
     def is_dangerous(self, state: State) -> bool | None:
         """Whether a future ends in the violation or an error; None where there was no patience."""

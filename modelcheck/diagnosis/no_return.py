@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from counterexamples.explanation import NoReturn
 from counterexamples.trace import Example, Lasso, Stops, Trace
-from modelcheck.diagnosis.futures import Futures, View
+from modelcheck.diagnosis.futures import FutureKind, Futures
 from spec.ir import PropertyKind
 from spec.semantics import Machine, State, Step
 
@@ -37,12 +37,12 @@ class _Outlook:
     def found(self) -> NoReturn:
         """Everything about it."""
         futures, states = self._futures, self._trace.states
-        if isinstance(self._trace.ending, Lasso) and futures.view(states[-1]) is not View.SETTLED:
+        if isinstance(self._trace.ending, Lasso) and futures.view(states[-1]) is not FutureKind.SETTLED:
             return self._put_off()
-        at, view, due = self._last, View.SETTLED, self._due()
-        while at > due and (view := futures.view(states[at - 1])) is View.SETTLED:
+        at, view, due = self._last, FutureKind.SETTLED, self._due()
+        while at > due and (view := futures.view(states[at - 1])) is FutureKind.SETTLED:
             at -= 1
-        is_open = at > due and view is View.OPEN
+        is_open = at > due and view is FutureKind.OPEN
         return NoReturn(
             state=None if at > due and not is_open else at,
             at_latest=at,
@@ -58,7 +58,7 @@ class _Outlook:
     def _put_off(self) -> NoReturn:
         """A lasso of which what it waits for could, or perhaps could, still be reached."""
         last = self._trace.states[-1]
-        is_open = self._futures.view(last) is View.OPEN
+        is_open = self._futures.view(last) is FutureKind.OPEN
         return NoReturn(
             state=None,
             at_latest=self._last,

@@ -198,7 +198,7 @@ class Knowledge:
         if target == given:
             return True
         match target, given:
-            case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
+            case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType()), _):
                 return True
             case ((t.Range() | t.Nat()), _):
                 return self._of_type(given).within(self._of_type(target))

@@ -12,8 +12,8 @@ import spec.ir as ir
 from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
-from modelcheck.grounding.machine import Machine, machine
-from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.machine import GroundMachine, grounded
+from modelcheck.grounding.steps import GroundRule
 from modelcheck.grounding.terms import Sign, Term, subterms
 
 KEYWORDS = frozenset(
@@ -46,7 +46,7 @@ DIALECT = Dialect(
 
 def murphi(model: ir.Model, check: ir.Check) -> Exported:
     """One file and the commands that run it. Raises Inexpressible."""
-    made = machine(model, check, KEYWORDS)
+    made = grounded(model, check, KEYWORDS)
     name = f"{model.name}.m"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
     text = "\n".join(_Text(made).lines(about)) + "\n"
@@ -62,7 +62,7 @@ def murphi(model: ir.Model, check: ir.Check) -> Exported:
 class _Text:
     """A machine on its way to a text."""
 
-    def __init__(self, made: Machine) -> None:
+    def __init__(self, made: GroundMachine) -> None:
         self._made = made
         self._w = TermWriter(DIALECT, made.flats)
 
@@ -107,7 +107,7 @@ class _Text:
                 most = max(most, -term.lo)
         return least, most
 
-    def _rule(self, rule: Rule) -> Iterator[str]:
+    def _rule(self, rule: GroundRule) -> Iterator[str]:
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)

@@ -507,7 +507,7 @@ class Shapes:
 
 
 def _wider(a: t.Type, b: t.Type) -> t.Type:
-    return b if isinstance(a, t.Unknown | t.Case) else a
+    return b if isinstance(a, t.UnknownType | t.Case) else a
 
 
 def _parts_of(of: t.Type, count: int) -> Sequence[t.Type]:

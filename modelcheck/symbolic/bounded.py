@@ -12,8 +12,7 @@ from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.report import Progress, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.grounding.machine import Machine as Flat
-from modelcheck.grounding.machine import machine as flattened
+from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.terms import Term
 from modelcheck.processes.memory import resident
 from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
@@ -21,7 +20,7 @@ from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.replayed import replayed, started, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, SolverRun, Unrolling
+from modelcheck.symbolic.solver import ENDS, SolverAnswer, SolverRun, Unrolling
 from spec.ir import Budget, Check, Property
 from spec.source import Span
 
@@ -43,24 +42,24 @@ class BoundedSearch:
     depth: int = DEPTH
     fewest_faults: bool = False
     seconds: float | None = None
-    _flats: Made[Flat] = field(default_factory=lambda: Made(_flattened), repr=False, compare=False)
+    _machines: Made[GroundMachine] = field(default_factory=lambda: Made(_grounded), repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        return self._flats.refusals(task, symmetry=Refusal("symmetry", "explicit"))
+        return self._machines.refusals(task, symmetry=Refusal("symmetry", "explicit"))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
-        return searched(self.name, task, lambda: _Bounded(self, self._flats.of(task), task, reporter))
+        return searched(self.name, task, lambda: _Bounded(self, self._machines.of(task), task, reporter))
 
 
-def _flattened(task: Task) -> Flat:
+def _grounded(task: Task) -> GroundMachine:
     """With sets in places, unless something is asked of them that only all their possible members answer."""
     check = _uncounted(task)
     try:
-        flat = flattened(task.model, check, for_solver=True, in_places=True)
+        flat = grounded(task.model, check, for_solver=True, in_places=True)
     except Inexpressible:
-        flat = flattened(task.model, check, for_solver=True)
+        flat = grounded(task.model, check, for_solver=True)
     return started(task, flat)
 
 
@@ -74,7 +73,7 @@ def _uncounted(task: Task) -> Check:
 class _Bounded:
     """One search: how deep it is, and what was found."""
 
-    def __init__(self, wish: BoundedSearch, flat: Flat, task: Task, reporter: Reporter) -> None:
+    def __init__(self, wish: BoundedSearch, flat: GroundMachine, task: Task, reporter: Reporter) -> None:
         self._wish, self._flat, self._task, self._reporter = wish, flat, task, reporter
         self._clock = Clock(task, wish.seconds)
         self._runs = Unrolling(self._flat, task.limits.memory)
@@ -241,7 +240,7 @@ class _Bounded:
         answer = self._runs.ask(*formulas, seconds=self._clock.left())
         if answer in ENDS:
             raise Over(ENDS[answer])
-        return answer is Answer.YES
+        return answer is SolverAnswer.YES
 
     # ------------------------------------------------------------------------ what is shown
 

@@ -73,7 +73,7 @@ class Builtins:
         found = self._e.infer(arg, env)
         if isinstance(found.type, kinds):
             return found
-        if not isinstance(found.type, t.Unknown):
+        if not isinstance(found.type, t.UnknownType):
             message = f"`{node.name.text}` takes {what}, and this is {an(found.type)}"
             self._e.fail("R0322", arg.span, message, label=str(found.type))
         return None
@@ -115,7 +115,7 @@ class Builtins:
     def _seqs(self, node: se.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
         left, right = operations.pair(self._e, node.args[0].value, node.args[1].value, env)
         for arg, found in zip(node.args, (left, right), strict=True):
-            if not isinstance(found.type, t.Seq | t.Unknown):
+            if not isinstance(found.type, t.Seq | t.UnknownType):
                 message = f"`{node.name.text}` takes two seqs, and this is {an(found.type)}"
                 self._e.fail("R0322", arg.span, message, label=str(found.type))
                 return None
@@ -143,7 +143,7 @@ class Builtins:
         bag_arg = node.args[1].value
         bag = self._e.infer(bag_arg, env)
         if not isinstance(bag.type, t.Bag):
-            if not isinstance(bag.type, t.Unknown):
+            if not isinstance(bag.type, t.UnknownType):
                 self._e.fail(
                     "R0322", bag_arg.span, f"`count` takes a value and a bag, and this is {an(bag.type)}"
                 )

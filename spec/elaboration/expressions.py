@@ -100,7 +100,7 @@ class ExpressionElaborator:
     def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type) -> str:
         text = self.problems.shown(node.span)
         match actual, wanted:
-            case t.Option(t.Unknown()), _:
+            case t.Option(t.UnknownType()), _:
                 return "only a type with a `?` has none"
             case t.Option(inner), _ if typing.fits(inner, wanted):
                 return f"it may be none: test it first (`{text} != none`), or write `the({text})`"

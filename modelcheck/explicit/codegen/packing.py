@@ -306,7 +306,7 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
             return _limited(inner(member), _most(of, limit, scope))
         case t.Bag(member, limit):
             return Slots(inner(member), _most(of, limit, scope), repeated=True)
-        case t.Unknown():
+        case t.UnknownType():
             return Never()
         case t.Int():
             raise TooWide("a number of any size cannot be stored")
@@ -391,7 +391,7 @@ def of_value(  # noqa: C901 - a dispatch over a union
             return set_of(all_of(inner, value), len(value))
         case t.Bag(inner):
             return Slots(all_of(inner, (v for v, _ in value)), sum(n for _, n in value), repeated=True)
-        case t.Unknown():
+        case t.UnknownType():
             return Never()
         case t.Enum() | t.Sort() | t.Union() | t.Case():
             return packing(of, scope, unions)

@@ -32,7 +32,7 @@ from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.replayed import replayed, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
+from modelcheck.symbolic.solver import ENDS, SolverAnswer, Unrolling, version
 from spec.ir import Property
 
 DEPTH = 4  # steps by default
@@ -292,7 +292,7 @@ class _Induction:
         answer = runs.ask(*formulas, seconds=self._clock.left())
         if answer in ENDS:
             raise Over(ENDS[answer])
-        return answer is Answer.YES
+        return answer is SolverAnswer.YES
 
     def _tell(self) -> None:
         self._reporter.tell(Proving(self._steps, 0, self._questions, self._clock.seconds))

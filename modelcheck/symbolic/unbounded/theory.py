@@ -108,7 +108,7 @@ class Theory:
     def size(self, members: Many) -> Term:
         """How many members a set has."""
         inner = members.type.of
-        if isinstance(inner, t.Unknown):
+        if isinstance(inner, t.UnknownType):
             return number(0)
         if self.small is not None:
             return self._counted(members, inner, self.small)
