@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.report import Progress, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.terms import Term
 from modelcheck.processes.memory import resident
-from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
+from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, is_good, refusals_of, searched
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
@@ -42,15 +42,18 @@ class BoundedSearch:
     depth: int = DEPTH
     fewest_faults: bool = False
     seconds: float | None = None
-    _machines: Made[GroundMachine] = field(default_factory=lambda: Made(_grounded), repr=False, compare=False)
+    _prepared: Prepared[GroundMachine] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        return self._machines.refusals(task, symmetry=Refusal("symmetry", "explicit"))
+        return refusals_of(task, self._machine, Refusal("symmetry", "explicit"))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
-        return searched(self.name, task, lambda: _Bounded(self, self._machines.of(task), task, reporter))
+        return searched(self.name, task, lambda: _Bounded(self, self._machine(task), task, reporter))
+
+    def _machine(self, task: Task) -> GroundMachine:
+        return self._prepared.of(task, _grounded)
 
 
 def _grounded(task: Task) -> GroundMachine:

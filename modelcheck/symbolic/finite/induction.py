@@ -12,19 +12,19 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.symbolic.answers import (
     Clock,
-    Made,
     Over,
     by_none,
     by_run,
     claims_of,
     is_good,
+    refusals_of,
     searched,
 )
 from modelcheck.symbolic.finite.smallest import measures
@@ -56,15 +56,18 @@ class Induction:
 
     depth: int = DEPTH
     seconds: float | None = None
-    _systems: Made[System] = field(default_factory=lambda: Made(system), repr=False, compare=False)
+    _prepared: Prepared[System] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        return self._systems.refusals(task)
+        return refusals_of(task, self._system)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is not, up to a limit or Ctrl-C."""
-        return searched(self.name, task, lambda: _Induction(self, self._systems.of(task), task, reporter))
+        return searched(self.name, task, lambda: _Induction(self, self._system(task), task, reporter))
+
+    def _system(self, task: Task) -> System:
+        return self._prepared.of(task, system)
 
 
 Obligation = tuple[str, str]  # a claim, and the action after which it is to be true
