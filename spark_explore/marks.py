@@ -182,7 +182,7 @@ class Wanted(TaggedTable):
         if self.count:
             for block, marks in states:
                 many = len(block) // self._width
-                self.count -= self._call["strike_marked"](*self._parts(), block, many, marks)
+                self.count -= self._call["untag_marked"](*self._parts(), block, many, marks)
                 if not self.count:
                     break
 

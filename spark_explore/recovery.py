@@ -135,7 +135,7 @@ class FileRecovery:
 
     def _look(self, group: Sequence[int], aim: Aim) -> None:
         """Look at levels, and remember what has changed."""
-        self._mind()
+        self._poll_limits()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
         found, again = self._search.executors(sum(each.marks.open for each in at)).look(aim, at, seen)
@@ -154,7 +154,7 @@ class FileRecovery:
         if self._status.rpartition("/")[2] in self._store.names(marks_folder(self._which)):
             return self._restore()
         aim = Aim(self._which)
-        self._mind()
+        self._poll_limits()
         try:
             found = self._search.executors(len(self._search)).goals(aim)
         except Failing as failing:
@@ -172,7 +172,7 @@ class FileRecovery:
         self._search.files.write_json(name, {"marks": marks.as_json()})
         return Marked(level, marks, name)
 
-    def _mind(self) -> None:
+    def _poll_limits(self) -> None:
         """Look at the limits of the search, and report how many states are still without a way."""
         self._search.look()
         self._search.tell(*self._search.reached, sum(at.marks.open for at in self._levels))

@@ -127,7 +127,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
         if not where.is_local:
             with _bounded(process, 2 * patience, "the executors do not answer"):
                 _await_executors(context, patience)
-                _mind_executors(context)
+                _check_executors(context)
         with _as_long_as_it_runs(process, context):
             yield SparkSession(context)
     finally:
@@ -332,14 +332,14 @@ def _await_executors(context: SparkContext, patience: float) -> None:
         time.sleep(0.05)
 
 
-def _mind_executors(context: SparkContext) -> None:
+def _check_executors(context: SparkContext) -> None:
     """See that the executors can run our code. Raises CannotStart."""
     tasks = context.defaultParallelism
     for each in context.parallelize(range(tasks), tasks).map(look).collect():
-        _mind(each)
+        _refuse_incomplete(each)
 
 
-def _mind(executor: Executor) -> None:
+def _refuse_incomplete(executor: Executor) -> None:
     if executor.missing is not None:
         raise CannotStart(
             f"the executors' Python ({executor.python} {executor.version} on {executor.host}) lacks "

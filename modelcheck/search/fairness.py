@@ -41,15 +41,15 @@ class Hop:
 class FairGraph:
     """The actions and repairs that change the state, and which fair ones are possible where.
 
-    Costs one look at every edge and a number or two for each state.  `mind` is asked whenever a state
+    Costs one look at every edge and a number or two for each state.  `poll_limits` is asked whenever a state
     is looked at; what it raises ends the work.
     """
 
-    def __init__(self, model: Model, edges: Edges, mind: Callable[[], None]) -> None:
+    def __init__(self, model: Model, edges: Edges, poll_limits: Callable[[], None]) -> None:
         names = edges.names
         if names is None:
             raise TypeError("fairness is asked of edges that have no names")
-        self.mind = mind
+        self.poll_limits = poll_limits
         self.count = len(edges.starts)
         self.starts = array("q", edges.starts)
         self.starts.append(len(edges.targets))
@@ -63,7 +63,7 @@ class FairGraph:
 
     def hops(self, number: int) -> Iterator[Hop]:
         """The ways out of a state."""
-        self.mind()
+        self.poll_limits()
         for at in range(self.starts[number], self.starts[number + 1]):
             if self.targets[at] != number:
                 yield Hop(self.actions[at], self.targets[at])
@@ -195,7 +195,7 @@ class _Components:
                     yield found
 
     def _enter(self, number: int) -> None:
-        self._ways.mind()
+        self._ways.poll_limits()
         self._seen += 1
         self._order[number] = self._low[number] = self._seen
         self._next[number] = self._ways.starts[number]

@@ -322,6 +322,7 @@ class StatementElaborator:
         self._store(span, target, made_value, made, grows=verb == "append")
 
     def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: se.Method) -> None:
+        """Report a verb that variables of this type do not have."""
         shown = an(of)
         verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
         help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""

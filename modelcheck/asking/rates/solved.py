@@ -201,22 +201,25 @@ class _Side:
         """What is wanted of the state at the end, and what was earned on the way; `ends` are never left."""
         events = [event for event in self._chain.events if event.state not in ends]
         if all(len(event.outcomes) == 1 for event in events):
-            return self._doubled(horizon, events, wanted, earned)
-        return self._jumps(horizon, events, wanted, earned)
+            return self._by_squaring(horizon, events, wanted, earned)
+        return self._by_jumps(horizon, events, wanted, earned)
 
     def _pick(self, values: Matrix) -> float:
+        """The value at the first state: at the worst or the best of several."""
         found = [values[each] for each in self._chain.first]  # LOSS and BEYOND count from the end
         return float(max(found) if self._worst else min(found))
 
     def _fastest(self, events: list[Event]) -> tuple[Matrix, float]:
+        """The rate at which each state is left, and the greatest of these."""
         exits = np.zeros(self._size + 2)
         for event in events:
             exits[event.state] += event.rate
         return exits, float(exits.max())
 
-    def _doubled(
+    def _by_squaring(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float, float]:
+        """The same of a chain without choices: uniformisation over a short time, then squaring."""
         exits, fastest = self._fastest(events)
         many = self._size + 2
         if fastest == 0.0:
@@ -242,9 +245,10 @@ class _Side:
             after = after @ after
         return self._pick(_back(after @ wanted)), self._pick(_back(spent))
 
-    def _jumps(
+    def _by_jumps(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float | None, float | None]:
+        """The same with choices, the best or worst at each jump, by uniformisation; None: too many jumps."""
         exits, fastest = self._fastest(events)
         mean = fastest * horizon
         most = math.ceil(mean + 12 * math.sqrt(mean) + 50)

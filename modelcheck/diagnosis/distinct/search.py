@@ -211,7 +211,7 @@ class _Ways(InterpretedSearch):
         shape = Shape(run, self._sorts)
         if not self._is_new(shape):
             return
-        _, least = causal_core(run, self.mind)
+        _, least = causal_core(run, self.poll_limits)
         if least.steps != run.steps:
             shape = Shape(least, self._sorts)
             if not self._is_new(shape):

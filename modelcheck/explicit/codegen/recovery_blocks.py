@@ -29,7 +29,7 @@ class RecoveryBlocks(Blocks):
             self._look_ahead(free, most),
             self._deal(),
             self._want(),
-            self._strike_marked(),
+            self._untag_marked(),
             self._answer(),
             self._put_marks(),
         ]
@@ -180,9 +180,9 @@ class RecoveryBlocks(Blocks):
         fn.end("ret i64 -1")
         return fn
 
-    def _strike_marked(self) -> Function:
+    def _untag_marked(self) -> Function:
         """Remove the tags of the states of a block that have a mark; how many had one."""
-        fn = Function("strike_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
+        fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index, fn.when(fn.ne(fn.read("%marks", index, 8), const(8, 0))):
             state = fn.at("%states", fn.mul(index, i64(self.words)))

@@ -243,13 +243,14 @@ class Endless:
         left = self.count
         while left:
             while self.graphs["components"](self.address, STEPS):
-                self._mind(left - self.frame[AT])
+                self._poll_limits(left - self.frame[AT])
             left = self.graphs["again"](self.address)
-            self._mind(left)
+            self._poll_limits(left)
         self.give_back(ORDER, LOW, AHEAD, PART, CALLS, OPEN, ACTIVE, LATER)
         return bool(self.stills or self.frame[IN_CIRCLES])
 
-    def _mind(self, left: int) -> None:
+    def _poll_limits(self, left: int) -> None:
+        """Look at the limits of the search, and report how many states are left. Raises Stopped."""
         self.search.look()
         self.search.tell(*self.search.reached, left)
 
@@ -273,7 +274,7 @@ class Endless:
         return (everywhere & self.weak | anywhere & self.strong) & ~taken
 
     def _way(self, start: int, home: int, owed: int) -> list[Hop]:
-        self._mind(0)
+        self._poll_limits(0)
         self.room(CAME, 4 * self.count)
         self.room(QUEUE, 4 * self.count)
         if not self.graphs["way"](self.address, start, home, owed):
