@@ -46,7 +46,7 @@ class Batch:
 
     @property
     def end(self) -> int:
-        """The offset behind the last record."""
+        """The offset after the last record."""
         return self.last + 1
 
 

@@ -62,7 +62,7 @@ def read_epochs(path: Path) -> tuple[EpochStart, ...] | None:
 
 
 def _lines(path: Path) -> list[list[str]]:
-    """The lines behind the head, each in words."""
+    """The lines after the head, each as its fields."""
     text = read_text(path)
     if not text.strip():
         return []

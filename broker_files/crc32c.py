@@ -28,7 +28,7 @@ def _table() -> tuple[int, ...]:
 
 
 def crc32c(data: bytes, before: int = 0) -> int:
-    """The checksum of some bytes, behind others whose checksum is `before`.
+    """The checksum of some bytes that follow others, whose checksum is `before`.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'

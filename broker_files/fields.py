@@ -77,7 +77,7 @@ class FieldReader:
         return uuid.UUID(bytes=self.take(16))
 
     def nullable_text(self) -> str | None:
-        """A text behind its length and one, or nothing."""
+        """A text after its length plus one; None where that is 0."""
         size = self.uvarint()
         try:
             return None if size == 0 else self.take(size - 1).decode()
@@ -92,7 +92,7 @@ class FieldReader:
         return text
 
     def nullable_list(self, item: Callable[[], T]) -> tuple[T, ...] | None:
-        """Items behind their number and one, or nothing."""
+        """A list after its length plus one; None where that is 0."""
         size = self.uvarint()
         if size - 1 > self.left:
             raise ShortError(f"{size - 1} items in {self.left} bytes")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from spec.frozen import frozen
 
 LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
-LOGGER = r"(?P<logger>[\w.$]+)(?::\d+)?"  # some write the line of the source behind it
+LOGGER = r"(?P<logger>[\w.$]+)(?::\d+)?"  # some write the line of the source after it
 
 
 @frozen

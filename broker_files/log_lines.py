@@ -205,7 +205,7 @@ class _Scan:
         self._read = 0
 
     def damage(self, what: str) -> None:
-        """Something is wrong with the file."""
+        """Record what is wrong with the file, and after which byte."""
         self._damaged.append(Damage(self.path, self._read, what))
 
     def take(self, block: bytes) -> None:

@@ -2,7 +2,7 @@ r"""What the lines of `server.log`, `state-change.log` and `controller.log` look
 
 A template is a message as Kafka's source has it, with the numbers and names in it as named groups.
 `tp` is a partition, as `orders-0` or as `[orders,0]`; `node` the broker that says it; `about` another one.
-Messages are not localised, whatever the locale of a broker: only dates are, which nobody reads here.
+Messages are not localised, whatever the locale of a broker: only dates are, which are not read here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Says(Enum):
 
     LEADS = auto()
     FOLLOWS = auto()
-    TOLD = auto()  # a broker was told a state of the partition, and need not change
+    TOLD = auto()  # a broker received a state of the partition, and need not change
     SHRINKS = auto()
     EXPANDS = auto()
     ISR = auto()

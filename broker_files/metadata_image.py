@@ -1,4 +1,4 @@
-"""What the records of a metadata log come to: topics, partitions, brokers, features, settings."""
+"""The state that the records of a metadata log add up to: topics, partitions, brokers, features, settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metadata log of a KRaft cluster as a node has it: the newest snapshot, and what comes behind it."""
+"""The metadata log of a KRaft cluster as a node has it: the newest snapshot, and what follows it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MetadataLog:
 def read_metadata(folder: Path) -> MetadataLog:
     """The cluster as a node's copy of the metadata log has it. Raises `UnreadableError`.
 
-    Reads the newest snapshot and what comes behind it; memory grows with the cluster and not with the log.
+    Reads the newest snapshot and what follows it; memory grows with the cluster and not with the log.
     """
     image = MetadataImage()
     damaged: list[Damage] = []
@@ -101,7 +101,7 @@ def _entry(path: Path, batch: Batch, offset: int, value: bytes) -> MetadataEntry
 
 
 def _behind(folder: Path, end: int) -> list[Path]:
-    """The segments that reach behind an offset."""
+    """The segments that reach beyond an offset."""
     found = segments(folder)
     following = [base for base, _ in found[1:]]
     return [path for n, (_, path) in enumerate(found) if n >= len(following) or following[n] > end]

@@ -20,7 +20,7 @@ class PartitionLog:
 
     `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: what stands
     before it was on the disk.  `damaged` is what is wrong; where `cut` is set the broker would
-    drop all from `end` on, elsewhere it would not look and the log goes on behind the damage.
+    drop all from `end` on, elsewhere it would not look, and the log goes on after the damage.
     """
 
     folder: Path
@@ -113,7 +113,7 @@ def read_log(
 
 
 class _Seen:
-    """What the batches so far come to."""
+    """A summary of the batches so far."""
 
     def __init__(self) -> None:
         self.end = 0
@@ -133,7 +133,7 @@ def _epochs(
 ) -> tuple[EpochStart, ...]:
     """The epochs as a broker has them once it has started: those it noted, and later ones that it finds.
 
-    One that begins at the end of the log or behind it is forgotten; the one that holds the
+    One that begins at the end of the log or after it is forgotten; the one that holds the
     first record begins there at the earliest.
     """
     known = [each for each in noted if each.start < end]

@@ -20,7 +20,7 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.blame import Failure, failing, failing_step
-from spec.evaluate import Layout
+from spec.evaluate import FrameLayout
 from spec.ir import Property
 from spec.semantics import Machine, State, sentence
 from spec.source import Span
@@ -115,7 +115,7 @@ def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
 
 def property_says(machine: Machine, prop: Property, state: State) -> str:
     """A property's sentence with its values in a state; empty when it has none or they cannot be had."""
-    layout = Layout(machine.scope, len(state))
+    layout = FrameLayout(machine.scope, len(state))
     try:
         return sentence(prop.says or (), layout, [*state, *[None] * prop.slots])
     except ModelError:

@@ -30,7 +30,7 @@ from spec.semantics import Machine
 SMALL = 250_000  # states that this process expands in the time that a job takes at least
 COLD = 8  # times as many while Spark gets going,
 BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
-SEEN = 100  # so many states that were seen are gone through in the time in which one is expanded
+SEEN = 100  # states of the visited set that are read in the time in which one state is expanded
 SHARDS = 2  # for each core
 JAVA = {  # Java only passes names on, so what pays is to be quick at once
     f"spark.{who}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -47,7 +47,7 @@ class SparkEngine:
     `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
     removed at the end if None.  `shards` is into how many parts the states are cut, by their
     hashes; None: two for each core.  `small`: a level stays in this process when that
-    takes no longer than for so many states, and some more while Spark gets going; None: all
+    takes no longer than for that many states, and more while Spark gets going; None: all
     levels do, and there is no Spark.
     """
 

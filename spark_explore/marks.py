@@ -45,7 +45,7 @@ def marks_from_json(data: Sequence[Any]) -> Marks:
 
 
 def joined(marks: Sequence[Marks]) -> Marks:
-    """The marks of one level, given those of some shards and of the shards behind them."""
+    """The marks of one level, put together from those of its shards, in order."""
     pieces = tuple(piece for each in marks for piece in each.pieces)
     return Marks(pieces, sum(each.open for each in marks), sum(each.beyond for each in marks))
 
@@ -182,7 +182,7 @@ class Wanted(TaggedTable):
         if self.count:
             for block, marks in states:
                 many = len(block) // self._width
-                self.count -= self._call["strike_marked"](*self._parts(), block, many, marks)
+                self.count -= self._call["untag_marked"](*self._parts(), block, many, marks)
                 if not self.count:
                     break
 

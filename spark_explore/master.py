@@ -34,7 +34,7 @@ class Master:
 
 
 def master(url: str) -> Master:
-    """That master, asked. Raises CannotStart when there is no such kind, or nobody answers."""
+    """That master, asked. Raises CannotStart when there is no such kind, or no answer."""
     if LOCAL.fullmatch(url):
         return Master(url, LOOPBACK)
     if url == "yarn":

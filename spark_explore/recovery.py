@@ -27,7 +27,7 @@ from spark_explore.store import forget
 from spec.ir import Property, PropertyKind
 
 TOGETHER = 250_000  # states without a way that are looked at together, though of several levels
-SEEN = 100  # or as many as take the time of going through all marks: so many of them, that of one
+SEEN = 100  # marks that are gone through in the time in which one state is looked at
 
 
 class FileFindings(FindingsOfSearch[FileSearch]):
@@ -52,7 +52,7 @@ class FileFindings(FindingsOfSearch[FileSearch]):
 
 
 class FileRecovery:
-    """Looks for ways back in the states that a search has found; goes on where it was left.
+    """Looks for ways back in the states that a search has found; resumes where it was stopped.
 
     Costs at least expanding every state that is not at the goal; see the cost model.
     All raise OSError and Damaged, and Stopped when a limit of the search is reached.
@@ -124,7 +124,7 @@ class FileRecovery:
         return max(self._changed[: self._behind(number)]) >= self._looked[number]
 
     def _behind(self, number: int) -> int:
-        """The number of the level behind those that a level may lead to, by NOTE(earlier)."""
+        """The number of the first level that a level cannot lead to, by NOTE(earlier)."""
         own = self._levels[number].level
         later = (at.level for at in self._levels[number + 1 : number + 2])
         return number + 1 + any((to.faults, to.depth) == (own.faults, own.depth + 1) for to in later)
@@ -135,7 +135,7 @@ class FileRecovery:
 
     def _look(self, group: Sequence[int], aim: Aim) -> None:
         """Look at levels, and remember what has changed."""
-        self._mind()
+        self._poll_limits()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
         found, again = self._search.executors(sum(each.marks.open for each in at)).look(aim, at, seen)
@@ -150,11 +150,11 @@ class FileRecovery:
     # --------------------------------------------------------------------- keeping
 
     def _begin(self) -> bool:
-        """Mark the goals, or take up what is known by now; whether all that lead there are marked."""
+        """Mark the goals, or take up the marks of an earlier run; whether all that lead there are marked."""
         if self._status.rpartition("/")[2] in self._store.names(marks_folder(self._which)):
             return self._restore()
         aim = Aim(self._which)
-        self._mind()
+        self._poll_limits()
         try:
             found = self._search.executors(len(self._search)).goals(aim)
         except Failing as failing:
@@ -172,8 +172,8 @@ class FileRecovery:
         self._search.files.write_json(name, {"marks": marks.as_json()})
         return Marked(level, marks, name)
 
-    def _mind(self) -> None:
-        """Look at the limits of the search, and tell how many states are without a way by now."""
+    def _poll_limits(self) -> None:
+        """Look at the limits of the search, and report how many states are still without a way."""
         self._search.look()
         self._search.tell(*self._search.reached, sum(at.marks.open for at in self._levels))
 

@@ -49,7 +49,7 @@ class Mission:
 
 
 class Site:
-    """A worker process within a search: the kernel, the files, the manifests read by now.
+    """A worker process within a search: the kernel, the files, the manifests read so far.
 
     Raises Damaged where the run is not seen.
     """
@@ -65,7 +65,7 @@ class Site:
         self._levels: list[RunLevel] = []
 
     def seen(self, levels: int, shard: int) -> list[Piece]:
-        """The states of a shard in the first so many levels."""
+        """The states of a shard in the first `levels` levels."""
         found = map(self.level, range(levels))
         return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
 
@@ -182,7 +182,7 @@ def spent(here: Site) -> bytes:
     return json.dumps({"spent": here.watch.take()}).encode()
 
 
-# ------------------------------------------------------------------------- settling
+# -------------------------------------------------------------------- deduplicating
 
 
 @frozen
@@ -202,6 +202,7 @@ class Deduplicate:
         yield answered([*answers, spent(here)])
 
     def _answers(self, here: Site, batches: Batches) -> list[bytes]:
+        """What the expanding tasks reported, and the answer of each shard."""
         candidates: dict[int, list[bytes]] = defaultdict(list)
         answers: list[bytes] = []
         for batch in batches:
@@ -210,9 +211,12 @@ class Deduplicate:
                     answers.append(said.as_py())
                 else:
                     candidates[shard.as_py()].append(block.as_py())
-        return answers + [self._settled(here, shard, candidates.pop(shard)) for shard in sorted(candidates)]
+        return answers + [
+            self._deduplicated(here, shard, candidates.pop(shard)) for shard in sorted(candidates)
+        ]
 
-    def _settled(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
+    def _deduplicated(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
+        """The answer for one shard: its candidates less its visited set, written to files."""
         given = [block for block in candidates if block]
         if here.by_files:
             left = [piece_from_json(json.loads(block)) for block in given]
@@ -245,9 +249,10 @@ class DeduplicateWaiting:
     def __call__(self, batches: Batches) -> Batches:
         """A row for each shard."""
         here = site(self.mission.value)
-        yield answered([self._sifted(here, shard) for shard in numbers(batches)])
+        yield answered([self._deduplicated(here, shard) for shard in numbers(batches)])
 
-    def _sifted(self, here: Site, shard: int) -> bytes:
+    def _deduplicated(self, here: Site, shard: int) -> bytes:
+        """The answer for one shard: its waiting states less its visited set, written to files."""
         store, width = here.store, here.width
         each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
         seen = here.seen(self.level, shard)

@@ -33,7 +33,7 @@ from spark_explore.remote import SENT, Batches, Site, answered, numbers, sent, s
 from spark_explore.run import left_name, marks_name, unsealed
 from spec.frozen import frozen
 
-Part = tuple[int, int]  # the first shard, and the one behind the last
+Part = tuple[int, int]  # the first shard, and the one after the last
 Named = tuple[int, str]  # a level, and the file that says where its marks are
 Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they are, or themselves
 
@@ -106,7 +106,7 @@ class Goals:
 
 @frozen
 class Ask:
-    """Looks one step ahead in the parts whose numbers come in; tells each part its marks by now."""
+    """Looks one step ahead in the parts whose numbers come in; gives each part its marks so far."""
 
     mission: Any
     parts: Sequence[Part]

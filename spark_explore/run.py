@@ -43,8 +43,8 @@ class RunLevel:
 
 
 @dataclass(slots=True)
-class Run:
-    """The files of one search; `seen` are all states found by now, in the order of their levels.
+class RunFolder:
+    """The files of one search; `seen` is the visited set, in the order of levels.
 
     `name` is of this run alone, also among those that ask the same.
     """
@@ -118,7 +118,7 @@ def marks_name(which: int) -> str:
 
 
 def sealed(data: Json) -> bytes:
-    """A text of JSON behind its checksum."""
+    """A text of JSON after its checksum."""
     text = json.dumps(data, separators=(",", ":")).encode()
     return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
 
@@ -156,15 +156,15 @@ def see_room(store: Store) -> None:
         raise CannotResume("the run directory is not empty: go on with --resume, or name another")
 
 
-def begin(store: Store, task: Task, shards: int) -> Run:
+def begin(store: Store, task: Task, shards: int) -> RunFolder:
     """A new run. Raises as `see_room`."""
     see_room(store)
-    run = Run(store, shards, uuid.uuid4().hex)
+    run = RunFolder(store, shards, uuid.uuid4().hex)
     run.write_json(ABOUT, {"run": run.name, "shards": shards, **about(task)})
     return run
 
 
-def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
+def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
     """The run in a store, and what the last finished level says; None if there is none.
 
     Costs reading all states once. Raises CannotResume, OSError, Damaged.
@@ -186,7 +186,7 @@ def resume(store: Store, task: Task) -> tuple[Run, Json | None]:
     return run, status
 
 
-def opened(store: Store) -> tuple[Run, Json]:
+def opened(store: Store) -> tuple[RunFolder, Json]:
     """The run in a store without its levels, and what is asked. Raises CannotResume, OSError, Damaged."""
     try:
         data = unsealed(ABOUT, store.read(ABOUT))
@@ -194,11 +194,11 @@ def opened(store: Store) -> tuple[Run, Json]:
         raise CannotResume("there is no run in the run directory") from None
     if data["format"] != FORMAT:
         raise CannotResume("the run directory is of another version of modelcheck")
-    return Run(store, data["shards"], data["run"]), data
+    return RunFolder(store, data["shards"], data["run"]), data
 
 
 def about(task: Task) -> Json:
-    """What is asked, so that only the same question goes on and a reader can tell what states mean."""
+    """The question, so that only the same one is resumed and a reader knows what states mean."""
     model, scope, budget = task.model, task.scope, task.budget
     kinds = None if budget.kinds is None else dict(budget.kinds)
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions, model.init)

@@ -1,4 +1,4 @@
-"""Runs to states whose parents nobody remembers: they are looked for, level by level, from the end."""
+"""Runs to states whose predecessors were not kept: they are searched level by level, from the end."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.runs import Replay
 from spark_explore.here import Executors
 from spark_explore.pieces import Piece, count_states
-from spark_explore.run import Run
+from spark_explore.run import RunFolder
 from spec.semantics import Machine
 
 
 class LocatedSearch(Protocol):
     """A search that knows where its states are."""
 
-    files: Run
+    files: RunFolder
     executors: Callable[[int], Executors]
 
     def found(self, number: int) -> tuple[Words, int, int]:

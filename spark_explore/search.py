@@ -1,4 +1,4 @@
-"""The fault-layered search on files: who expands and settles a level is asked for each."""
+"""The fault-layered search on files; for each level it is chosen who expands and deduplicates it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spark_explore.files import FileTarget, by_depth, write
 from spark_explore.here import Executors
 from spark_explore.pieces import Piece, count_states, piece_from_json, verify
-from spark_explore.run import LEVELS, Json, Run, RunLevel
+from spark_explore.run import LEVELS, Json, RunFolder, RunLevel
 from spark_explore.runs import FarRuns
 from spark_explore.spent import CoreSeconds, as_json
 from spark_explore.steps import FAILED, Expanded, filled
@@ -76,7 +76,7 @@ class Counter:
 
 
 class FileSearch(LayeredSearch[Piece, Find]):
-    """The search that the Spark engine makes; it goes on from a `status`.
+    """The search that the Spark engine makes; a `status` resumes it.
 
     `executors` are asked for each level, given how many states there are to expand.
     """
@@ -89,7 +89,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
         machine: Machine,
         kernel: Kernel,
         reporter: Reporter,
-        run: Run,
+        run: RunFolder,
         status: Json | None = None,
     ) -> None:
         self.tally = CountsAndFinds(kernel.context, task.properties, reporter)
@@ -273,7 +273,7 @@ class FileSearch(LayeredSearch[Piece, Find]):
         return self._known.states[number], self._known.stands[number].faults, self._known.stands[number].depth
 
     def steps(self) -> Sums:
-        """How many steps were taken and cut by now."""
+        """How many steps were taken, and how many cut, so far."""
         return self.tally.sums()
 
     def counts(self) -> Counts:

@@ -55,7 +55,7 @@ FIXED = {  # what a user may still override
     "spark.python.unix.domain.socket.enabled": "true",  # TCP would wait for acknowledgements
 }
 GRACE = 15  # seconds for Spark to end by itself
-START = 300  # seconds for what nobody else has a part in, which a busy machine may need
+START = 300  # seconds for what depends on this machine alone, which may be busy
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
 MOST_TOLD = 300  # characters of what Spark says is wrong
@@ -127,7 +127,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
         if not where.is_local:
             with _bounded(process, 2 * patience, "the executors do not answer"):
                 _await_executors(context, patience)
-                _mind_executors(context)
+                _check_executors(context)
         with _as_long_as_it_runs(process, context):
             yield SparkSession(context)
     finally:
@@ -288,7 +288,7 @@ def reason(error: Exception) -> str:
 
 
 def _traceback(lines: list[str]) -> Iterator[str]:
-    """The lines of the first traceback of Python, behind its head."""
+    """The lines of the first traceback of Python, without its first."""
     started = False
     for line in lines:
         if started and re.match(r"\s+at |\s*SQLSTATE", line):
@@ -332,14 +332,14 @@ def _await_executors(context: SparkContext, patience: float) -> None:
         time.sleep(0.05)
 
 
-def _mind_executors(context: SparkContext) -> None:
+def _check_executors(context: SparkContext) -> None:
     """See that the executors can run our code. Raises CannotStart."""
     tasks = context.defaultParallelism
     for each in context.parallelize(range(tasks), tasks).map(look).collect():
-        _mind(each)
+        _refuse_incomplete(each)
 
 
-def _mind(executor: Executor) -> None:
+def _refuse_incomplete(executor: Executor) -> None:
     if executor.missing is not None:
         raise CannotStart(
             f"the executors' Python ({executor.python} {executor.version} on {executor.host}) lacks "

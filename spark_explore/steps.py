@@ -95,7 +95,7 @@ class Expander:
         yield from self._take_all()
 
     def chunks(self, block: bytes, *, paid: bool) -> Iterator[int]:
-        """Expand a block; how many successors are in the scratch memory, again and again."""
+        """Expand a block in chunks; for each, how many successors are in the scratch memory."""
         count, done, context = len(block) // (8 * self._words), 0, self._context
         at, end = address_of(block), self._scratch.address + self._entry * self._room
         while done < count:
@@ -125,7 +125,7 @@ class Expander:
             region.close()
 
     def _deduplicate(self, count: int) -> Iterator[bytes]:
-        """Take up successors, as many at once as surely have room."""
+        """Insert successors into the table, as many at once as are sure to have room."""
         step = max(self._slots // 8, 1)
         for first in range(0, count, step):
             many = min(step, count - first)
@@ -133,7 +133,7 @@ class Expander:
                 yield from self._take_all()
             entries = self._scratch.address + self._entry * first
             new = self._kernel.call["deduplicate"](self._table.address, self._slots, entries, many)
-            if new < 0:  # much of it is in the table: again would do no harm, but there is no room behind it
+            if new < 0:  # much of it is in the table: again would do no harm, but there is no room after it
                 yield from self._take_all()
                 new = self._kernel.call["deduplicate"](self._table.address, self._slots, entries, many)
                 if new < 0:

@@ -189,6 +189,6 @@ def store_at(place: str) -> Store:
 
 
 def forget(store: Store, name: str) -> None:
-    """Remove a file that nobody needs, if that works."""
+    """Remove a file that is no longer needed, if that works."""
     with contextlib.suppress(OSError):
         store.remove(name)

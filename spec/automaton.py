@@ -38,7 +38,7 @@ class TooDeep(Exception):  # noqa: N818
 
 @frozen
 class Begun:
-    """Where the beginning of a text has come to: how it can go on.
+    """The state of the parser after the beginning of a text: how it can go on.
 
     `expected` are the terminals that may come next; `ends` the rules, by what they make, that a name
     would be the end of; `words` what was read and is not the whole of anything yet.
@@ -125,7 +125,7 @@ class Automaton:
                 raise TooDeep(Span(begin, at))
 
     def begun(self, text: str, start: str) -> Begun | None:
-        """Where a text that is only the beginning of a `start` has come to; None where it is none.
+        """The state of the parser after a text that is the beginning of a `start`; None where it is none.
 
         Linear in the length of the text, and makes no nodes.
         """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from spec.evaluate import Frame, Layout, bound, compiled
+from spec.evaluate import Frame, FrameLayout, bound, compiled
 from spec.frozen import frozen
 from spec.ir import (
     And,
@@ -74,7 +74,7 @@ def failing(model: Model, scope: Scope, prop: Property, state: State) -> tuple[F
     One failure for the first false part of an `and` and the first member that a
     `forall` fails for; one for each part of an `or`, since all of them are false.
     """
-    layout = Layout(scope, len(model.variables))
+    layout = FrameLayout(scope, len(model.variables))
     return _failing(prop, layout, [*state, *[None] * prop.slots])
 
 
@@ -84,14 +84,14 @@ def failing_step(
     """Why a `step` property is false of a step."""
     count = len(model.variables)
     old = count + prop.slots
-    layout = Layout(scope, count, old=old, step=old + count)
+    layout = FrameLayout(scope, count, old=old, step=old + count)
     return _failing(prop, layout, [*after, *[None] * prop.slots, *before, step])
 
 
 def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: State) -> tuple[Failure, ...]:
     """Why a guard of a step's action is false in a state; nothing when it is true or makes an error."""
     action = model.action(step.action)
-    layout = Layout(scope, len(model.variables))
+    layout = FrameLayout(scope, len(model.variables))
     frame: Frame = [*state, *[None] * action.slots]
     for param, value in zip(action.params, step.args, strict=True):
         frame[layout.locals + param.slot] = value
@@ -104,11 +104,11 @@ def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: S
     return _of(guard.test, layout, frame)
 
 
-def _failing(prop: Property, layout: Layout, frame: Frame) -> tuple[Failure, ...]:
+def _failing(prop: Property, layout: FrameLayout, frame: Frame) -> tuple[Failure, ...]:
     return () if prop.expr is None else _of(prop.expr, layout, frame)
 
 
-def _of(expr: Expr, layout: Layout, frame: Frame) -> tuple[Failure, ...]:
+def _of(expr: Expr, layout: FrameLayout, frame: Frame) -> tuple[Failure, ...]:
     """The smallest false parts of an expression; nothing when it is true or makes an error."""
     try:
         if compiled(expr, layout)(frame):
@@ -119,7 +119,7 @@ def _of(expr: Expr, layout: Layout, frame: Frame) -> tuple[Failure, ...]:
 
 
 def _blame(
-    expr: Expr, layout: Layout, frame: Frame, names: tuple[Named, ...], *, wanted: bool
+    expr: Expr, layout: FrameLayout, frame: Frame, names: tuple[Named, ...], *, wanted: bool
 ) -> Iterator[Failure]:
     """The smallest parts that make `expr` not what is wanted. The frame holds the names' values."""
     match expr:
@@ -152,7 +152,7 @@ def _blame(
 
 
 def _blame_member(
-    expr: Bind, layout: Layout, frame: Frame, names: tuple[Named, ...], *, wanted: bool
+    expr: Bind, layout: FrameLayout, frame: Frame, names: tuple[Named, ...], *, wanted: bool
 ) -> Iterator[Failure]:
     """The first member for which the body is not as wanted."""
     body = compiled(expr.body, layout)
@@ -164,7 +164,7 @@ def _blame_member(
             return
 
 
-def _operands(expr: Expr, layout: Layout, frame: Frame) -> Iterator[Operand]:
+def _operands(expr: Expr, layout: FrameLayout, frame: Frame) -> Iterator[Operand]:
     """The values that an operation works on, or that a quantifier ranges over, in the order of the text."""
     match expr:
         case Apply(args=args):

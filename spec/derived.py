@@ -6,7 +6,7 @@ better form of its own for an operation keeps that, and says why where it lists 
 NOTE(derived): what a rule makes has the operation's value, evaluates each argument once
 and in order, and is an error of the model exactly when the operation is, in its place.
 Of the same code, too; its words are those of the model itself, which is run again to tell
-them.  The names that a rule binds have slots behind all others.
+them.  The names that a rule binds have slots after all others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from spec.ir import (
     Var,
 )
 from spec.op import Op, Quantifier
-from spec.types import BOOL, INT, Set, Type, Unknown
+from spec.types import BOOL, INT, Set, Type, UnknownType
 from spec.walk import with_expressions, with_parts
 
 Slot = Callable[[], int]  # a slot that nothing else has
@@ -128,7 +128,7 @@ def _member(of: Apply, whole: Expr, slot: Slot) -> Local:
     match whole.type:
         case Set(member):
             return Local(slot(), type=member, span=of.span)
-        case Unknown():
+        case UnknownType():
             return Local(slot(), type=whole.type, span=of.span)
         case _:
             raise TypeError(f"{whole.type} is no set")
@@ -144,7 +144,7 @@ def _bind(
 
 
 @frozen
-class Core:
+class CoreRewriter:
     """Takes expressions and models to the core, but for the operations of `own`."""
 
     own: Collection[Op] = ()
@@ -192,7 +192,7 @@ class Core:
 class _Frame:
     """What has slots of its own, in the making: an action, a property, the start."""
 
-    def __init__(self, core: Core, slots: int) -> None:
+    def __init__(self, core: CoreRewriter, slots: int) -> None:
         self._rules = {rule.op: rule for rule in RULES if rule.op not in core.own}
         self.slots = slots
 

@@ -124,7 +124,7 @@ def _place(source: Source, span: Span | None) -> dict[str, object]:
 def _excerpt(source: Source, span: Span, label: str) -> list[str]:
     """The line a span starts on, and carets under the span's part of it.
 
-    A span that starts at the end of its line, or of the text, has one caret just behind it.
+    A span that starts at the end of its line, or of the text, has one caret just after it.
     """
     (whole, column), (_, number, _) = source.position(span.start), source.place(span.start)
     text = "".join(_shown(char) for char in source.line(whole))

@@ -1,7 +1,7 @@
 """What an expression means: each becomes, once, a function from a frame to a value.
 
 A frame is a list: the state's variables, then the local slots, then what its
-owner puts behind them.  Everything a bound name needs is its slot, so a nested
+owner puts after them.  Everything a bound name needs is its slot, so a nested
 quantifier costs no new frame.
 
 NOTE(errors): a quantifier has a value only if it has one at every member, whether
@@ -9,7 +9,7 @@ or not another member decides it.  An early end would hide the errors that come
 later, and what comes later depends on names that mean nothing: a state would make
 an error and the same state with its members renamed would not.  So an early end
 is left to where nothing can go wrong.  Of several errors the first in canonical
-order (NOTE(order) in `spec/values.py`) is told.
+order (NOTE(order) in `spec/values.py`) is reported.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Walker = Callable[[Frame], Iterable[Value]]
 
 
 @frozen
-class Layout:
+class FrameLayout:
     """Where a frame keeps things: variables from `variables`, local slots from `locals`.
 
     `old` is where the variables from before the step stand and `step` the step
@@ -73,7 +73,7 @@ class Layout:
     step: int = -1
 
 
-def compiled(expr: Expr, layout: Layout) -> Evaluator:  # noqa: C901 - a dispatch over a union, one line each
+def compiled(expr: Expr, layout: FrameLayout) -> Evaluator:  # noqa: C901 - a dispatch over a union, one line each
     """The meaning of an expression: its value in a frame. It raises `ModelError` where it has none."""
     match expr:
         case Const(value=value):
@@ -122,7 +122,7 @@ def compiled(expr: Expr, layout: Layout) -> Evaluator:  # noqa: C901 - a dispatc
             assert_never(expr)
 
 
-def walked(domain: Expr, case: int | None, layout: Layout) -> Walker:
+def walked(domain: Expr, case: int | None, layout: FrameLayout) -> Walker:
     """The members of a domain in a frame, in canonical order; of a union, only those of that case."""
     walk = _walk(domain, layout)
     if case is None:
@@ -130,7 +130,7 @@ def walked(domain: Expr, case: int | None, layout: Layout) -> Walker:
     return lambda frame: [value for value in walk(frame) if value[0] == case]
 
 
-def _walk(domain: Expr, layout: Layout) -> Walker:
+def _walk(domain: Expr, layout: FrameLayout) -> Walker:
     match domain:
         case Members(of=of):
             everything = members(of, layout.scope)
@@ -146,7 +146,7 @@ def _walk(domain: Expr, layout: Layout) -> Walker:
 # ----------------------------------------------------------- operations, logic
 
 
-def _apply(expr: Apply, layout: Layout) -> Evaluator:
+def _apply(expr: Apply, layout: FrameLayout) -> Evaluator:
     function = operation(expr.op, [arg.type for arg in expr.args])
     span = expr.span
     match [compiled(arg, layout) for arg in expr.args]:
@@ -211,7 +211,7 @@ def _let(slot: int, value: Evaluator, body: Evaluator) -> Evaluator:
 # ------------------------------------------------------------------ quantifiers
 
 
-def _bind(expr: Bind, layout: Layout) -> Evaluator:
+def _bind(expr: Bind, layout: FrameLayout) -> Evaluator:
     each = bound(expr, layout)
     body = compiled(expr.body, layout)
     match expr.quantifier:
@@ -233,7 +233,7 @@ def _bind(expr: Bind, layout: Layout) -> Evaluator:
             assert_never(expr.quantifier)
 
 
-def bound(expr: Bind, layout: Layout) -> Walker:
+def bound(expr: Bind, layout: FrameLayout) -> Walker:
     """The members a quantifier ranges over, each put into its slot while it is looked at."""
     slot, walk = layout.locals + expr.slot, walked(expr.domain, expr.case, layout)
     where = None if expr.where is None else compiled(expr.where, layout)
@@ -297,7 +297,7 @@ def _arg_extreme(expr: Bind, each: Walker, body: Evaluator) -> Evaluator:
     return arg_extreme
 
 
-def _map_of(expr: MapOf, layout: Layout) -> Evaluator:
+def _map_of(expr: MapOf, layout: FrameLayout) -> Evaluator:
     if not isinstance(expr.type, Map):
         raise TypeError(f"{expr.type} is no map")
     keys, slot = members(expr.type.key, layout.scope), layout.locals + expr.slot
@@ -316,7 +316,7 @@ def _map_of(expr: MapOf, layout: Layout) -> Evaluator:
 # ------------------------------------------------------------ parts and wholes
 
 
-def _make(expr: Make, layout: Layout) -> Evaluator:
+def _make(expr: Make, layout: FrameLayout) -> Evaluator:
     parts = [compiled(part, layout) for part in expr.parts]
     case = expr.case
     if case is not None:
@@ -328,7 +328,7 @@ def _make(expr: Make, layout: Layout) -> Evaluator:
     return lambda frame: tuple([part(frame) for part in parts])
 
 
-def _part(expr: Part, layout: Layout) -> Evaluator:
+def _part(expr: Part, layout: FrameLayout) -> Evaluator:
     whole = compiled(expr.of, layout)
     if not isinstance(expr.of.type, Union | Case):
         index = expr.index
@@ -346,7 +346,7 @@ def _part(expr: Part, layout: Layout) -> Evaluator:
     return part
 
 
-def _fit(expr: Fit, layout: Layout) -> Evaluator:
+def _fit(expr: Fit, layout: FrameLayout) -> Evaluator:
     value, check, span = compiled(expr.of, layout), fits(expr.type, layout.scope), expr.span
     if check is None:
         return value
@@ -365,7 +365,7 @@ def _fit(expr: Fit, layout: Layout) -> Evaluator:
 # --------------------------------------------------------------- about a step
 
 
-def _did(expr: Did, layout: Layout) -> Evaluator:
+def _did(expr: Did, layout: FrameLayout) -> Evaluator:
     at, action, args = layout.step, expr.action, [compiled(arg, layout) for arg in expr.args]
 
     def did(frame: Frame) -> bool:

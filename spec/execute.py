@@ -1,6 +1,6 @@
 """What statements mean: each becomes, once, a function that changes a frame, or makes many of it.
 
-The frame of an action holds the state's variables, the local slots, and behind
+The frame of an action holds the state's variables, the local slots, and after
 them what has become of this branch of the step: the choices made, the asserts
 broken, and what ended it early, if anything did.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from spec.evaluate import Evaluator, Frame, Layout, compiled, walked
+from spec.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
 from spec.frozen import frozen
 from spec.ir import Assert, Assign, At, Bound, Branch, Choose, Each, Key, Stmt, Value
 from spec.operators import NoValue, place_in
@@ -37,8 +37,8 @@ def fresh(state: Sequence[Value], slots: int) -> Frame:
     return [*state, *[None] * slots, (), (), None]
 
 
-def body(statements: Sequence[Stmt], layout: Layout, types: Sequence[Type]) -> Run:
-    """Statements in order: all the frames that one frame becomes, in the order of the choices.
+def body(statements: Sequence[Stmt], layout: FrameLayout, types: Sequence[Type]) -> Run:
+    """Statements in order: the frames that they make of one frame, in the order of the choices.
 
     A branch that leaves the scope or makes an error is there too, with `ENDED`
     set to the `Cut` or `ModelError`, as far as it got.
@@ -54,7 +54,7 @@ def body(statements: Sequence[Stmt], layout: Layout, types: Sequence[Type]) -> R
     return run
 
 
-def _part(statement: Stmt, layout: Layout, types: Sequence[Type]) -> Run:
+def _part(statement: Stmt, layout: FrameLayout, types: Sequence[Type]) -> Run:
     """One statement: a plain one changes its frame, one with a choice inside makes several."""
     if not chooses(statement):
         return _guarded(_plain(statement, layout, types))
@@ -88,7 +88,7 @@ def _guarded(do: Do) -> Run:
 # ------------------------------------------------------- statements without choice
 
 
-def _plain(statement: Stmt, layout: Layout, types: Sequence[Type]) -> Do:
+def _plain(statement: Stmt, layout: FrameLayout, types: Sequence[Type]) -> Do:
     match statement:
         case Assign():
             return _assign(statement, layout, types[statement.var])
@@ -107,7 +107,7 @@ def _plain(statement: Stmt, layout: Layout, types: Sequence[Type]) -> Do:
             assert_never(statement)
 
 
-def _all(statements: Sequence[Stmt], layout: Layout, types: Sequence[Type]) -> Do:
+def _all(statements: Sequence[Stmt], layout: FrameLayout, types: Sequence[Type]) -> Do:
     parts = [_plain(statement, layout, types) for statement in statements]
 
     def do(frame: Frame) -> None:
@@ -117,7 +117,7 @@ def _all(statements: Sequence[Stmt], layout: Layout, types: Sequence[Type]) -> D
     return do
 
 
-def _assign(statement: Assign, layout: Layout, of: Type) -> Do:
+def _assign(statement: Assign, layout: FrameLayout, of: Type) -> Do:
     at, value = layout.variables + statement.var, compiled(statement.value, layout)
     if not statement.path:
         return _store(at, value)
@@ -134,7 +134,7 @@ def _assign(statement: Assign, layout: Layout, of: Type) -> Do:
     return assign
 
 
-def _places(path: Sequence[Key | At], of: Type, layout: Layout) -> list[Callable[[Value, Frame], int]]:
+def _places(path: Sequence[Key | At], of: Type, layout: FrameLayout) -> list[Callable[[Value, Frame], int]]:
     """For each step of a path, a function from the whole it goes into to the index it goes to."""
     places: list[Callable[[Value, Frame], int]] = []
     for step in path:
@@ -192,7 +192,7 @@ def _if(test: Evaluator, then: Do, other: Do) -> Do:
     return do
 
 
-def _for(statement: Each, layout: Layout, types: Sequence[Type]) -> Do:
+def _for(statement: Each, layout: FrameLayout, types: Sequence[Type]) -> Do:
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     inner = _all(statement.body, layout, types)
 
@@ -215,7 +215,7 @@ def _assert(name: str, test: Evaluator) -> Do:
 # ---------------------------------------------------------- statements with choice
 
 
-def _choose(statement: Choose, layout: Layout) -> Run:
+def _choose(statement: Choose, layout: FrameLayout) -> Run:
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     where = None if statement.where is None else compiled(statement.where, layout)
     name, of = statement.name, getattr(statement.domain.type, "of")  # noqa: B009 - any collection has it
@@ -244,7 +244,7 @@ def _branched(frame: Frame, choice: Choice, slot: int) -> Frame:
     return branch
 
 
-def _branch(statement: Branch, layout: Layout, types: Sequence[Type]) -> Run:
+def _branch(statement: Branch, layout: FrameLayout, types: Sequence[Type]) -> Run:
     slot = _guarded_test(compiled(statement.test, layout))
     then, other = body(statement.then, layout, types), body(statement.other, layout, types)
 
@@ -272,7 +272,7 @@ def _guarded_test(test: Evaluator) -> Callable[[Frame], bool | None]:
     return ask
 
 
-def _each(statement: Each, layout: Layout, types: Sequence[Type]) -> Run:
+def _each(statement: Each, layout: FrameLayout, types: Sequence[Type]) -> Run:
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     inner = body(statement.body, layout, types)
 

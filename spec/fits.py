@@ -24,7 +24,7 @@ from spec.types import (
     Tuple,
     Type,
     Union,
-    Unknown,
+    UnknownType,
 )
 from spec.values import Cut, Misfit, in_order
 
@@ -48,7 +48,7 @@ def _checks(of: Type, scope: Scope, *, cuts: bool) -> Check | None:  # noqa: C90
         return _checks(of, scope, cuts=cuts)
 
     match of:
-        case Bool() | Enum() | Sort() | Int() | Unknown():
+        case Bool() | Enum() | Sort() | Int() | UnknownType():
             return None
         case Range(lo, hi):
             return None if cuts else _within(lo, hi, of)
@@ -111,11 +111,11 @@ def _at_most(
     if limit is None or isinstance(limit.of, str) != cuts:
         return None
     if isinstance(limit.of, str):
-        return _by_scope(limit.of, scope.limit(limit.of), size)
-    return _by_number(limit.of, size, of)
+        return _sized_within_scope(limit.of, scope.limit(limit.of), size)
+    return _sized_at_most(limit.of, size, of)
 
 
-def _by_scope(name: str, most: int, size: Callable[[Value], int]) -> Check:
+def _sized_within_scope(name: str, most: int, size: Callable[[Value], int]) -> Check:
     def check(value: Value) -> None:
         if size(value) > most:
             raise Cut(name)
@@ -123,7 +123,7 @@ def _by_scope(name: str, most: int, size: Callable[[Value], int]) -> Check:
     return check
 
 
-def _by_number(most: int, size: Callable[[Value], int], of: Type) -> Check:
+def _sized_at_most(most: int, size: Callable[[Value], int], of: Type) -> Check:
     def check(value: Value) -> None:
         if size(value) > most:
             raise Misfit(f"{size(value)} elements are too many for {of}")

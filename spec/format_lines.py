@@ -55,7 +55,7 @@ def case_text(node: s.CaseDecl) -> str:
 
 
 def config_line(part: Element, word: str) -> str:
-    """A line in the braces of a config entry; a text stands behind the word for what it is."""
+    """A line in the braces of a config entry: the default of a release, or a text with `word` before it."""
     match part:
         case s.ConfigDefault(version, value):
             return f'default "{version.text}" = {flat(expression(value))}'

@@ -91,7 +91,7 @@ def _with_members(plain: type[T], members: dict[str, Any], slots: Iterable[str] 
 
 
 class _Late:
-    """A member of a class, `of`, that is made when it is first asked for, perhaps with others."""
+    """A member of the class `of` that is made at its first use, perhaps with others."""
 
     of: type[Any]
 

@@ -1,4 +1,4 @@
-"""A file that goes on from another one: as if the other's text, without its checks, stood before it.
+"""A file that imports another one: it means what it would after the other's text without its checks.
 
 NOTE(imports): what is read further on is one plain text, with a protocol, variants and
 checks.  So a trace or an answer is of the digest of all of it, and no later pass knows
@@ -19,7 +19,7 @@ from spec.diagnostics import Diagnostic, SpecError
 from spec.parser import parse
 from spec.source import Source, Span
 
-MOST = 20  # files, each of which goes on from the next
+MOST = 20  # files, each of which imports the next
 _HEAD = re.compile(r"(?:\s|//[^\n]*\n)*import\b")
 
 
@@ -27,12 +27,12 @@ Read = Callable[[str], str]
 
 
 def goes_on(text: str) -> bool:
-    """Whether a text begins like one that goes on from another; it need not parse."""
+    """Whether a text begins with an `import`; it need not parse."""
     return _HEAD.match(text) is not None
 
 
 def joined(source: Source, file: Read, shipped: Read) -> Source:
-    """A text with those before it that it goes on from; itself, where it goes on from none.
+    """A text after those that it imports; itself, where it imports none.
 
     `file` gives the text of a path, `shipped` that of a protocol by its name, whatever stands beside.
     Raises SpecError for what they cannot read (R0103), for a text that does not parse, and for files

@@ -75,7 +75,7 @@ def text(name: str) -> str:
 
 
 def goes_on_from(name: str) -> str:
-    """The protocol that a file of the library is about: the one that it imports, or its own."""
+    """The protocol that a file of the library is about: what it imports, or its own."""
     found = re.search(r"^import (\w+)$", text(name), re.MULTILINE)
     return goes_on_from(found[1]) if found else name
 
@@ -83,7 +83,7 @@ def goes_on_from(name: str) -> str:
 def shipped(name: str) -> Shipped:
     """One of them; read and parsed, but not elaborated, which takes three times as long."""
     source = joined(Source(name, text(name)), text, text)
-    begin, _ = max(source.parts, default=(0, name))  # before it stands what it goes on from
+    begin, _ = max(source.parts, default=(0, name))  # before it stands what it imports
     protocol = parse(source)
     assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
     own = tuple(item for item in protocol.items if item.span.start >= begin)

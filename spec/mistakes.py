@@ -99,12 +99,12 @@ def _misspelt(place: _Place) -> SyntaxMistake | None:
 
 
 def _misspelt_before(place: _Place) -> SyntaxMistake | None:
-    """`requre some: x`: the word is read as a place that is given a value, so the error stands behind it."""
+    """`requre some: x`: the word is read as a place to assign to, so the error is reported after it."""
     return _not_a_word(place, _FIRST_WORD, _WORDS)
 
 
 def _misspelt_inside(place: _Place) -> SyntaxMistake | None:
-    """`exist n: Node. P`: the word is read as a name, behind which no other can stand."""
+    """`exist n: Node. P`: the word is read as a name, after which no other can stand."""
     return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
 
 
@@ -152,7 +152,7 @@ def _nothing_quantified(place: _Place) -> SyntaxMistake | None:
 
 
 def _quantifier_as_operand(place: _Place) -> SyntaxMistake | None:
-    """`1 + max x in S. e`: behind an operator, `max` and `min` with names need parentheses."""
+    """`1 + max x in S. e`: after an operator, `max` and `min` with names need parentheses."""
     word = re.search(r"\b(max|min)\s+$", place.before)
     if word is None or place.expected != {"("}:
         return None

@@ -1,7 +1,7 @@
 """The strict operations of the language, each as a function from the values of its arguments to its value.
 
 NOTE(enormous): some operations make much of little: all numbers between two, all subsets,
-products, sequences twice as long.  What would surely be too much for a memory is not begun:
+products, sequences twice as long.  What is sure to be too much for a memory is not begun:
 nothing could interrupt it.  That is a MemoryError, so there is no verdict and no error of the model.
 """
 

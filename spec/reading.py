@@ -1,4 +1,4 @@
-"""The bytes of a file that a person names: never more than asked for, and never a wait for ever."""
+"""The bytes of a file that a person names: never more than a limit, and never an endless wait."""
 
 from __future__ import annotations
 

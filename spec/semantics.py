@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from spec.evaluate import Evaluator, Frame, Layout, compiled, walked
+from spec.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
 from spec.execute import BROKEN, CHOICES, ENDED, Choice, body, fresh
 from spec.frozen import frozen
 from spec.ir import (
@@ -92,7 +92,7 @@ class Machine:
         return self._closures.starts
 
     def _starts(self) -> tuple[State, ...]:
-        layout = Layout(self.scope, self._count)
+        layout = FrameLayout(self.scope, self._count)
         frame = fresh([None] * self._count, self.model.init_slots)
         for index, variable in enumerate(self.model.variables):
             frame[index] = _within_scope(compiled(variable.init, layout), frame, variable.init)
@@ -194,7 +194,7 @@ class Machine:
 
     def assumption_failures(self) -> tuple[Assume, ...]:
         """The assumptions that the configuration and sizes do not meet."""
-        layout = Layout(self.scope, 0)
+        layout = FrameLayout(self.scope, 0)
         return tuple(a for a in self.model.assumes if not compiled(a.test, layout)([None] * a.slots))
 
 
@@ -270,7 +270,7 @@ class _Action:
         self.action = action
         self._scope = scope
         self._count = len(model.variables)
-        self._layout = layout = Layout(scope, self._count)
+        self._layout = layout = FrameLayout(scope, self._count)
         self._params = [(self._count + p.slot, walked(p.domain, p.case, layout)) for p in action.params]
         self._head = [_head(part, layout, self._count) for part in action.head]
         self._body = body(action.body, layout, [variable.type for variable in model.variables])
@@ -380,14 +380,14 @@ class _Action:
         return frame
 
 
-def _head(part: Guard | Bound, layout: Layout, count: int) -> tuple[int, Evaluator]:
+def _head(part: Guard | Bound, layout: FrameLayout, count: int) -> tuple[int, Evaluator]:
     """A `let`'s place in the frame and its value; -1 and its condition for a guard."""
     if isinstance(part, Bound):
         return count + part.slot, compiled(part.value, layout)
     return -1, compiled(part.test, layout)
 
 
-def sentence(says: Says, layout: Layout, frame: Frame) -> str:
+def sentence(says: Says, layout: FrameLayout, frame: Frame) -> str:
     """The text of a sentence with its values. Raises ModelError when a value cannot be had."""
     return "".join(
         part if isinstance(part, str) else show(part.type, compiled(part, layout)(frame), layout.scope)
@@ -403,11 +403,9 @@ class _Claim:
 
     def __init__(self, prop: Property, model: Model, scope: Scope) -> None:
         count = len(model.variables)
-        before = (
-            count + prop.slots
-        )  # behind the state and the slots: the state before the step, then the step
+        before = count + prop.slots  # after the state and the slots: the state before the step, then the step
         self._slots: list[Value] = [None] * prop.slots
-        layout = Layout(scope, count, old=before, step=before + count)
+        layout = FrameLayout(scope, count, old=before, step=before + count)
         self._expr = None if prop.expr is None else compiled(prop.expr, layout)
         self._goal = None if prop.goal is None else compiled(prop.goal, layout)
 

@@ -36,7 +36,7 @@ class Source:
 
     @property
     def _starts(self) -> tuple[int, ...]:
-        return _starts(self.text)
+        return line_starts(self.text)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""
@@ -76,6 +76,9 @@ class Node:
 
 
 @lru_cache(maxsize=16)
-def _starts(text: str) -> tuple[int, ...]:
-    """Where the lines of a text start; found when a place is asked for, which of most texts nobody does."""
-    return (0, *(found.end() for found in re.finditer("\n", text)))
+def line_starts(text: str, ends: str = "\n") -> tuple[int, ...]:
+    """The offset at which each line of a text starts; `ends` is a regular expression for line ends.
+
+    Costs one pass over the text, once for each of the last texts that were asked about.
+    """
+    return (0, *(found.end() for found in re.finditer(ends, text)))

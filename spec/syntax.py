@@ -452,7 +452,7 @@ class Protocol(Node):
 
 @frozen
 class GoesOn(Node):
-    """A whole file that goes on from another one: a protocol by its name, or a path."""
+    """A whole file that imports another one: a protocol by its name, or a path."""
 
     of: Ident | Text
     items: tuple[Item, ...]

@@ -204,7 +204,7 @@ class Binder(Node):
 
 @frozen
 class Quantified(Node):
-    """`forall x in S where P. body` and its kin: exists, sum, max, min, argmax, argmin."""
+    """`forall x in S where P. body` and the like: exists, sum, max, min, argmax, argmin."""
 
     quantifier: str
     binders: tuple[Binder, ...]

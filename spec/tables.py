@@ -33,7 +33,7 @@ Child = tuple[int, bool, int]
 
 @frozen
 class Production:
-    """A rule of the grammar: of which symbol, of how many it is made, and what becomes of them.
+    """A rule of the grammar: its symbol, how many symbols it is made of, and what is kept of them.
 
     `builder` names what makes a node of `children`, and of further ones that are
     `absent`; None where they are only passed on to another rule.  With `single` an

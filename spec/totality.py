@@ -1,4 +1,4 @@
-"""Which expressions surely have a value: no error of the model can come from them.
+"""Which expressions are sure to have a value, so that they cannot make an error of the model.
 
 Whoever knows that may leave a quantifier at the first member that decides it, or
 compute what is not needed.  Where these functions are not sure, they say no.
@@ -71,14 +71,14 @@ class Totality:
     """Which expressions have a value whatever the state; each is looked at once.
 
     Within an action or property that `of_model` has seen, it is known which bound
-    names surely keep to their type; elsewhere none is taken to.
+    names are sure to keep to their type; elsewhere none is taken to.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[bool, Expr]] = {}  # the expression too, so that its id stays its own
 
     def of(self, expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
-        """Whether the expression surely has a value; `kept` are slots whose values keep to their type."""
+        """Whether the expression has a value for sure; `kept` are slots whose values keep to their type."""
         if id(expr) not in self._known:
             self._known[id(expr)] = self._total(expr, kept), expr
         return self._known[id(expr)][0]
@@ -182,7 +182,7 @@ def is_partial(op: Op, args: tuple[Expr, ...], kept: frozenset[int] = frozenset(
 
 
 def keeps_to_type(expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
-    """Whether the value is surely one that its type allows, as all that is stored is.
+    """Whether the value is sure to be one that its type allows, as all that is stored is.
 
     What is computed may be beyond it: `epoch + 1` is of the type of `epoch`, and so is a
     name bound to it, but for those in the slots `kept`.
@@ -226,7 +226,7 @@ def _counts(of: Type) -> bool:
 
 
 def fits_but_for_scope(expr: Expr, of: Type) -> bool:  # noqa: C901 - a dispatch
-    """Whether to store the value in a place of that type is surely no error, but perhaps beyond the scope."""
+    """Whether the value is sure to fit that type but for the scope: to store it may cut the step."""
     if keeps_to_type(expr) and expr.type == of:
         return True
     match of, expr:
@@ -263,7 +263,7 @@ def _fit_but_for_scope(parts: Iterable[Expr], fields: Iterable[Field]) -> bool:
 
 
 def _is_from_zero(expr: Expr) -> bool:
-    """Whether a number is surely not below 0."""
+    """Whether a number is sure not to be below 0."""
     match expr:
         case Const(value=value):
             return bool(value >= 0)

@@ -79,7 +79,7 @@ class Option:
     of: Type
 
     def __str__(self) -> str:
-        return "none" if isinstance(self.of, Unknown) else f"{self.of}?"
+        return "none" if isinstance(self.of, UnknownType) else f"{self.of}?"
 
 
 @frozen
@@ -197,7 +197,7 @@ class Map:
 
 
 @frozen
-class Unknown:
+class UnknownType:
     """The type of an expression that has been reported as wrong; fits everywhere, so it is reported once."""
 
     def __str__(self) -> str:
@@ -220,12 +220,12 @@ Type = (
     | Bag
     | Seq
     | Map
-    | Unknown
+    | UnknownType
 )
 
 BOOL = Bool()
 INT = Int()
-UNKNOWN = Unknown()
+UNKNOWN = UnknownType()
 
 
 def is_number(of: Type) -> bool:
@@ -251,7 +251,7 @@ def is_ordered(of: Type) -> bool:
     What has been reported as wrong is not reported again.
     """
     match of:
-        case Bool() | Int() | Range() | Nat() | Enum() | Unknown():
+        case Bool() | Int() | Range() | Nat() | Enum() | UnknownType():
             return True
         case Tuple(items):
             return all(map(is_ordered, items))

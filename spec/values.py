@@ -40,7 +40,7 @@ from spec.types import (
     Tuple,
     Type,
     Union,
-    Unknown,
+    UnknownType,
     can_be_listed,
 )
 
@@ -114,7 +114,7 @@ def in_order(of: Type) -> Callable[[Value], Iterable[Value]]:
             return tuple
         case Option():
             return _optional
-        case Unknown():  # a member of `{}`, which never occurs
+        case UnknownType():  # a member of `{}`, which never occurs
             return tuple
         case _:
             raise TypeError(f"{of} has no members")
@@ -133,7 +133,7 @@ def _plain(of: Type) -> bool:
     match of:
         case Bool() | Int() | Range() | Nat() | Enum() | Sort():
             return True
-        case Option() | Set() | Bag() | Unknown():
+        case Option() | Set() | Bag() | UnknownType():
             return False
         case Record(_, fields) | Case(_, _, fields):
             return all(_plain(field.type) for field in fields)
@@ -232,7 +232,7 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
             return _encode_entries(encode(inner, scope), sort=True)
         case Bag(inner):
             return _encode_entries(_encode_parts([encode(inner, scope), _encode_int]), sort=True)
-        case Unknown():
+        case UnknownType():
             raise TypeError("a value of unknown type")
         case _:
             assert_never(of)
@@ -274,7 +274,7 @@ def _encode_union(cases: list[Encoder]) -> Encoder:
 
 
 def _encode_entries(item: Encoder, *, sort: bool) -> Encoder:
-    """Each entry after a 1, and a 0 behind the last: so a prefix comes first."""
+    """Each entry after a 1, and a 0 after the last: so a prefix comes first."""
 
     def entries(value: Value) -> bytes:
         parts = sorted(map(item, value)) if sort else map(item, value)
@@ -323,7 +323,7 @@ def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a 
             return _read_entries(reader(inner, scope), frozenset)
         case Bag(inner):
             return _read_entries(_read_parts([reader(inner, scope), _read_int]), frozenset)
-        case Unknown():
+        case UnknownType():
             raise TypeError("a value of unknown type")
         case _:
             assert_never(of)
@@ -397,7 +397,7 @@ def show(of: Type, value: Value, scope: Scope) -> str:  # noqa: C901 - a dispatc
     match of:
         case Bool():
             return "true" if value else "false"
-        case Int() | Range() | Nat() | Unknown():
+        case Int() | Range() | Nat() | UnknownType():
             return str(value)
         case Enum(_, names):
             return names[value]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from spec.evaluate import Frame, Layout, compiled, walked
+from spec.evaluate import Frame, FrameLayout, compiled, walked
 from spec.execute import ENDED, Choice, body, fresh
 from spec.frozen import frozen
 from spec.ir import Assert, Assign, Bound, Branch, Choose, Each, Guard, Model, Scope, Stmt
@@ -54,7 +54,7 @@ class _Walk:
         """All of it, in the order of the text."""
         action = self.model.action(self.step.action)
         count = len(self.before)
-        self._layout = Layout(self.scope, count)
+        self._layout = FrameLayout(self.scope, count)
         self._types = [variable.type for variable in self.model.variables]
         self._choices: Iterator[Choice] = iter(self.step.choices)
         frame = fresh(self.before, action.slots)

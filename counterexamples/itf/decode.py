@@ -34,7 +34,7 @@ from spec.types import (
     Tuple,
     Type,
     Union,
-    Unknown,
+    UnknownType,
 )
 from spec.values import members, show
 
@@ -111,7 +111,7 @@ def decoder(of: Type, scope: Scope, *, stored: bool = True) -> Decoder:  # noqa:
             return lambda found: _bag(_pairs(member, _count, found))
         case Map():
             return _map_decoder(of, scope, inner)
-        case Unknown():
+        case UnknownType():
             raise TypeError("a value of unknown type is in no state")
         case _:
             assert_never(of)

@@ -27,7 +27,7 @@ from spec.types import (
     Tuple,
     Type,
     Union,
-    Unknown,
+    UnknownType,
 )
 from spec.values import members, ordered
 
@@ -96,7 +96,7 @@ def encoder(of: Type, scope: Scope, number: Encoder = exact) -> Encoder:  # noqa
         case Map(key, item):
             keys, entry = [inner(key)(each) for each in members(key, scope)], inner(item)
             return lambda value: {"#map": [[k, entry(each)] for k, each in zip(keys, value, strict=True)]}
-        case Unknown():
+        case UnknownType():
             raise TypeError("a value of unknown type is in no state")
         case _:
             assert_never(of)

@@ -35,7 +35,7 @@ class PageTypes:
         match of:
             case t.Bool():
                 return {"is": "bool"}
-            case t.Int() | t.Range() | t.Nat() | t.Unknown():
+            case t.Int() | t.Range() | t.Nat() | t.UnknownType():
                 return {"is": "int"}
             case t.Enum(_, names):
                 return {"is": "enum", "names": names}

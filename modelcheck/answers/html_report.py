@@ -117,7 +117,7 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
 
 
 def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
-    """What stands in the way of a proof, by the claim: steps that no run need come to."""
+    """The obstacles of a proof, by claim: steps that need not be reachable."""
     about = f"{outcome.model.name} · {outcome.check.name}"
     for cell, steps in shown_steps(outcome):
         title = f"{about}: {cell.claim} {cell.place}, not a run"

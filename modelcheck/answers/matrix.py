@@ -115,13 +115,13 @@ def _starts_false(outcome: Outcome, cell: ObligationCell) -> bool:
 
 
 def shown_steps(outcome: Outcome) -> list[tuple[ObligationCell, Trace]]:
-    """The steps that stand in the way of a proof, each with what it is that cannot be proved for it."""
+    """The obstacles of a proof, each with what cannot be proved because of it."""
     dropped = () if outcome.findings.proof is None else outcome.findings.proof.dropped
     return [(cell, cell.shown) for cell in dropped if cell.shown is not None]
 
 
 def _obstacle(cell: ObligationCell, steps: Trace, width: int) -> Iterator[Line]:
-    """The story of such steps, with what to make of them behind its first line."""
+    """The story of such steps, with what they mean after its first line."""
     before = len(steps.steps)
     where = "the state" if before == 1 else f"the first {before} states"
     said = (

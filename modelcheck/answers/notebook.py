@@ -14,7 +14,7 @@ from modelcheck.contract.result import Outcome
 
 
 def as_line(outcome: Outcome) -> str:
-    """What it comes to, without its runs."""
+    """The outcome in one line, without its runs."""
     return plain([brief(outcome)]).rstrip("\n")
 
 

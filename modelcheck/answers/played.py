@@ -23,7 +23,7 @@ def played(model: Model, check: Check) -> str:
 
 
 def played_beforehand(model: Model, check: Check, most: int = MOST_STATES) -> tuple[str, Precomputed]:
-    """A page that needs no kernel, for it has about so many states with it; and those."""
+    """A page that needs no kernel, since about `most` states are stored in it; and those states."""
     code, description, made = playable_beforehand(model, check, most)
     return play_page(code, description), made
 

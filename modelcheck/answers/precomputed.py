@@ -22,7 +22,7 @@ from spec.values import ModelError, ordered
 
 Json = Any
 MOST_STATES = 2_000
-RECORDS_FOR_EACH = 20  # a page has no more records than so many times its states, and those of one state
+RECORDS_FOR_EACH = 20  # for each state of the limit, on average; the records of one state may go beyond it
 OF_A_STATE = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE, PropertyKind.RECOVERABLE}
 NO, YES, ERROR = "012"  # whether a property is true of a state
 

@@ -129,7 +129,7 @@ def points(
 
 
 def _settings(model: Model, axes: Sequence[Axis], values: Sequence[str], given: Overrides) -> Overrides:
-    """What was typed for all points, and behind it what is of this one."""
+    """What was typed for all points, followed by the values of this one."""
     switches = {entry.name for entry in model.configs}
     for each, value in zip(axes, values, strict=True):
         if each.name in switches:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings
@@ -13,6 +13,8 @@ from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.ir import Budget, Model, Property, Scope
 from spec.source import Source
+
+T = TypeVar("T")
 
 
 @frozen
@@ -113,6 +115,19 @@ class CannotStart(SpecError):  # noqa: N818 - an answer to the user, not a bug
 
     def __init__(self, message: str) -> None:
         super().__init__([Diagnostic("R0912", Source("modelcheck", ""), None, message)])
+
+
+class Prepared(Generic[T]):
+    """What an engine made ready for the last task: `refusals` has it made, and `run` uses it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Task, T] | None = None
+
+    def of(self, task: Task, make: Callable[[Task], T]) -> T:
+        """What is made ready for a task; made again only where more than its limits differ from the last."""
+        if self._last is None or self._last[0] != task.question:
+            self._last = task.question, make(task)
+        return self._last[1]
 
 
 class Engine(Protocol):

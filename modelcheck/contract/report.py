@@ -107,7 +107,7 @@ class NotCached:
 
 @frozen
 class PhaseDone:
-    """So many seconds went into a phase, one of `timings.PHASES`."""
+    """A phase, one of `timings.PHASES`, has taken `seconds`."""
 
     phase: str
     seconds: float

@@ -229,7 +229,7 @@ class Distinct:
     """The distinct ways in which a property is violated, as runs of which each step is needed.
 
     `looked_at` runs to violations, with up to `most_faults` faults, were reduced to these, in a
-    search of `states` states.  It came as far as runs with so many `faults` and then `steps`;
+    search of `states` states.  It came as far as runs with `faults` faults and `steps` steps;
     `unfinished` says why it went no further, and is empty where there was nothing further.
     """
 
@@ -286,7 +286,7 @@ class Outcome:
                 return None
 
     def __repr__(self) -> str:
-        """What it comes to, in a line: the model and its runs would fill pages."""
+        """The outcome in a line: the model and its runs would fill pages."""
         return f"<Outcome {import_module('modelcheck.answers.notebook').as_line(self)}>"
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from counterexamples.lines import one_line
 from counterexamples.trace import BadState, BadStep, Deadlocked, Lasso, Trace, Trapped
 from modelcheck.diagnosis.filled import filled, given
 from spec.blame import Failure, Operand, failing
-from spec.evaluate import Evaluator, Frame, Layout, bound, compiled
+from spec.evaluate import Evaluator, Frame, FrameLayout, bound, compiled
 from spec.frozen import frozen
 from spec.ir import (
     Apply,
@@ -83,7 +83,7 @@ class _Blamed:
         self._prop = prop
         self._failure = failure
         self._source = trace.model.source
-        self._layout = Layout(trace.scope, len(trace.model.variables))
+        self._layout = FrameLayout(trace.scope, len(trace.model.variables))
 
     def part(self) -> FalsePart:
         """The part as data."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from counterexamples.explanation import Core, CoreStep
 from counterexamples.trace import Example, Trace
-from modelcheck.diagnosis.filled import Given, filled, given
+from modelcheck.diagnosis.filled import NameValues, filled, given
 from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage, from_the_end
-from spec.evaluate import Layout, walked
+from spec.evaluate import FrameLayout, walked
 from spec.execute import fresh
 from spec.semantics import CutOff, Machine, State, Step
 from spec.values import ModelError, show
@@ -99,7 +99,7 @@ def refusal(machine: Machine, step: Step, state: State) -> str:
 
 def _missing(machine: Machine, step: Step, state: State) -> str:
     """Which of the parameters is not there; empty where all are."""
-    layout, action = Layout(machine.scope, len(state)), machine.model.action(step.action)
+    layout, action = FrameLayout(machine.scope, len(state)), machine.model.action(step.action)
     frame = fresh(state, action.slots)
     for number, (param, value) in enumerate(zip(action.params, step.args, strict=True)):
         if value not in walked(param.domain, param.case, layout)(frame):
@@ -120,7 +120,7 @@ def _refused(machine: Machine, step: Step, state: State) -> str:
     return "there is nothing of its kind to choose"
 
 
-def _given(machine: Machine, step: Step, count: int) -> Given:
+def _given(machine: Machine, step: Step, count: int) -> NameValues:
     """What the first parameters of a step stand for."""
     action = machine.model.action(step.action)
     pairs = list(zip(action.params, step.args, strict=True))[:count]

@@ -15,7 +15,7 @@ LONG = 24  # characters
 
 
 @frozen
-class Given:
+class NameValues:
     """What names stand for: by name in the declaration that binds them, by slot in functions that it calls.
 
     `home` is the declaration.
@@ -26,13 +26,13 @@ class Given:
     slots: Mapping[int, str]
 
 
-def given(home: Span, shown: Iterable[tuple[str, int, str]]) -> Given:
+def given(home: Span, shown: Iterable[tuple[str, int, str]]) -> NameValues:
     """What names stand for, each with its slot; what is too long to be read in their place is left out."""
     short = [each for each in shown if len(each[2]) <= LONG]
-    return Given(home, {name: text for name, _, text in short}, {slot: text for _, slot, text in short})
+    return NameValues(home, {name: text for name, _, text in short}, {slot: text for _, slot, text in short})
 
 
-def filled(source: Source, expr: Expr, given: Given) -> str:
+def filled(source: Source, expr: Expr, given: NameValues) -> str:
     """An expression's text on one line, with what they stand for in place of names.
 
     In a declaration no name hides another, so there its text is enough to go by.

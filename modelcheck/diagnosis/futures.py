@@ -1,4 +1,4 @@
-"""What can still become of a state without another fault: the graph of what actions and repairs lead to.
+"""Which states are reachable from a state without another fault: the graph of actions and repairs.
 
 NOTE(futures): the futures of a state are the runs of actions and repairs from it;
 no fault is taken, and no step that leaves the scope.  A future ends where the
@@ -7,7 +7,7 @@ wanted does not come, it also ends where that is there.  A state is
 
     safe       when no future of it ends in the violation or an error; where something
                is wanted, when that is there;
-    open       when some future of it comes to a safe state;
+    open       when some future of it reaches a safe state;
     settled    when none does.
 
 To stay where one is for ever is no way out of a state that is not safe.
@@ -29,8 +29,8 @@ from spec.values import ModelError
 FIRST_LOOK = 2_000  # states looked at before it is asked whether they suffice
 
 
-class View(Enum):
-    """What can still become of a state, by NOTE(futures)."""
+class FutureKind(Enum):
+    """What the futures of a state allow, see NOTE(futures)."""
 
     OPEN = "open"
     SETTLED = "settled"
@@ -64,16 +64,16 @@ class Futures:
         """How many states have been looked at."""
         return self._looked
 
-    def view(self, state: State) -> View:
-        """What can still become of a state; unknown only where there was no patience."""
+    def view(self, state: State) -> FutureKind:
+        """What the futures of a state allow; unknown only where the limit was reached."""
         while True:
             reach = _Reach(self, self._number(state))
             if self._safe(reach):
-                return View.OPEN
+                return FutureKind.OPEN
             if not reach.unseen:
-                return View.SETTLED
+                return FutureKind.SETTLED
             if not self._look(reach.unseen):
-                return View.UNKNOWN
+                return FutureKind.UNKNOWN
 
     def is_dangerous(self, state: State) -> bool | None:
         """Whether a future ends in the violation or an error; None where there was no patience."""
@@ -119,7 +119,7 @@ class Futures:
         return number
 
     def _look(self, unseen: Sequence[int]) -> bool:
-        """Look at as many states again as so far, the last found first; whether any was looked at."""
+        """Look at as many more states as so far, the last found first; whether any was looked at."""
         most = self._looked + max(FIRST_LOOK, self._looked)
         before = self._looked
         stack = list(unseen)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from counterexamples.explanation import NoReturn
 from counterexamples.trace import Example, Lasso, Stops, Trace
-from modelcheck.diagnosis.futures import Futures, View
+from modelcheck.diagnosis.futures import FutureKind, Futures
 from spec.ir import PropertyKind
 from spec.semantics import Machine, State, Step
 
@@ -37,12 +37,12 @@ class _Outlook:
     def found(self) -> NoReturn:
         """Everything about it."""
         futures, states = self._futures, self._trace.states
-        if isinstance(self._trace.ending, Lasso) and futures.view(states[-1]) is not View.SETTLED:
+        if isinstance(self._trace.ending, Lasso) and futures.view(states[-1]) is not FutureKind.SETTLED:
             return self._put_off()
-        at, view, due = self._last, View.SETTLED, self._due()
-        while at > due and (view := futures.view(states[at - 1])) is View.SETTLED:
+        at, view, due = self._last, FutureKind.SETTLED, self._due()
+        while at > due and (view := futures.view(states[at - 1])) is FutureKind.SETTLED:
             at -= 1
-        is_open = at > due and view is View.OPEN
+        is_open = at > due and view is FutureKind.OPEN
         return NoReturn(
             state=None if at > due and not is_open else at,
             at_latest=at,
@@ -56,9 +56,9 @@ class _Outlook:
         )
 
     def _put_off(self) -> NoReturn:
-        """A run that goes round for ever, although it could come to what it waits for, or may be able to."""
+        """A lasso of which what it waits for could, or perhaps could, still be reached."""
         last = self._trace.states[-1]
-        is_open = self._futures.view(last) is View.OPEN
+        is_open = self._futures.view(last) is FutureKind.OPEN
         return NoReturn(
             state=None,
             at_latest=self._last,
@@ -105,6 +105,7 @@ class _Outlook:
         return 0
 
     def _way_out(self, state: State) -> tuple[str, ...]:
+        """The steps from a state to a safe one, in words; of a long way the first and how many more."""
         steps = [self._said(step, before) for before, step in self._futures.way_out(state)]
         more = len(steps) - MOST_WAY_OUT
         return tuple(steps) if more <= 1 else (*steps[:MOST_WAY_OUT], f"{more} more steps")

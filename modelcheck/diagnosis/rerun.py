@@ -72,7 +72,7 @@ class ReplayResult:
 
 
 class ReplayStage:
-    """A model in the scope of a trace, where steps are taken again, and the ending they must come to.
+    """A model in the scope of a trace, where steps are taken again, and the ending they must have.
 
     The same ending is the same kind of ending by the same property or assert; for
     an error of the model, the same code at the same place of the text.  `look` is
@@ -95,10 +95,10 @@ class ReplayStage:
     def replay(
         self, starts: Iterable[RunPrefix], wanted: Wanted, onto: Course | None = None, since: int = 0
     ) -> ReplayResult:
-        """What those steps come to from any of the starts, by NOTE(rerun).
+        """The run that those steps make from any of the initial states, by NOTE(rerun).
 
-        With `onto`, a run that ends as it must, a run that comes to a state of it by the same
-        step, of number `since` or later, goes on like that one.  Costs the steps of one action
+        With `onto`, a run that ends as it must, a run that reaches a state of it by the same
+        step, of number `since` or later, continues like that one.  Costs the steps of one action
         in each state.
         """
         prefixes: dict[State, RunPrefix] = {}
@@ -150,7 +150,7 @@ class ReplayStage:
     # ------------------------------------------------------------------ endings
 
     def shows(self, before: State | None, taken: Taken | None, state: State) -> Ending | None:
-        """The ending of a run that has come to a state by a step, if one look shows that it is the same."""
+        """The ending of a run whose last step and state these are, if they show the wanted one."""
         ending, machine = self.trace.ending, self.machine
         try:
             match ending:
@@ -221,7 +221,7 @@ def _replay(run: Trace, prefix: RunPrefix, refused: tuple[int, State] | None) ->
 
 
 def _lasso(run: Trace) -> Trace | None:
-    """The run as one that goes on for ever from its last state, by the shortest way round that will do."""
+    """The run as a lasso from its last state, with the shortest loop that violates the property."""
     for at in range(len(run.states) - 1, -1, -1):
         if run.states[at] == run.states[-1]:
             try:
@@ -265,9 +265,9 @@ class Course:
         return self.stage.replay([self._prefixes[number]], wanted, self, number)
 
     def rest(self, prefixes: Mapping[State, RunPrefix], number: int) -> RunPrefix | None:
-        """The end of this run, behind the one of those that is at its state after a step.
+        """One of the prefixes that ends in the state after step `number`, and this run's steps from there.
 
-        None where none is, and where the run goes round for ever: then all of it matters.
+        None where no prefix ends there, and where the run goes round for ever: then all of it matters.
         None at its last state too, since another step to it need not be what is wrong.
         """
         is_whole = isinstance(self.run.ending, Lasso) or number + 1 == len(self.run.steps)

@@ -20,14 +20,14 @@ class _Gone(Exception):  # noqa: N818 - an answer
 
 @frozen
 class _Leaver:
-    """A member that goes, and the one that takes its part, if any."""
+    """A member that is removed, and the one that takes its place, if any."""
 
     sort: str
     member: int
     heir: int | None = None
 
     def renamed(self, other: int) -> int:
-        """What a member is when that one has gone. Raises _Gone for the one that goes."""
+        """What a member is called after the removal. Raises _Gone for the removed one."""
         stays = self.heir if other == self.member else other
         if stays is None:
             raise _Gone
@@ -71,12 +71,12 @@ def with_bound(scope: Scope, name: str, bound: int) -> Scope:
 def without_member(
     trace: Trace, sort: str, member: int, heir: int | None = None
 ) -> tuple[Scope, tuple[Step | None, ...]] | None:
-    """The scope with one member less, and the trace's steps as they are named there: None for what names it.
+    """The scope with one member less, and the trace's steps in it; None for a step that names the member.
 
-    With an heir, that other member does what it did instead.  The members behind it
-    move up, so that the first names stay in use.  Choices that
-    are nothing without the member are left open.  None where a setting needs the member,
-    and where it is the only one.
+    With an heir, that other member takes its place in those steps.  Later members move
+    up, so that the first names stay in use.  Choices that mean nothing without
+    the member are left open.  None in all where a setting needs the member, or it is
+    the only one of its sort.
     """
     model, scope = trace.model, trace.scope
     if len(scope.sorts[sort]) == 1:
@@ -110,7 +110,7 @@ def _member_type(domain: t.Type) -> t.Type:
 
 
 def _without(of: t.Type, value: Value, who: _Leaver) -> Value:
-    """A value without a member: collections lose it, the members behind it move up. Raises _Gone."""
+    """A value without a member: collections lose it, later members move up. Raises _Gone."""
     match of:
         case t.Sort(name) if name == who.sort:
             return who.renamed(value)

@@ -151,7 +151,7 @@ class _Shrinking:
         self.course = self.best = Course(ReplayStage(trace, self._look), trace)
 
     def run(self) -> ShrinkEnd:
-        """Take out whatever can go, until nothing can."""
+        """Leave out whatever can be left out, until nothing can."""
         try:
             self._run()
         except _OutOfTime:

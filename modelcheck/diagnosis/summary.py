@@ -30,7 +30,7 @@ LONG = 60  # characters of a value, and of a part, that are shown
 def summary(
     trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoReturn | None
 ) -> tuple[str, ...]:
-    """The two sentences, made of those that the model has for its actions and properties.
+    """The two sentences, made from the texts that the model has for its actions and properties.
 
     The first names, of the needed steps, the last one, the point of no return, those
     that made the values in the false parts what they are, and the faults: six at most.

@@ -62,7 +62,7 @@ class Traps:
 
 
 def _back(came: dict[State, State | None], state: State) -> list[State]:
-    """A state and those that it was come to from."""
+    """A state and its predecessors, back to the start."""
     found = []
     at: State | None = state
     while at is not None:

@@ -173,15 +173,16 @@ class _Both:
         )
 
     def _by_first(self, name: str) -> bool:
+        """Whether the first has a run, and is past all runs that cost less."""
         return name in self._found and self._found[name] <= self._at
 
     def _by_second(self, name: str) -> bool:
-        """See NOTE(portfolio)."""
+        """Whether the second has a run with no more faults than the layer that the first is in."""
         run = None if self._second is None else self._second.runs.get(name)
         return run is not None and run.faults <= self._at[0]
 
     def _note_last_layer(self, findings: Findings) -> None:
-        """Note the last layer that was searched; reports of progress are periodic, and may be behind."""
+        """Note the last layer that was searched; reports of progress are periodic, and may be late."""
         self._at = max(self._at, (len(findings.stats.layers), 0))
 
     # -------------------------------------------------------------------- together
@@ -234,9 +235,9 @@ class _Both:
                 continue
             if own is not None and not is_whole and own > self._at:
                 continue  # there may be better ones
-            text = "no run decides it" if own is None else f"the best run has {_words(own)}"
+            text = "no run decides it" if own is None else f"the best run has {_cost_words(own)}"
             if run is not None and not _fit(own, _cost(run)):
-                yield f"{name}: {findings.engine}: {text}; {SECOND}: one has {_words(_cost(run))}"
+                yield f"{name}: {findings.engine}: {text}; {SECOND}: one has {_cost_words(_cost(run))}"
             elif run is None and own is not None and own[1] <= second.depth:
                 deep = count(second.depth, "step")
                 yield f"{name}: {findings.engine}: {text}; {SECOND}: none of up to {deep} does"
@@ -273,5 +274,5 @@ def _fit(best: Cost | None, shortest: Cost) -> bool:
     return best == shortest or (best[0] < shortest[0] and best[1] > shortest[1])
 
 
-def _words(cost: Cost) -> str:
+def _cost_words(cost: Cost) -> str:
     return f"{count(cost[0], 'fault')} and {count(cost[1], 'step')}"

@@ -1,4 +1,4 @@
-"""The engines there are, by name; none is imported before it is asked for."""
+"""The engines by name; each is imported at its first use."""
 
 from __future__ import annotations
 

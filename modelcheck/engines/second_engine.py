@@ -50,7 +50,7 @@ Message = Event | Findings | NoTask | Broke
 
 
 class SecondEngine:
-    """An engine that was started in a process of its own; `close` ends it, whatever it does."""
+    """An engine that was started in a process of its own; `close` ends it at once."""
 
     def __init__(self, order: Order) -> None:
         self.order = order

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from time import perf_counter
 from typing import ClassVar
 
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.packing import TooWide
@@ -39,7 +39,7 @@ class ExplicitEngine:
     def __init__(self, *, optimise: bool = False, series: bool = False) -> None:
         self._tier = Tier.FULL if optimise else None
         self._series = series
-        self._ready: tuple[Task, Kernel] | None = None
+        self._kernels: Prepared[Kernel] = Prepared()
         self._codes: Codes | None = None
         self._optimisers: dict[str, Optimiser] = {}
         self._ahead: list[Ahead] = []
@@ -65,15 +65,14 @@ class ExplicitEngine:
         ]
         if not refused:
             try:
-                self._ready = task.question, self._kernel(task)
+                self._kernels.of(task, self._kernel)
             except TooWide as wide:
                 refused.append(Refusal(str(wide), "reference"))
         return tuple(refused)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""
-        is_ready = self._ready is not None and self._ready[0] == task.question
-        kernel = self._ready[1] if self._ready is not None and is_ready else self._kernel(task)
+        kernel = self._kernels.of(task, self._kernel)
         kernel.configure()
         for phase, seconds in kernel.spent.items():
             reporter.tell(PhaseDone(phase, seconds))

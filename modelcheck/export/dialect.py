@@ -95,7 +95,7 @@ class TermWriter:
     def updates(
         self, changes: Sequence[tuple[Term, Term]], named: Mapping[Term, str], old: str
     ) -> Iterator[Assignment]:
-        """Assignments one after another that come to all of them at once.
+        """Assignments in sequence with the effect of all of them at once.
 
         Where two variables need each other, the value of one is kept first, in `old` and a number.
         """

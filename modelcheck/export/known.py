@@ -40,7 +40,7 @@ ANY = Reach()
 
 @frozen
 class KnownRange:
-    """Of one value: a type whose bounds it keeps for sure, None where nothing is sure; its reach."""
+    """Of one value: a type whose bounds it is known to keep, None where nothing is; its reach."""
 
     type: t.Type | None = None
     reach: Reach = ANY
@@ -145,7 +145,7 @@ class Knowledge:
     # ------------------------------------------------------------ which bounds are kept
 
     def sure(self, expr: ir.Expr, known: Locals) -> t.Type | None:
-        """A type whose bounds the value keeps for sure; as narrow as the expression's own where tested."""
+        """A type whose bounds the value is known to keep; as narrow as the expression's own where tested."""
         found = self._sure(expr, known)
         if isinstance(found, t.Option) and not isinstance(expr.type, t.Option):
             return found.of  # the language knows that it is there
@@ -198,7 +198,7 @@ class Knowledge:
         if target == given:
             return True
         match target, given:
-            case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
+            case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType()), _):
                 return True
             case ((t.Range() | t.Nat()), _):
                 return self._of_type(given).within(self._of_type(target))

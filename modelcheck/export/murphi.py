@@ -12,8 +12,8 @@ import spec.ir as ir
 from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
-from modelcheck.grounding.machine import Machine, machine
-from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.machine import GroundMachine, grounded
+from modelcheck.grounding.steps import GroundRule
 from modelcheck.grounding.terms import Sign, Term, subterms
 
 KEYWORDS = frozenset(
@@ -46,7 +46,7 @@ DIALECT = Dialect(
 
 def murphi(model: ir.Model, check: ir.Check) -> Exported:
     """One file and the commands that run it. Raises Inexpressible."""
-    made = machine(model, check, KEYWORDS)
+    made = grounded(model, check, KEYWORDS)
     name = f"{model.name}.m"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
     text = "\n".join(_Text(made).lines(about)) + "\n"
@@ -62,7 +62,7 @@ def murphi(model: ir.Model, check: ir.Check) -> Exported:
 class _Text:
     """A machine on its way to a text."""
 
-    def __init__(self, made: Machine) -> None:
+    def __init__(self, made: GroundMachine) -> None:
         self._made = made
         self._w = TermWriter(DIALECT, made.flats)
 
@@ -78,7 +78,7 @@ class _Text:
             yield ""
         yield "var"
         for flat in made.flats:
-            yield f"  {flat.name}: {_type(flat.most)};"
+            yield f"  {flat.name}: {_type_up_to(flat.most)};"
         for n, start in enumerate(made.starts):
             yield ""
             yield f'startstate "start {n}" begin'
@@ -107,11 +107,11 @@ class _Text:
                 most = max(most, -term.lo)
         return least, most
 
-    def _rule(self, rule: Rule) -> Iterator[str]:
+    def _rule(self, rule: GroundRule) -> Iterator[str]:
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
-        types = {moment.name: _of(moment.term) for moment in moments}
+        types = {moment.name: _type_of(moment.term) for moment in moments}
         lines: list[str] = []
         named: dict[Term, str] = {}
         if rule.error.constant != 0:
@@ -121,7 +121,7 @@ class _Text:
             named[moment.term] = moment.name
         for name, holds in rule.claims:
             lines.append(f'assert "{name}" ({w.text(holds, named)});')
-        known = {flat.name: _type(flat.most) for flat in self._made.flats}
+        known = {flat.name: _type_up_to(flat.most) for flat in self._made.flats}
         for each in w.updates(rule.changes, named, "old"):
             if each.name not in known:
                 types[each.name] = known[each.value]
@@ -136,9 +136,9 @@ class _Text:
         yield "end;"
 
 
-def _type(most: int | None) -> str:
+def _type_up_to(most: int | None) -> str:
     return "boolean" if most is None else f"0..{most}"
 
 
-def _of(term: Term) -> str:
+def _type_of(term: Term) -> str:
     return "boolean" if term.truth else f"{term.lo}..{term.hi}"

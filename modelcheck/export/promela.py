@@ -15,8 +15,8 @@ from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
 from modelcheck.grounding.layout import FlatVariable
-from modelcheck.grounding.machine import Machine, machine
-from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.machine import GroundMachine, grounded
+from modelcheck.grounding.steps import GroundRule
 from modelcheck.grounding.terms import Sign, Term
 
 KEYWORDS = frozenset(
@@ -59,7 +59,7 @@ TEMPORARY = """\
 
 def promela(model: ir.Model, check: ir.Check) -> Exported:
     """One file and the commands that run it. Raises Inexpressible."""
-    made = machine(model, check, KEYWORDS)
+    made = grounded(model, check, KEYWORDS)
     if len(made.starts) != 1:
         first = model.variables[0]
         raise Inexpressible(Construct(f"a model of {len(made.starts)} initial states", first.span))
@@ -75,7 +75,7 @@ def promela(model: ir.Model, check: ir.Check) -> Exported:
 class _Text:
     """A machine on its way to a text."""
 
-    def __init__(self, made: Machine) -> None:
+    def __init__(self, made: GroundMachine) -> None:
         self._made = made
         self._w = TermWriter(DIALECT, made.flats)
         self._most = {flat.name: 1 if flat.most is None else flat.most for flat in made.flats}
@@ -105,7 +105,7 @@ class _Text:
         yield "  od"
         yield "}"
 
-    def _rule(self, rule: Rule) -> Iterator[str]:
+    def _rule(self, rule: GroundRule) -> Iterator[str]:
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)

@@ -46,7 +46,7 @@ def is_parallel(statement: ir.Each, knowledge: Knowledge, scope: ir.Scope, known
 
 
 def _is_own(path: tuple[ir.Key | ir.At, ...], of: t.Type, slot: int, reach: Reach, scope: ir.Scope) -> bool:
-    """Whether a path is the whole entry of the round's member, and there is one for sure."""
+    """Whether a path is the whole entry of the round's member, and the map is sure to have that entry."""
     match path, of:
         case (ir.Key(ir.Local(slot=own)),), t.Map(key, _) if own == slot:
             keys = members(key, scope)

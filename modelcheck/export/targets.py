@@ -1,4 +1,4 @@
-"""The checkers that a model can be written for, by name; none is imported before it is asked for."""
+"""The checkers that a model can be written for, by name; each is imported at its first use."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Ends:
 
 
 @frozen
-class Step:
+class GroundStep:
     """The step that a `step` property speaks of."""
 
     action: str
@@ -34,7 +34,7 @@ class Env:
     path: Term
     ends: Ends
     old: tuple[Shape, ...] | None = None
-    step: Step | None = field(default=None)
+    step: GroundStep | None = field(default=None)
 
     def bound(self, slot: int, value: Shape, path: Term | None = None) -> Env:
         """The same with a name bound."""

@@ -35,11 +35,11 @@ from modelcheck.grounding.shapes import (
     tagged,
 )
 from modelcheck.grounding.terms import Sign, Term, Terms
-from spec.derived import Core
+from spec.derived import CoreRewriter
 from spec.op import Op, Quantifier
 from spec.values import members, ordered
 
-CORE = Core()
+CORE = CoreRewriter()
 MOST_SUBSETS = 10
 ANY_ORDER = {Quantifier.FORALL, Quantifier.EXISTS, Quantifier.SET}  # of the members it looks at
 
@@ -50,7 +50,7 @@ class Expressions:
     def __init__(self, shapes: Shapes, *, in_places: bool = False) -> None:
         self.shapes = shapes
         self.terms: Terms = shapes.terms
-        self.in_places = in_places  # whether sets of what is not known by now are made in places
+        self.in_places = in_places  # whether sets of what is not known yet are made in places
 
     def of(self, expr: ir.Expr, env: Env) -> Shape:
         """The value of an expression. Raises Inexpressible where it cannot be expressed."""
@@ -274,7 +274,7 @@ class Expressions:
                 return Parts(tuple(parts))
 
     def _element(self, expr: ir.Make, inner: t.Type) -> t.Type:
-        if isinstance(inner, t.Unknown) and expr.parts:
+        if isinstance(inner, t.UnknownType) and expr.parts:
             return expr.parts[0].type
         return inner
 

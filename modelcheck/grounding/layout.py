@@ -122,7 +122,7 @@ class FlatLayout:
                 return [str(int(v)).replace("-", "minus") for v in members(key, self._shapes.scope)]
 
     def stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
-        """The flat variables of a stored shape, each with what it becomes to hold a value."""
+        """The assignments that store a value: each flat variable of the stored shape with its new term."""
         for flat, becomes in self._stores(to, value):
             if flat.constant is None:
                 yield flat, becomes

@@ -1,4 +1,4 @@
-"""Sets and bags in places: what becomes of them when something is put in or taken out."""
+"""Sets and bags in places: adding and removing members."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _in_order(shapes: Shapes, empty: Listed, items: Iterable[Item]) -> Listed:
     """
     terms = shapes.terms
     held = [item for _, item in empty.places]
-    taken = [terms.true, *(terms.false for _ in held)]  # whether exactly this many are there by now
+    taken = [terms.true, *(terms.false for _ in held)]  # whether exactly this many are there so far
     for there, item in items:
         next_ = [terms.both(there, here) for here in taken]
         held = [shapes.ite(test, item, old) for test, old in zip(next_, held, strict=False)]

@@ -19,7 +19,7 @@ from modelcheck.grounding.environment import Ends, Env
 from modelcheck.grounding.expressions import CORE, Expressions
 from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes
-from modelcheck.grounding.steps import MOST_RULES, Rule, RuleMaker, StepBranch, rule_of
+from modelcheck.grounding.steps import MOST_RULES, GroundRule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import Term, Terms
 from spec.frozen import frozen
 from spec.kinds import INVARIANTS
@@ -34,7 +34,7 @@ TOTAL = (
 
 
 @frozen
-class Machine:
+class GroundMachine:
     """All of a check: variables, where they start, the steps, and what must hold in each state.
 
     `broken` names the invariants that a first state breaks; `goals` are what a
@@ -46,7 +46,7 @@ class Machine:
     name: str
     flats: tuple[FlatVariable, ...]
     starts: tuple[tuple[int, ...], ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[GroundRule, ...]
     invariants: tuple[tuple[str, Term], ...]
     broken: tuple[str, ...]
     goals: tuple[tuple[str, Term], ...]
@@ -56,14 +56,14 @@ class Machine:
     tells_members: bool = False
 
 
-def machine(
+def grounded(
     model: ir.Model,
     check: ir.Check,
     keywords: frozenset[str] = frozenset(),
     *,
     for_solver: bool = False,
     in_places: bool = False,
-) -> Machine:
+) -> GroundMachine:
     """The check over flat variables, none of them named like a keyword. Raises Inexpressible.
 
     What is made for a solver has numbers below 0, and steps of any size: it is never written out.
@@ -96,7 +96,7 @@ class _Lowering:
         self._counted = counted(model, check.budget)
         self._refused: list[Construct] = []
 
-    def machine(self) -> Machine:
+    def machine(self) -> GroundMachine:
         """The whole."""
         model, check = self._model, self._check
         stored = self._stored()
@@ -126,7 +126,7 @@ class _Lowering:
         if self._refused:
             raise Inexpressible(*self._refused)
         flats = tuple(self._layout.flats)
-        return Machine(
+        return GroundMachine(
             model.name,
             flats,
             starts,
@@ -218,7 +218,7 @@ class _Lowering:
 
     def _rules(
         self, stored: list[Shape], counters: dict[str, Term], steps: list[ir.Property]
-    ) -> Iterator[Rule]:
+    ) -> Iterator[GroundRule]:
         terms = self._terms
         asked = {prop.name for prop in steps}
         made = 0
@@ -241,9 +241,9 @@ class _Lowering:
             except Inexpressible as reason:
                 self._refuse(reason.at(action.span))
         if not made and not self._refused:
-            yield Rule("nothing", "", terms.false, terms.false, (), ())
+            yield GroundRule("nothing", "", terms.false, terms.false, (), ())
 
-    def _paid(self, rule: Rule, name: str, counters: dict[str, Term]) -> Rule:
+    def _paid(self, rule: GroundRule, name: str, counters: dict[str, Term]) -> GroundRule:
         """The same step where the budget allows another fault, which it counts."""
         terms = self._terms
         for counter in [counters[key] for key in (name, "") if key in counters]:

@@ -17,7 +17,7 @@ def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, 
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
         if not (isinstance(a, Heap) and isinstance(b, Heap)):
             raise Inexpressible("an operation on a set and something else")
-        element = b.element if isinstance(a.element, t.Unknown | t.Int | t.Case) else a.element
+        element = b.element if isinstance(a.element, t.UnknownType | t.Int | t.Case) else a.element
         made = {v: by(shapes.terms, x, y) for v, (x, y) in shapes.pairs(a, b).items()}
         return Heap({v: has for v, has in made.items() if has.constant != 0}, element, a.counts)
 

@@ -1,4 +1,4 @@
-"""Values as shapes of terms: what becomes of options, records, sequences and sets in flat variables.
+"""Values as shapes of terms: options, records, sequences and sets over flat variables.
 
 A shape follows the type.  What does not count is zero: the slots of a sequence
 beyond its end, so that equal sequences have equal slots.  The value of an
@@ -26,7 +26,7 @@ MOST_VALUES = 4096  # that a shape may have, before it is refused
 
 @frozen(eq=False)
 class Maybe:
-    """An option; `value` is None where it is surely none."""
+    """An option; `value` is None where it is known to be none."""
 
     has: Term
     value: Shape | None
@@ -507,7 +507,7 @@ class Shapes:
 
 
 def _wider(a: t.Type, b: t.Type) -> t.Type:
-    return b if isinstance(a, t.Unknown | t.Case) else a
+    return b if isinstance(a, t.UnknownType | t.Case) else a
 
 
 def _parts_of(of: t.Type, count: int) -> Sequence[t.Type]:
@@ -563,7 +563,7 @@ def known(shape: Shape) -> ir.Value:
 
 
 def number(shape: Shape) -> Term:
-    """A number or truth value, or the one that an option is known to have."""
+    """A number or truth value; of an option the value that it is known to have."""
     match shape:
         case Term():
             return shape
@@ -574,7 +574,7 @@ def number(shape: Shape) -> Term:
 
 
 def tagged(shape: Shape) -> Tagged:
-    """A value of a union, or the one that an option is known to have."""
+    """A value of a union; of an option the value that it is known to have."""
     match shape:
         case Tagged():
             return shape

@@ -9,7 +9,7 @@ from typing import assert_never
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
-from modelcheck.grounding.environment import Ends, Env, Step
+from modelcheck.grounding.environment import Ends, Env, GroundStep
 from modelcheck.grounding.expressions import Expressions
 from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Parts, Shape, is_fixed
@@ -23,7 +23,7 @@ Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number 
 
 
 @frozen
-class Rule:
+class GroundRule:
     """One step: when it is possible, when it is an error, what must hold of it, what the variables become."""
 
     name: str
@@ -64,13 +64,13 @@ class RuleMaker:
         self._shapes = expressions.shapes
         self._types = [variable.type for variable in model.variables]
 
-    def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[Step, StepBranch]]:
+    def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[GroundStep, StepBranch]]:
         """Every way to take an action: with its arguments, after its guards and its body."""
         terms = self._terms
         start = StepBranch([*state], {}, terms.true, Ends(terms.false, terms.false))
         for args, frame in self._bound(action.params, 0, start, ()):
             if len(args) < len(action.params):
-                yield Step(action.name, args), frame
+                yield GroundStep(action.name, args), frame
                 continue
             for part in action.head:
                 if isinstance(part, ir.Bound):
@@ -80,7 +80,7 @@ class RuleMaker:
             if frame.guard.constant == 0 and frame.ends.error.constant == 0:
                 continue
             for end in self.run(action.body, frame):
-                yield Step(action.name, args), end
+                yield GroundStep(action.name, args), end
 
     def _bound(
         self, params: Sequence[ir.Param], index: int, frame: StepBranch, args: tuple[Shape, ...]
@@ -268,13 +268,13 @@ def _place(path: Sequence[ir.Key | ir.At]) -> Span:
 def rule_of(
     layout: FlatLayout,
     expressions: Expressions,
-    step: Step,
+    step: GroundStep,
     frame: StepBranch,
     before: Sequence[Shape],
     stored: Sequence[Shape],
     claims: Callable[[Env], tuple[tuple[str, Term], ...]],
-) -> Rule:
-    """The rule of a branch that has come to its end."""
+) -> GroundRule:
+    """The rule of a finished branch."""
     terms = expressions.terms
     goes = terms.all((frame.guard, terms.no(frame.ends.cut), terms.no(frame.ends.error)))
     changes = [
@@ -287,4 +287,4 @@ def rule_of(
     asserts = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
     asserted = [(name, holds) for name, holds in (*asserts, *claims(env)) if holds.constant != 1]
     name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")
-    return Rule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes), frame.args)
+    return GroundRule(name, step.action, goes, frame.ends.error, tuple(asserted), tuple(changes), frame.args)

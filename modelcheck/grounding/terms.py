@@ -37,7 +37,7 @@ class Sign(Enum):
 
 @frozen(eq=False)
 class Term:
-    """A term; equal terms of one `Terms` are the same object. `lo` and `hi` bound its value for sure."""
+    """A term; equal terms of one `Terms` are the same object. Its value is within `lo` and `hi`."""
 
     sign: Sign
     args: tuple[Term, ...]
@@ -214,7 +214,7 @@ class Terms:
         return found
 
     def _is(self, choice: Term, value: Term) -> Term:
-        """Whether a choice among values, by one test after another, has come to this value."""
+        """Whether a choice among values, by one test after another, yields this value."""
         named, rest = self.cases(choice)
         found = self.eq(rest, value)
         for is_it, group in groupby(reversed(named), lambda each: each[1] == value.lo):
@@ -280,7 +280,7 @@ class Terms:
 
 
 def subterms(roots: Iterable[Term], known: Iterable[Term] = ()) -> Iterator[Term]:
-    """These terms and all their parts, each once; but for known ones and what is a part of those alone."""
+    """These terms and all their parts, each once; without `known` ones, and parts of those alone."""
     seen = set(known)
     stack = list(roots)
     while stack:

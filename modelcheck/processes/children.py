@@ -33,7 +33,7 @@ class Child:
     pipe: Connection
 
     def end(self) -> None:
-        """End it at once, whatever it does, and leave nothing behind."""
+        """Terminate it, whatever it does, and release its pipe."""
         self.process.terminate()
         self.process.join()
         self.process.close()

@@ -44,7 +44,7 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    """Up to the limit of a control group (version 2), whose pages of files are given back when asked for."""
+    """Up to the limit of a control group (version 2), whose pages of files are reclaimed when needed."""
     try:
         limit, used = (int((CONTAINER / name).read_text(encoding="ascii")) for name in LIMIT_AND_USE)
         uses = dict(

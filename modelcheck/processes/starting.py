@@ -1,4 +1,4 @@
-"""Ctrl-C while the program is loaded: it ends at once and says nothing, since nothing was begun."""
+"""Ctrl-C while the program is loaded: the program ends at once and silently, since no work was begun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits that hold whatever is running, also in the midst of one evaluation, of writing code or of a replay.
+"""Limits that hold whatever is running, also within one evaluation, code generation or a replay.
 
 NOTE(watch): a search checks the limits between two steps, and ends in order with all
 that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
@@ -32,7 +32,7 @@ CAN_RAISE = hasattr(signal, "pthread_kill")
 
 @frozen
 class _Bounds:
-    """So many seconds and bytes in use, each None where there is no limit."""
+    """Limits of seconds and of bytes in use, each None where there is none."""
 
     seconds: float | None
     memory: int | None

@@ -28,7 +28,7 @@ from spec.values import ModelError
 
 
 def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
-    """The findings where so many seconds were spent and nothing is known of any property."""
+    """The findings of a search that took `seconds` and decided no property."""
     results = tuple(Result(prop.name, prop.kind, Unknown(end.value)) for prop in task.properties)
     stats = Stats(0, 0, 0, (), {}, {}, (), (), seconds, resident())
     return Findings(engine, end, results, stats, symmetry=task.symmetry)
@@ -41,7 +41,7 @@ T = TypeVar("T")
 class FindingsOfSearch(Generic[S]):
     """The findings of a search that has ended, as `end` says.
 
-    What comes behind the search may be ended too, by a limit or by Ctrl-C: `cut` is why.  It
+    What follows the search may be ended too, by a limit or by Ctrl-C: `cut` is why.  It
     takes nothing from what the search has decided.
     """
 
@@ -97,7 +97,7 @@ class FindingsOfSearch(Generic[S]):
         return Unknown(self.cut.value)
 
     def in_time(self, work: Callable[[], T]) -> T | None:
-        """What some work behind the search comes to; None when a limit or Ctrl-C ended it, as `cut` says."""
+        """The result of some work after the search; None when a limit or Ctrl-C ended it, as `cut` says."""
         try:
             return work()
         except Stopped as stopped:
@@ -113,7 +113,7 @@ class FindingsOfSearch(Generic[S]):
         return self.in_time(run)
 
     def unshown(self, least: int) -> Unshown:
-        """Why a run is not shown that has so many faults at least."""
+        """Why a run is not shown that has at least `least` faults."""
         assert self.cut is not None
         return Unshown(self.cut.value, least)
 
@@ -183,7 +183,7 @@ class FindingsOfSearch(Generic[S]):
         return max(len(self.search.layers) - 1, 0) if total is None else total
 
     def extent(self, faults: int) -> Extent:
-        """Runs with at most so many faults."""
+        """All runs of the scope with at most `faults` faults, as far as the budget goes."""
         return Extent(self.task.scope, faults, self.task.budget.kinds)
 
     def _searched(self) -> Extent | None:

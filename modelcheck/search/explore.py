@@ -48,7 +48,7 @@ def whole(task: Task, most: int, trace: Trace | None = None) -> StateGraph:
 
 
 def around(task: Task, trace: Trace, distance: int, most: int) -> StateGraph:
-    """The states of a run, those that are up to so many steps away from one of them, and the steps between.
+    """The states of a run, those up to `distance` steps away from one of them, and the steps between.
 
     Steps to anywhere else are counted, not followed, so this works however many
     states there are.  Raises TooManyStates and BeyondBudget.

@@ -11,7 +11,7 @@ shares:
   by such a step only, as with `<A>_vars` in TLA+: a step that changes nothing is
   no different from staying;
 - a step that leaves the scope counts as possible and is never taken, since
-  nobody has looked at where it leads: so a run that is found to be fair within
+  where it leads was not explored: so a run that is found to be fair within
   the scope is fair without one;
 - faults are never fair and come to an end: a run that only faults keep going
   shows nothing.
@@ -41,15 +41,15 @@ class Hop:
 class FairGraph:
     """The actions and repairs that change the state, and which fair ones are possible where.
 
-    Costs one look at every edge and a number or two for each state.  `mind` is asked whenever a state
+    Costs one look at every edge and a number or two for each state.  `poll_limits` is asked whenever a state
     is looked at; what it raises ends the work.
     """
 
-    def __init__(self, model: Model, edges: Edges, mind: Callable[[], None]) -> None:
+    def __init__(self, model: Model, edges: Edges, poll_limits: Callable[[], None]) -> None:
         names = edges.names
         if names is None:
             raise TypeError("fairness is asked of edges that have no names")
-        self.mind = mind
+        self.poll_limits = poll_limits
         self.count = len(edges.starts)
         self.starts = array("q", edges.starts)
         self.starts.append(len(edges.targets))
@@ -63,7 +63,7 @@ class FairGraph:
 
     def hops(self, number: int) -> Iterator[Hop]:
         """The ways out of a state."""
-        self.mind()
+        self.poll_limits()
         for at in range(self.starts[number], self.starts[number + 1]):
             if self.targets[at] != number:
                 yield Hop(self.actions[at], self.targets[at])
@@ -195,7 +195,7 @@ class _Components:
                     yield found
 
     def _enter(self, number: int) -> None:
-        self._ways.mind()
+        self._ways.poll_limits()
         self._seen += 1
         self._order[number] = self._low[number] = self._seen
         self._next[number] = self._ways.starts[number]
@@ -284,7 +284,7 @@ def _way(ways: FairGraph, found: Homes, start: int, wanted: Callable[[Hop], bool
 
 
 def _traced(came: Mapping[int, tuple[int, Hop]], start: int, number: int) -> list[Hop]:
-    """The way by which a state was come to."""
+    """The path by which a state was reached."""
     hops = []
     while number != start:
         number, hop = came[number]

@@ -1,4 +1,4 @@
-"""Which sorts have members that may be renamed: whatever a run does, it does with other names.
+"""Which sorts have members that may be renamed: a run stays a run under other names.
 
 A sort has no order and its members no names, and a quantifier looks at all of
 them (NOTE(errors) in `spec/evaluate.py`), so mostly nothing in a model can distinguish

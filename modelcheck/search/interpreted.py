@@ -47,7 +47,7 @@ class Names:
 class Edges:
     """Where actions and repairs lead: for each state the numbers of the next, and whether a step was cut.
 
-    `names` is None where nobody asks about fairness, which alone needs them.
+    `names` is None unless fairness is asked about, which alone needs them.
     """
 
     starts: array[int] = field(default_factory=lambda: array("q"))
@@ -90,7 +90,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         self._places = {action.name: place for place, action in enumerate(task.model.actions)}
         self._frontier: list[Waiting] = []
         self._seeds: dict[bytes, int] = {}  # states one fault away, and where from
-        self._minded = 0
+        self._polled = 0
 
     def __len__(self) -> int:
         return len(self.space)
@@ -210,13 +210,13 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     def _take_note(self) -> None:
         pass  # it is taken as the states and steps are seen
 
-    def mind(self) -> None:
-        """Look at the limits of time and memory, one time of so many; for what is done with all states.
+    def poll_limits(self) -> None:
+        """Check the limits of time and memory in one call of `EVERY`; for loops over all states.
 
         Raises Stopped.
         """
-        self._minded += 1
-        if self._minded % EVERY == 0:
+        self._polled += 1
+        if self._polled % EVERY == 0:
             self.look()
 
     def _leads_elsewhere(self) -> bool:  # stops at the first fault that does, so it costs little then
@@ -312,7 +312,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         )
 
     def steps(self) -> Sums:
-        """How many steps were taken and cut by now."""
+        """How many steps were taken, and how many cut, so far."""
         tally = self.tally
         return tally.free, tally.paid, tally.free_cut, tally.paid_cut
 

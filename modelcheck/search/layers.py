@@ -89,7 +89,7 @@ class LayeredSearch(ABC, Generic[E, F]):
     def _start(self) -> int | None:
         """Let the initial states wait to enter the first layer, and return 0.
 
-        A search that goes on from where one was stopped returns the depth of the next level; None
+        A resumed search returns the depth of the next level; None
         where its layer has none.
         """
 
@@ -115,15 +115,15 @@ class LayeredSearch(ABC, Generic[E, F]):
 
     @abstractmethod
     def _take_note(self) -> None:
-        """Let `finds` have what was found by now."""
+        """Pass to `finds` what was found so far."""
 
     @abstractmethod
     def steps(self) -> Sums:
-        """How many steps were taken and cut by now."""
+        """How many steps were taken, and how many cut, so far."""
 
     @abstractmethod
     def counts(self) -> Counts:
-        """What was counted by now."""
+        """What was counted so far."""
 
     @abstractmethod
     def trace_of(self, prop: str) -> Trace:
@@ -158,14 +158,14 @@ class LayeredSearch(ABC, Generic[E, F]):
         return End.ERROR if self.finds.error is not None else End.COMPLETE
 
     def _explore(self) -> None:
-        """Every layer; a search that goes on knows those before the one where it was."""
+        """Search every layer; a resumed search has those before the one where it was stopped."""
         depth = self._start()
         self._layer(len(self.layers), depth)
         while self.entering:
             self._layer(len(self.layers), min(self.entering))
 
     def _layer(self, faults: int, depth: int | None) -> None:
-        """Everything with so many faults, from a depth on; then see what one more would add."""
+        """Search one layer from a depth on; then see what one more fault would add."""
         while depth is not None:
             is_any = self._advance(faults, depth)
             if is_any or not self.entering:  # else the next level is that of what enters
@@ -211,7 +211,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         return faults != self.budget.total or not self.task.faults or not self._leads_elsewhere()
 
     def may_pay(self, faults: int) -> bool:
-        """Whether the budget allows a fault more than so many."""
+        """Whether the budget allows one more fault after `faults`."""
         return bool(self.budget.allowed) and faults != self.budget.total
 
     # ------------------------------------------------------------------ when to stop
@@ -253,7 +253,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.reporter.tell(Progress(faults, depth, len(self), free + paid, waiting, seconds, self._memory))
 
     def go_on(self, seconds: float) -> None:
-        """The search took so many seconds before it was stopped, which count."""
+        """Count the seconds that the search took before it was stopped."""
         self.started = self.since = monotonic() - seconds
 
     def cost_of(self, prop: str) -> Cost | None:

@@ -1,6 +1,6 @@
 """Whether a goal is always reached in the end: `leadsto`, and `always eventually`, by fair runs alone.
 
-`leadsto p ~> q` is violated by a fair run that comes to a state with p and has
+`leadsto p ~> q` is violated by a fair run that reaches a state with p and has
 no q there nor ever after; `always eventually q` is `leadsto true ~> q`.  Such a
 run waits: by actions, repairs and the faults that the budget allows it gets to a
 home, where it can be for ever without the goal (see `modelcheck.search.fairness`): it
@@ -63,7 +63,7 @@ def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
     """
     if search.edges is None:
         raise TypeError("liveness is asked of a search that has no edges")
-    ways = FairGraph(search.task.model, search.edges, search.mind)
+    ways = FairGraph(search.task.model, search.edges, search.poll_limits)
     unserved = _unserved(prop, search)
     sources = _sources(prop, search, unserved)
     found = homes(ways, unserved, ways.possible)
@@ -106,7 +106,7 @@ def _unserved(prop: Property, search: InterpretedSearch) -> bytearray:
     reached = machine.goal if prop.kind is PropertyKind.LEADSTO else machine.holds
     found = bytearray(len(space))
     for number in range(len(space)):
-        search.mind()
+        search.poll_limits()
         found[number] = not reached(prop, space.node(number)[1])
     return found
 
@@ -149,7 +149,7 @@ class _Waiting:
         heap = [(*self._cost(number), number, NONE, NONE) for number in self._sources]
         heapify(heap)
         while heap:
-            self.search.mind()
+            self.search.poll_limits()
             faults, depth, number, before, action = heappop(heap)
             if number in self._came:
                 continue

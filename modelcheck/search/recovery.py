@@ -9,7 +9,7 @@ from modelcheck.search.interpreted import Edges, InterpretedSearch
 from spec.frozen import frozen
 from spec.ir import Property
 
-Mind = Callable[[], None]  # asked once for each state: it looks at the limits now and then
+PollLimits = Callable[[], None]  # asked once for each state: it looks at the limits now and then
 
 
 @frozen
@@ -30,16 +30,16 @@ def trap(prop: Property, search: InterpretedSearch) -> Trap | Open:
     """The first trapped state, if any. Costs one look at every state and two at every edge.
 
     A state from which a step beyond the scope can be reached is not called
-    trapped: nobody has looked there.  Raises Stopped when a limit of the search is reached.
+    trapped: what is there was not explored.  Raises Stopped when a limit of the search is reached.
     """
-    space, edges, mind = search.space, search.edges, search.mind
+    space, edges, poll_limits = search.space, search.edges, search.poll_limits
     if edges is None:
         raise TypeError("ways back are asked of a search that has no edges")
-    back = _backwards(edges, len(space), mind)
+    back = _backwards(edges, len(space), poll_limits)
     fine = bytearray(len(space))
-    _extend(fine, _wanted(prop, search), back, mind)
+    _extend(fine, _wanted(prop, search), back, poll_limits)
     inside = sum(fine)
-    _extend(fine, (number for number in range(len(space)) if edges.cut[number]), back, mind)
+    _extend(fine, (number for number in range(len(space)) if edges.cut[number]), back, poll_limits)
     caught = fine.find(0)
     return Trap(caught) if caught >= 0 else Open(len(space) - inside)
 
@@ -47,7 +47,7 @@ def trap(prop: Property, search: InterpretedSearch) -> Trap | Open:
 def _wanted(prop: Property, search: InterpretedSearch) -> Iterator[int]:
     """The states that have what the property asks for."""
     for number in range(len(search.space)):
-        search.mind()
+        search.poll_limits()
         if search.machine.holds(prop, search.space.node(number)[1]):
             yield number
 
@@ -60,7 +60,7 @@ class _Back:
     sources: array[int]
 
 
-def _backwards(edges: Edges, count: int, mind: Mind) -> _Back:
+def _backwards(edges: Edges, count: int, poll_limits: PollLimits) -> _Back:
     """Counting sort of the edges by target."""
     starts = array("q", bytes(8 * (count + 1)))
     for target in edges.targets:
@@ -70,7 +70,7 @@ def _backwards(edges: Edges, count: int, mind: Mind) -> _Back:
     free = array("q", starts)
     sources = array("q", bytes(8 * len(edges.targets)))
     for number in range(count):
-        mind()
+        poll_limits()
         end = edges.starts[number + 1] if number + 1 < count else len(edges.targets)
         for at in range(edges.starts[number], end):
             target = edges.targets[at]
@@ -79,13 +79,13 @@ def _backwards(edges: Edges, count: int, mind: Mind) -> _Back:
     return _Back(starts, sources)
 
 
-def _extend(reached: bytearray, more: Iterable[int], back: _Back, mind: Mind) -> None:
+def _extend(reached: bytearray, more: Iterable[int], back: _Back, poll_limits: PollLimits) -> None:
     """Mark some states, and all that can get to them."""
     stack = [number for number in more if not reached[number]]
     for number in stack:
         reached[number] = 1
     while stack:
-        mind()
+        poll_limits()
         number = stack.pop()
         for source in back.sources[back.starts[number] : back.starts[number + 1]]:
             if not reached[source]:

@@ -70,7 +70,7 @@ class RandomRuns:
 
 
 class _Simulation:
-    """The runs so far, the one that goes on, and what they have shown."""
+    """The runs so far, the current one, and what they have shown."""
 
     def __init__(self, wish: RandomRuns, task: Task, reporter: Reporter) -> None:
         self.wish = wish
@@ -226,7 +226,7 @@ class _Simulation:
         return Holds(extent, example=trace) if good else Violated(extent, trace, fewest=False)
 
     def _found(self, found: Discovery) -> None:
-        """A property is decided: its run is the one that goes on."""
+        """A property is decided, by the current run."""
         name = found.name or ""
         if name not in self.shown:
             self.shown[name] = self._trace(found)

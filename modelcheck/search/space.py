@@ -45,7 +45,7 @@ class FaultBudget:
         return spent[:at] + (self._count(spent, fault) + 1).to_bytes(2) + spent[at + 2 :]
 
     def _count(self, spent: bytes, fault: str) -> int:
-        """How often a kind has been paid for, 0 where nobody counts."""
+        """How often a kind has been paid for, 0 where the budget does not count that kind."""
         if fault not in self._caps:
             return 0
         at = 2 * self._caps[fault][0]

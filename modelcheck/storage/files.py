@@ -100,7 +100,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _real(path: Path) -> Path:
-    """Where a file is, whatever links lead to it."""
+    """The real path of a file, with links resolved."""
     return Path(os.path.realpath(path))
 
 
@@ -123,7 +123,7 @@ def _unwritten(path: Path, error: OSError) -> NoReturn:
 
 
 def _near(name: str) -> str:
-    """A file beside the one that is missing, with nearly its name."""
+    """A file in the same folder with nearly the name of the missing one."""
     path = Path(name)
     try:
         found = suggest(path.name, (other.name for other in path.parent.iterdir()))

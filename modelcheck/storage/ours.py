@@ -23,7 +23,7 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "junit": XML,
     "graphml": XML,
     "mermaid": ("%% ", ""),
-    "pdf": ("% ", ""),  # which may stand behind its end
+    "pdf": ("% ", ""),  # which may stand after its end
     "storyboard-pdf": ("% ", ""),
     "plantuml": ("' ", ""),
     "dot": ("// ", ""),
@@ -33,7 +33,7 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "pml": ("/* ", " */"),
     "m": ("-- ", ""),
 }
-TAILS = {"plantuml": b"@enduml\n"}  # what has to stand behind the comment
+TAILS = {"plantuml": b"@enduml\n"}  # what has to stand after the comment
 _LAST = re.compile(rb"^.{0,8}" + WORDS.encode() + rb", ([0-9a-f]{16}).{0,8}\n(@enduml\n)?\Z", re.MULTILINE)
 _HEAD = 1 << 14  # bytes in which JSON says what it is
 _JSON = re.compile(

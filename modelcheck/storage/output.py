@@ -43,7 +43,7 @@ class Unfailing(io.FileIO):
 
 
 def own_streams() -> Unfailing:
-    """Let no writing to `sys.stdout` and `sys.stderr` fail, and no stream be missing; the one of the output.
+    """Make `sys.stdout` and `sys.stderr` streams that never fail; the stream of the output.
 
     Of what the process was started without, the input cannot be read and the output not be written.
     """

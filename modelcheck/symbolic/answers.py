@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from time import monotonic
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
@@ -16,7 +16,6 @@ from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Property, PropertyKind
 from spec.kinds import OF_RUNS
 
-T = TypeVar("T")
 NOT_PLAIN = OF_RUNS | {PropertyKind.DEADLOCK_FREE}  # what is no claim about one state or one step
 UNCOUNTED = Refusal("symmetry: nothing is counted")
 
@@ -28,28 +27,17 @@ class Over(Exception):  # noqa: N818 - an answer
         self.end = end
 
 
-class Made(Generic[T]):
-    """What is made of a task, with the last one remembered: it is asked for to refuse, and then to run."""
-
-    def __init__(self, make: Callable[[Task], T]) -> None:
-        self._make = make
-        self._last: tuple[Task, T] | None = None
-
-    def of(self, task: Task) -> T:
-        """What is made of it, the same as long as it is the same task but for its limits."""
-        if self._last is None or self._last[0] != task.question:
-            self._last = task.question, self._make(task)
-        return self._last[1]
-
-    def refusals(self, task: Task, *, symmetry: Refusal = UNCOUNTED) -> tuple[Refusal, ...]:
-        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs what is made."""
-        refused = not_asked(task, NOT_PLAIN, symmetry)
-        if not refused:
-            try:
-                self.of(task)
-            except Inexpressible as problem:
-                refused = [Refusal(each.what, "explicit") for each in problem.constructs]
-        return tuple(refused)
+def refusals_of(
+    task: Task, encode: Callable[[Task], object], symmetry: Refusal = UNCOUNTED
+) -> tuple[Refusal, ...]:
+    """Properties of whole runs, symmetry, checkpoints; what cannot be encoded. Costs the encoding."""
+    refused = not_asked(task, NOT_PLAIN, symmetry)
+    if not refused:
+        try:
+            encode(task)
+        except Inexpressible as problem:
+            refused = [Refusal(each.what, "explicit") for each in problem.constructs]
+    return tuple(refused)
 
 
 def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = UNCOUNTED) -> list[Refusal]:
@@ -102,12 +90,12 @@ class Clock:
         self._ready = 0.0
 
     def ready(self) -> None:
-        """What is done by now was to get ready."""
+        """The search begins: the time until now was for getting ready."""
         self._ready = self.seconds
 
     @property
     def seconds(self) -> float:
-        """How long it has taken by now."""
+        """How long it has taken so far."""
         return monotonic() - self._started
 
     @property

@@ -8,20 +8,19 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.report import Progress, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
-from modelcheck.grounding.machine import Machine as Flat
-from modelcheck.grounding.machine import machine as flattened
+from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.terms import Term
 from modelcheck.processes.memory import resident
-from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, is_good, searched
+from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, is_good, refusals_of, searched
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.replayed import replayed, started, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, SolverRun, Unrolling
+from modelcheck.symbolic.solver import ENDS, SolverAnswer, SolverRun, Unrolling
 from spec.ir import Budget, Check, Property
 from spec.source import Span
 
@@ -43,24 +42,27 @@ class BoundedSearch:
     depth: int = DEPTH
     fewest_faults: bool = False
     seconds: float | None = None
-    _flats: Made[Flat] = field(default_factory=lambda: Made(_flattened), repr=False, compare=False)
+    _prepared: Prepared[GroundMachine] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        return self._flats.refusals(task, symmetry=Refusal("symmetry", "explicit"))
+        return refusals_of(task, self._machine, Refusal("symmetry", "explicit"))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
-        return searched(self.name, task, lambda: _Bounded(self, self._flats.of(task), task, reporter))
+        return searched(self.name, task, lambda: _Bounded(self, self._machine(task), task, reporter))
+
+    def _machine(self, task: Task) -> GroundMachine:
+        return self._prepared.of(task, _grounded)
 
 
-def _flattened(task: Task) -> Flat:
+def _grounded(task: Task) -> GroundMachine:
     """With sets in places, unless something is asked of them that only all their possible members answer."""
     check = _uncounted(task)
     try:
-        flat = flattened(task.model, check, for_solver=True, in_places=True)
+        flat = grounded(task.model, check, for_solver=True, in_places=True)
     except Inexpressible:
-        flat = flattened(task.model, check, for_solver=True)
+        flat = grounded(task.model, check, for_solver=True)
     return started(task, flat)
 
 
@@ -74,7 +76,7 @@ def _uncounted(task: Task) -> Check:
 class _Bounded:
     """One search: how deep it is, and what was found."""
 
-    def __init__(self, wish: BoundedSearch, flat: Flat, task: Task, reporter: Reporter) -> None:
+    def __init__(self, wish: BoundedSearch, flat: GroundMachine, task: Task, reporter: Reporter) -> None:
         self._wish, self._flat, self._task, self._reporter = wish, flat, task, reporter
         self._clock = Clock(task, wish.seconds)
         self._runs = Unrolling(self._flat, task.limits.memory)
@@ -169,7 +171,7 @@ class _Bounded:
                 return
 
     def _errs(self, faults: int | None) -> Formula:
-        """That a step from the last state is an error of the model, within the budget and so many faults."""
+        """That a step from the last state is an error of the model, within the budget and `faults` faults."""
         runs = self._runs
         return runs.either(
             runs.all([runs.either(map(runs.holds, errors)), self._within(faults, then=name)])
@@ -177,7 +179,7 @@ class _Bounded:
         )
 
     def _erring_with_fewer_faults(self, run: SolverRun, faults: int | None) -> tuple[SolverRun, int]:
-        """A run to an error in as many steps, and with as few faults as that takes, that step included."""
+        """A run of the same length to an error, with the fewest faults; and how many, that step included."""
         if faults is not None:
             return run, faults
         for fewer in range(self._faulty(run) + 1):
@@ -202,7 +204,7 @@ class _Bounded:
                 yield name, runs.stepped(tests)
 
     def _with_fewer_faults(self, run: SolverRun, formula: Formula) -> SolverRun:
-        """The same in as many steps, with as few faults as that takes."""
+        """A run of the same length that shows the same, with the fewest faults."""
         while fewer := self._faulty(run):
             if not self._asks(formula, self._within(fewer - 1)):
                 break
@@ -214,7 +216,7 @@ class _Bounded:
         return sum(rule.action in self._faults for rule in run.rules)
 
     def _within(self, faults: int | None, then: str = "") -> Formula:
-        """That a run keeps to the budget, and to so many faults, also when a fault of that name follows."""
+        """That a run keeps to the budget and to `faults` faults, also when the fault `then` follows."""
         budget, more = self._task.budget, int(then != "")
         every = [n for numbers in self._faults.values() for n in numbers]
         totals = [most for most in (budget.total, faults) if most is not None]
@@ -225,7 +227,7 @@ class _Bounded:
         return self._runs.all(limits)
 
     def _may_follow(self, run: SolverRun, faults: int | None) -> list[str]:
-        """The actions of which a step may follow on a run, within the budget and so many faults."""
+        """The actions that may follow a run, within the budget and at most `faults` faults."""
         budget, taken = self._task.budget, [rule.action for rule in run.rules]
         totals = [most for most in (budget.total, faults) if most is not None]
         kinds = dict.fromkeys(self._faults) if budget.kinds is None else budget.kinds
@@ -241,7 +243,7 @@ class _Bounded:
         answer = self._runs.ask(*formulas, seconds=self._clock.left())
         if answer in ENDS:
             raise Over(ENDS[answer])
-        return answer is Answer.YES
+        return answer is SolverAnswer.YES
 
     # ------------------------------------------------------------------------ what is shown
 

@@ -1,4 +1,4 @@
-"""Of all runs that differ by the names of members, the ones that a bounded search looks at.
+"""Symmetry breaking: of runs that differ by the names of members, those that a bounded search looks at.
 
 A sort has no order and no named members (`modelcheck/search/symmetry.py`), so when two
 neighbours of a sort change names throughout a run, it is a run again, and of the
@@ -14,8 +14,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from modelcheck.contract.engine import Task
-from modelcheck.grounding.machine import Machine
-from modelcheck.grounding.steps import Arg, Rule
+from modelcheck.grounding.machine import GroundMachine
+from modelcheck.grounding.steps import Arg, GroundRule
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, neighbours, renamed
 from modelcheck.symbolic.formulas import Formula
@@ -36,7 +36,7 @@ class Swap:
     earlier_rules: tuple[int, ...]
 
 
-def swaps(task: Task, machine: Machine) -> tuple[Swap, ...]:
+def swaps(task: Task, machine: GroundMachine) -> tuple[Swap, ...]:
     """All pairs of neighbours that may change names."""
     if machine.tells_members:
         return ()
@@ -56,7 +56,7 @@ def _altered(to: Sequence[int | None]) -> tuple[tuple[int, ...], tuple[int, ...]
     return altered, tuple(n for n in altered if (other := to[n]) is not None and other < n)
 
 
-def _starts(task: Task, machine: Machine, sort: str, names: Renaming) -> list[int | None] | None:
+def _starts(task: Task, machine: GroundMachine, sort: str, names: Renaming) -> list[int | None] | None:
     """What each first state becomes; None where that is no first state."""
     states = [state_of(task, machine.stored, values) for values in machine.starts]
     numbers = {state: n for n, state in enumerate(states)}
@@ -70,7 +70,7 @@ def _starts(task: Task, machine: Machine, sort: str, names: Renaming) -> list[in
     return found
 
 
-def _rules(rules: Sequence[Rule], sort: str, names: Renaming) -> list[int | None] | None:
+def _rules(rules: Sequence[GroundRule], sort: str, names: Renaming) -> list[int | None] | None:
     """What each rule becomes, None for one of several with the same arguments; None where that is no rule."""
     numbers: dict[Key, list[int]] = defaultdict(list)
     for n, rule in enumerate(rules):

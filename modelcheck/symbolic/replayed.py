@@ -8,7 +8,7 @@ from dataclasses import replace
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
 from modelcheck.grounding.decode import Values, decoded
-from modelcheck.grounding.machine import Machine as Flat
+from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shape
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from spec.ir import Property
@@ -22,7 +22,7 @@ def state_of(task: Task, stored: Sequence[Shape], values: Values) -> State:
     return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
 
 
-def started(task: Task, flat: Flat) -> Flat:
+def started(task: Task, flat: GroundMachine) -> GroundMachine:
     """The machine with the starts that the model has. Raises ModelError where it cannot start."""
     real = set(Machine(task.model, task.scope).initial())
     starts = tuple(start for start in flat.starts if state_of(task, flat.stored, start) in real)

@@ -12,8 +12,8 @@ from itertools import combinations
 import z3
 
 from modelcheck.contract.result import End
-from modelcheck.grounding.machine import Machine
-from modelcheck.grounding.steps import Rule
+from modelcheck.grounding.machine import GroundMachine
+from modelcheck.grounding.steps import GroundRule
 from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.formulas import (
     Atoms,
@@ -37,7 +37,7 @@ forgive_half_made_values()
 FEW = 8  # values of a number; that no two are true is said of each two then
 
 
-class Answer(Enum):
+class SolverAnswer(Enum):
     """What a solver says of a question."""
 
     YES = "satisfiable"
@@ -48,9 +48,9 @@ class Answer(Enum):
 
 
 ENDS = {
-    Answer.INTERRUPTED: End.INTERRUPTED,
-    Answer.NO_MEMORY: End.MEMORY,
-    Answer.GAVE_UP: End.SECONDS,
+    SolverAnswer.INTERRUPTED: End.INTERRUPTED,
+    SolverAnswer.NO_MEMORY: End.MEMORY,
+    SolverAnswer.GAVE_UP: End.SECONDS,
 }
 
 
@@ -59,7 +59,7 @@ class SolverRun:
     """A run that the solver found: the values of all variables in each state, and the rules between them."""
 
     states: tuple[tuple[int, ...], ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[GroundRule, ...]
 
 
 def version() -> str:
@@ -74,7 +74,9 @@ class Unrolling:
     `others` are terms to ask about that are not the machine's own.
     """
 
-    def __init__(self, machine: Machine, memory: int | None = None, others: Iterable[Term] = ()) -> None:
+    def __init__(
+        self, machine: GroundMachine, memory: int | None = None, others: Iterable[Term] = ()
+    ) -> None:
         if memory is not None:
             z3.set_param("memory_max_size", max(64, memory >> 20))
         self._machine = machine
@@ -89,7 +91,7 @@ class Unrolling:
         self.restart()
 
     def restart(self, among: Term | None = None) -> None:
-        """Look at the runs of no step again, whatever was assumed of them; the machine's formulas stay.
+        """Go back to runs of no step and drop what was assumed of them; the formulas of the machine stay.
 
         With `among` runs may start in any state of which that is true.
         """
@@ -228,7 +230,7 @@ class Unrolling:
         """Look only at runs of which it is not true, from now on."""
         self._solver.add(no(formula))
 
-    def ask(self, *formulas: Formula, seconds: float | None = None) -> Answer:
+    def ask(self, *formulas: Formula, seconds: float | None = None) -> SolverAnswer:
         """Whether some run makes all of them true."""
         self._solver.set("timeout", 2**32 - 1 if seconds is None else max(1, int(seconds * 1000)))
         self._solver.push()
@@ -237,9 +239,9 @@ class Unrolling:
             answer = self._solver.check()
             if answer == z3.sat:
                 self._model = self._solver.model()
-                return Answer.YES
+                return SolverAnswer.YES
             if answer == z3.unsat:
-                return Answer.NO
+                return SolverAnswer.NO
             return _gave_up(self._solver.reason_unknown())
         except z3.Z3Exception as problem:
             return _gave_up(str(problem))
@@ -297,10 +299,10 @@ def _atoms(state: State) -> Iterator[Formula]:
             yield x
 
 
-def _gave_up(reason: str) -> Answer:
+def _gave_up(reason: str) -> SolverAnswer:
     if "interrupt" in reason or "ctrl-c" in reason.lower():
-        return Answer.INTERRUPTED
-    return Answer.NO_MEMORY if "memory" in reason else Answer.GAVE_UP
+        return SolverAnswer.INTERRUPTED
+    return SolverAnswer.NO_MEMORY if "memory" in reason else SolverAnswer.GAVE_UP
 
 
 class OneStep(Unrolling):
@@ -314,7 +316,7 @@ class OneStep(Unrolling):
 
     def __init__(
         self,
-        machine: Machine,
+        machine: GroundMachine,
         facts: Sequence[Term],
         among: Term,
         memory: int | None = None,
@@ -366,7 +368,7 @@ class OneStep(Unrolling):
         ref = self._solver.ctx.ref()
         z3.Z3_solver_assert(ref, self._solver.solver, z3.Z3_mk_or(ref, count, array))
 
-    def under(self, literals: Iterable[Formula], seconds: float | None = None) -> Answer:
+    def under(self, literals: Iterable[Formula], seconds: float | None = None) -> SolverAnswer:
         """Whether there is such a step where all the literals are true."""
         if seconds != self._limit:
             self._limit = seconds
@@ -379,8 +381,8 @@ class OneStep(Unrolling):
             return _gave_up(str(problem))
         self._model = None
         if answer == z3.sat.r:
-            return Answer.YES
-        return Answer.NO if answer == z3.unsat.r else _gave_up(self._solver.reason_unknown())
+            return SolverAnswer.YES
+        return SolverAnswer.NO if answer == z3.unsat.r else _gave_up(self._solver.reason_unknown())
 
     def core(self) -> set[int]:
         """The literals that were enough for the last NO, by `identity`."""

@@ -145,7 +145,7 @@ class _Place:
                 yield from _from(symbol for name, symbol in first.items() if name in shared)
             case t.Set() | t.Bag() | t.Seq() | t.Map() if is_statement:
                 yield from (Suggestion(verb, "word") for verb in VERBS)
-            case t.Unknown():
+            case t.UnknownType():
                 every = (symbol for own in names.fields.values() for symbol in own.values())
                 yield from _from({symbol.name: symbol for symbol in every}.values())
             case _:

@@ -166,7 +166,7 @@ def _mentioned(of: t.Type) -> set[str]:
 
 
 def _comment(text: str, offset: int) -> str:
-    """The comment in the lines just above a declaration, or else behind it in its line."""
+    """The comment in the lines just above a declaration, or else after it in its line."""
     start = text.rfind("\n", 0, offset) + 1
     lines: list[str] = []
     for line in reversed(text[:start].splitlines()):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import field
 from enum import Enum
 
 from spec.frozen import frozen
-from spec.source import Span
+from spec.source import Span, line_starts
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = r"\r\n|\n|\r"  # as the Language Server Protocol has them
 
 
 class Unit(Enum):
@@ -30,11 +29,10 @@ class Lines:
 
     text: str
     unit: Unit
-    _starts: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        starts = (0, *(found.end() for found in _LINE_END.finditer(self.text)))
-        object.__setattr__(self, "_starts", starts)
+    @property
+    def _starts(self) -> tuple[int, ...]:
+        return line_starts(self.text, _LINE_END)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset in characters."""
@@ -50,7 +48,7 @@ class Lines:
             return len(self.text)
         start = self._starts[line]
         end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self.text)
-        content = _LINE_END.sub("", self.text[start:end])
+        content = re.sub(_LINE_END, "", self.text[start:end])
         if self.unit is Unit.UTF32 or content.isascii():
             return start + max(0, min(column, len(content)))
         for index, char in enumerate(content):

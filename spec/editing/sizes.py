@@ -82,7 +82,7 @@ def _size(of: t.Type, scope: ir.Scope) -> int:  # noqa: C901 - by type
             return sum(_power(each, length) for length in range((_limit(limit, scope) or 0) + 1))
         case t.Map(key, value):
             return _power(_size(value, scope), _size(key, scope))
-        case t.Int() | t.Unknown():
+        case t.Int() | t.UnknownType():
             raise OverflowError
         case _:
             assert_never(of)

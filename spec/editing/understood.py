@@ -37,7 +37,7 @@ _ITEM = re.compile(
 class Understood:
     """What is known of a text.
 
-    `whole` is the text with those before it that it goes on from, and places in trees, types
+    `whole` is the text after those that it imports, and places in trees, types
     and models are of that; `place` and `own` say where that is.  `judged` are the models of
     which all mistakes are among the diagnostics.  Where the text does not parse, what is
     declared beside the mistake is known all the same.
@@ -166,13 +166,15 @@ def _broken(
     yield known
     try:
         yield replace(
-            _beside(source, read, diagnostics), source=source, diagnostics=diagnostics, is_last=True
+            _without_broken(source, read, diagnostics), source=source, diagnostics=diagnostics, is_last=True
         )
     except (SpecError, RecursionError):
         yield replace(known, is_last=True)
 
 
-def _beside(source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]) -> Understood:
+def _without_broken(
+    source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
+) -> Understood:
     """What is known without the declarations that do not parse. Raises SpecError where that is nothing."""
     text = source.text
     for _ in range(MOST_BROKEN):

@@ -80,7 +80,7 @@ def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.
 
 
 def quantified(e: Elaborator, node: se.Quantified, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """The IR of `forall x in S. P` and its kin: one `Bind` for each bound name."""
+    """The IR of `forall x in S. P` and other quantifiers: one `Bind` for each bound name."""
     kind = Quantifier(node.quantifier)
     if kind not in {Quantifier.FORALL, Quantifier.EXISTS} and len(node.binders) > 1:
         help_ = "for pairs, nest one in the other"

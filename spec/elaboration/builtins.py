@@ -73,7 +73,7 @@ class Builtins:
         found = self._e.infer(arg, env)
         if isinstance(found.type, kinds):
             return found
-        if not isinstance(found.type, t.Unknown):
+        if not isinstance(found.type, t.UnknownType):
             message = f"`{node.name.text}` takes {what}, and this is {an(found.type)}"
             self._e.fail("R0322", arg.span, message, label=str(found.type))
         return None
@@ -90,15 +90,16 @@ class Builtins:
         if of is None:
             return self._wrong(node, env)
         index = self._e.check(node.args[1].value, typing.length(of.type), env, "as an offset")
-        return self._optional(Op.AT, (of, index), node)
+        return self._optional_element(Op.AT, (of, index), node)
 
     def _head(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
-        return self._optional(Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
+        return self._optional_element(Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
 
-    def _optional(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
+    def _optional_element(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
+        """A call whose value is an element of its argument, or none where that is empty."""
         inner = typing.element(args[0].type) or t.UNKNOWN
         if isinstance(inner, t.Option):
             help_ = "index it after testing its size"
@@ -114,7 +115,7 @@ class Builtins:
     def _seqs(self, node: se.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
         left, right = operations.pair(self._e, node.args[0].value, node.args[1].value, env)
         for arg, found in zip(node.args, (left, right), strict=True):
-            if not isinstance(found.type, t.Seq | t.Unknown):
+            if not isinstance(found.type, t.Seq | t.UnknownType):
                 message = f"`{node.name.text}` takes two seqs, and this is {an(found.type)}"
                 self._e.fail("R0322", arg.span, message, label=str(found.type))
                 return None
@@ -142,7 +143,7 @@ class Builtins:
         bag_arg = node.args[1].value
         bag = self._e.infer(bag_arg, env)
         if not isinstance(bag.type, t.Bag):
-            if not isinstance(bag.type, t.Unknown):
+            if not isinstance(bag.type, t.UnknownType):
                 self._e.fail(
                     "R0322", bag_arg.span, f"`count` takes a value and a bag, and this is {an(bag.type)}"
                 )

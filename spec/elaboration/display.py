@@ -45,7 +45,7 @@ class _Part:
         return self.variable.name if self.field is None else f"{self.variable.name}.{self.field}"
 
     def plays(self, role: RoleSpec) -> bool:
-        """Whether it may."""
+        """Whether the role is one for a part of this type and owner."""
         owner = self.variable.owner
         return (role.of_state if owner is None else role.of_process) and role.fits(self.type, owner)
 

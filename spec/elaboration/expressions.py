@@ -70,7 +70,7 @@ class ExpressionElaborator:
         return self.fail("R0323", found.span, "there is never anything here to choose from", help=help_)
 
     def _too_large(self, span: Span) -> ir.Expr:
-        """Report, once for a text: whatever follows is likely to say the same, and to take as long."""
+        """Report that an expression is too large, once for a text: later ones would take as long."""
         if self.problems.too_large:
             return self.wrong(span)
         self.problems.too_large = True
@@ -100,7 +100,7 @@ class ExpressionElaborator:
     def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type) -> str:
         text = self.problems.shown(node.span)
         match actual, wanted:
-            case t.Option(t.Unknown()), _:
+            case t.Option(t.UnknownType()), _:
                 return "only a type with a `?` has none"
             case t.Option(inner), _ if typing.fits(inner, wanted):
                 return f"it may be none: test it first (`{text} != none`), or write `the({text})`"

@@ -91,7 +91,7 @@ def _chain(node: se.Binary) -> list[se.Expr]:
 def pair(
     e: Elaborator, left: se.Expr, right: se.Expr, env: TypeEnv, hint: t.Type | None = None
 ) -> tuple[ir.Expr, ir.Expr]:
-    """Two expressions of which each may say what the other is: the one that needs no help goes first."""
+    """Two expressions whose types inform each other: the one that needs no hint is elaborated first."""
     if _needs_help(e, left) and not _needs_help(e, right):
         b = e.infer(right, env, hint)
         return e.infer(left, env, b.type), b
@@ -193,7 +193,7 @@ def _sum(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> i
             return ir.Apply(op, (left, right), type=common, span=node.span)
         case t.Seq() as common if node.op == "+":
             return ir.Apply(Op.CONCAT, (left, right), type=common, span=node.span)
-        case t.Unknown():
+        case t.UnknownType():
             return e.wrong(node.span)
         case _:
             return mixed(e, node, left.type, right.type)
@@ -202,7 +202,7 @@ def _sum(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> i
 def _sets(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     left, right = pair(e, node.left, node.right, env, hint)
     common = unify(e, left.type, right.type)
-    if not isinstance(common, t.Set | t.Unknown):
+    if not isinstance(common, t.Set | t.UnknownType):
         return mixed(e, node, left.type, right.type)
     return ir.Apply(Op.INTERSECT, (left, right), type=common, span=node.span)
 
@@ -218,7 +218,7 @@ def _arithmetic(e: Elaborator, node: se.Binary, op: Op, env: TypeEnv) -> ir.Expr
 
 
 def _must_be(e: Elaborator, node: se.Expr, found: ir.Expr, kind: type[t.Type]) -> None:
-    if not isinstance(found.type, kind | t.Unknown):
+    if not isinstance(found.type, kind | t.UnknownType):
         e.mismatch(node, found.type, t.Set(t.UNKNOWN))
 
 

@@ -41,7 +41,7 @@ def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
                 label=f"{inner}?",
                 help=help_,
             )
-        case t.Unknown():
+        case t.UnknownType():
             return e.wrong(node.span)
         case _:
             return _no_part(e, node, of.type, [])
@@ -99,7 +99,7 @@ def entry(e: Elaborator, node: se.Index, env: TypeEnv) -> ir.Expr:
         case t.Seq(inner):
             at = e.check(index, typing.length(found.type), env, "as an offset")
             return ir.Apply(Op.INDEX, (found, at), type=inner, span=node.span)
-        case t.Unknown():
+        case t.UnknownType():
             e.infer(index, env)
             return e.wrong(node.span)
         case _:
@@ -112,7 +112,7 @@ def sliced(e: Elaborator, node: se.Upto | se.From, bound: se.Expr, env: TypeEnv)
     """The IR of `log[..n]` and `log[n..]`."""
     of = node.of
     found = e.infer(of, env)
-    if not isinstance(found.type, t.Seq | t.Unknown):
+    if not isinstance(found.type, t.Seq | t.UnknownType):
         e.mismatch(of, found.type, t.Seq(t.UNKNOWN, None))
         return e.wrong(node.span)
     at = e.check(bound, typing.length(found.type), env, "as an offset")

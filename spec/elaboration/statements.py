@@ -153,7 +153,7 @@ class StatementElaborator:
                 if isinstance(inner, t.Map):
                     key = self.expressions.check(index, inner.key, env, "as the key")
                     return variable, (*path, ir.Key(key)), inner.value
-                if not isinstance(inner, t.Unknown):
+                if not isinstance(inner, t.UnknownType):
                     help_ = "change a seq as a whole: `x := x[..i] + [e]`" if isinstance(inner, t.Seq) else ""
                     self.problems.add(
                         "R0405", node.span, f"an entry of {an(inner)} cannot be assigned", help=help_
@@ -172,7 +172,7 @@ class StatementElaborator:
             base = self.place(of, env)
             return None if base is None else self._place_of_part(base, name)
         member = self.expressions.infer(of, env)
-        if isinstance(member.type, t.Unknown):
+        if isinstance(member.type, t.UnknownType):
             return None
         if not isinstance(member.type, t.Sort):
             help_ = f"test it first (`… != none`), bind it (`x in …`), or write `the(…).{name.text}`"
@@ -191,7 +191,7 @@ class StatementElaborator:
         """Whether `of.field` is a field of a process: `of` is a member of a sort, or wrong by itself."""
         scratch = ExpressionElaborator(self.declared, SlotFrame(self.frame.slots))
         found = scratch.infer(of, env)
-        return isinstance(found.type, t.Sort | t.Option | t.Unknown)
+        return isinstance(found.type, t.Sort | t.Option | t.UnknownType)
 
     def _place_of_part(self, base: _Place, name: se.Ident) -> _Place | None:
         variable, path, inner = base
@@ -199,7 +199,7 @@ class StatementElaborator:
             for index, part in enumerate(inner.fields):
                 if part.name == name.text:
                     return variable, (*path, ir.At(index)), part.type
-        if not isinstance(inner, t.Unknown):
+        if not isinstance(inner, t.UnknownType):
             names = [f.name for f in inner.fields] if isinstance(inner, t.Record) else []
             help_ = suggest(name.text, names)
             if isinstance(inner, t.Union | t.Case):
@@ -310,7 +310,7 @@ class StatementElaborator:
             "add": isinstance(of, t.Set | t.Bag) and not networked,
             "remove": isinstance(of, t.Set | t.Bag) and not networked,
         }.get(verb, networked)
-        if isinstance(of, t.Unknown):
+        if isinstance(of, t.UnknownType):
             self.expressions.infer(call.args[0].value, env)
             return
         if not suits or inner is None:
@@ -322,6 +322,7 @@ class StatementElaborator:
         self._store(span, target, made_value, made, grows=verb == "append")
 
     def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: se.Method) -> None:
+        """Report a verb that variables of this type do not have."""
         shown = an(of)
         verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
         help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""
@@ -391,7 +392,7 @@ class StatementElaborator:
         self._no_ghost(f"`{verb}`")
         self._not_under_ghost(f"whether `{verb}` happens", span)
         if not isinstance(member.type, t.Sort) or member.type.name not in self.declared.fields:
-            if not isinstance(member.type, t.Unknown):
+            if not isinstance(member.type, t.UnknownType):
                 message = f"`{verb}` takes a member of a process, and this is {an(member.type)}"
                 help_ = (
                     f"write `{verb} r`, with `r` a member of {listed(self.declared.fields) or 'a process'}"

@@ -10,12 +10,12 @@ import spec.types as t
 
 
 def fits(actual: t.Type, wanted: t.Type) -> bool:
-    """Whether a value of type `actual` may stand where `wanted` is asked for.
+    """Whether a value of type `actual` may stand where `wanted` is expected.
 
     Says nothing of bounds: those are checked as the value is stored.
     """
     match actual, wanted:
-        case (t.Unknown(), _) | (_, t.Unknown()):
+        case (t.UnknownType(), _) | (_, t.UnknownType()):
             return True
         case t.Nat(a), t.Nat(b):
             return a == b
@@ -40,9 +40,9 @@ def fits(actual: t.Type, wanted: t.Type) -> bool:
 def join(a: t.Type, b: t.Type) -> t.Type | None:
     """The type that both fit, the more telling of the two; None when they have nothing in common."""
     match a, b:
-        case t.Unknown(), _:
+        case t.UnknownType(), _:
             return b
-        case _, t.Unknown():
+        case _, t.UnknownType():
             return a
         case (t.Nat(), t.Int() | t.Range()) | (t.Range(), t.Range() | t.Int()) | (t.Int(), t.Int()):
             return t.INT if not isinstance(a, t.Nat) and a != b else a
@@ -72,7 +72,7 @@ def element(of: t.Type) -> t.Type | None:
     match of:
         case t.Set(inner) | t.Bag(inner) | t.Seq(inner) | t.Option(inner):
             return inner
-        case t.Unknown():
+        case t.UnknownType():
             return t.UNKNOWN
         case _:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.shapes import Shapes, number
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term, Terms
@@ -113,9 +113,9 @@ check it { scope Server = 2 }
 """
 
 
-def row(limit: int) -> Machine:
+def row(limit: int) -> GroundMachine:
     (model,) = loads(ROW.replace("LIMIT", str(limit)))
-    return machine(model, model.checks[0], for_solver=True)
+    return grounded(model, model.checks[0], for_solver=True)
 
 
 def test_a_member_of_a_sequence_is_one_step_wherever_it_stands() -> None:
@@ -135,4 +135,4 @@ def test_a_sequence_with_a_gap_closed_is_written_in_as_many_terms_as_places_time
 
 def test_servers_in_a_row_of_up_to_64_are_written_in_some_thousand_terms() -> None:
     """Before, a place in the row was compared with each place anew, for each server in each: minutes."""
-    assert len(machine(*named("chain", "head_replies"), for_solver=True, in_places=True).terms) < 40_000
+    assert len(grounded(*named("chain", "head_replies"), for_solver=True, in_places=True).terms) < 40_000

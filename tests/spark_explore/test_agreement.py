@@ -44,11 +44,11 @@ class SameCode(ExplicitEngine):
     """
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        refused = SparkEngine(small=None).refusals(task)
-        if not refused:
-            apart = any(prop.kind is PropertyKind.RECOVERABLE for prop in task.properties)
-            self._ready = task, Kernel(task, blocks=not apart)
-        return refused
+        return SparkEngine(small=None).refusals(task)
+
+    def _kernel(self, task: Task) -> Kernel:
+        apart = any(prop.kind is PropertyKind.RECOVERABLE for prop in task.properties)
+        return Kernel(task, blocks=not apart)
 
 
 def answerable(model: Model, asked: Check) -> Check:

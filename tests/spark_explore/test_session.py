@@ -239,7 +239,7 @@ def test_executors_that_lack_a_library_are_told(
     with pytest.raises(
         CannotStart, match=r": the executors' Python \(.+ on .+\) lacks lark: install what model"
     ):
-        sessions._mind_executors(cluster_spark.sparkContext)
+        sessions._check_executors(cluster_spark.sparkContext)
 
 
 @pytest.mark.spark

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.derived import RULES, Core
-from spec.evaluate import Layout, compiled
+from spec.derived import RULES, CoreRewriter
+from spec.evaluate import FrameLayout, compiled
 from spec.ir import Apply, Expr, Local, Model, Value
 from spec.load import load
 from spec.op import Op
@@ -75,7 +75,7 @@ def applications(draw: st.DrawFn, op: Op) -> tuple[Apply, list[Value]]:
 def outcome(expr: Expr, frame: Sequence[Value]) -> tuple[str, Value]:
     """The value of an expression, or the error and its place."""
     try:
-        return "value", compiled(expr, Layout(SCOPE, 0))([*frame, *[None] * 9])
+        return "value", compiled(expr, FrameLayout(SCOPE, 0))([*frame, *[None] * 9])
     except ModelError as error:
         return error.code, error.span
 
@@ -84,7 +84,7 @@ def outcome(expr: Expr, frame: Sequence[Value]) -> tuple[str, Value]:
 @given(data=st.data())
 def test_a_rule_says_what_the_operation_means(op: Op, data: st.DataObject) -> None:
     expr, frame = data.draw(applications(op))
-    core = Core().expr(expr, len(frame))
+    core = CoreRewriter().expr(expr, len(frame))
 
     assert outcome(core, frame) == outcome(expr, frame)
 
@@ -123,12 +123,12 @@ def test_the_core_of_a_model_has_none_of_the_operations_but_those_kept() -> None
 
     assert set().union(*map(operations, models)) & OPS
     for model in models:
-        assert not operations(Core().model(model)) & OPS
-        assert operations(Core(kept).model(model)) & OPS == operations(model) & kept
+        assert not operations(CoreRewriter().model(model)) & OPS
+        assert operations(CoreRewriter(kept).model(model)) & OPS == operations(model) & kept
 
 
 def test_the_core_of_the_core_is_the_core() -> None:
     for model in load(ROOT / "tests/spec/everything.rsm"):
-        core = Core().model(model)
+        core = CoreRewriter().model(model)
 
-        assert Core().model(core) == core
+        assert CoreRewriter().model(core) == core

@@ -8,7 +8,7 @@ import pytest
 
 import spec.ir as ir
 from spec.diagnostics import SpecError
-from spec.evaluate import Layout, compiled
+from spec.evaluate import FrameLayout, compiled
 from spec.load import loads
 from spec.semantics import CutOff, Machine, State
 from spec.totality import Totality
@@ -55,7 +55,7 @@ def test_what_is_total_makes_no_error(part: int) -> None:
             continue
         totality = Totality()
         totality.of_model(model)
-        layout = Layout(machine.scope, len(model.variables))
+        layout = FrameLayout(machine.scope, len(model.variables))
         for expr, slots in claims(model):
             if totality.of(expr):
                 value = compiled(expr, layout)

@@ -136,7 +136,7 @@ def place(part: ExercisePart, source: Source) -> Span:
 
 
 def parsed(source: Source) -> s.Protocol:
-    """A text that goes on from no other, as it is written. Raises SpecError for one that does not parse."""
+    """The tree of a text that imports no other. Raises SpecError for one that does not parse."""
     tree = parse(source)
     assert isinstance(tree, s.Protocol), "an exercise goes on from no other file"
     return tree

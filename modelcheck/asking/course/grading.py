@@ -72,7 +72,7 @@ class Grade:
         return tuple(": ".join(filter(None, (item.asked, item.hint, item.note))) for item in missed)
 
     def __repr__(self) -> str:
-        """What it comes to, in a line."""
+        """The grade in one line."""
         return f"<Grade {self.exercise}: {self.points} of {self.of} points>"
 
     @property

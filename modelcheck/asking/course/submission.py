@@ -2,7 +2,7 @@
 
 NOTE(submission): whatever else a submission declares is not judged by and judges nothing: neither
 actions, first values and scopes, nor checks.  It is parsed and elaborated, and no state of its own
-model is ever looked at; a text that goes on from another one is refused before that is read.
+model is ever looked at; a text that imports another one is refused before that is read.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def submission(exercise: Exercise, source: Source) -> Submission:
         text = _put(exercise, source, tree)
         whole = Source(f"{source.name} in the exercise", text)
         if not _keeps_shape(exercise, parsed(whole)):
-            raise _unfit(source, None, "its parts are more than the exercise asks for", _again(exercise))
+            raise _unfit(
+                source, None, "its parts are more than the exercise asks for", _how_to_begin_again(exercise)
+            )
     except RecursionError:
         raise too_deep(source) from None
     try:
@@ -64,7 +66,7 @@ def submission(exercise: Exercise, source: Source) -> Submission:
         first = error.diagnostics[0]
         asked = ", ".join(map(str, exercise.parts))
         what = f"{asked}: in the model of the exercise, {first.message}"
-        help_ = f"use what the file of the exercise declares; {_again(exercise)}"
+        help_ = f"use what the file of the exercise declares; {_how_to_begin_again(exercise)}"
         raise _unfit(source, None, what, help_) from None
     return Submission(models, tuple(_changed(exercise, tree)))
 
@@ -92,7 +94,10 @@ def _written(exercise: Exercise, part: ExercisePart, source: Source, tree: s.Pro
                 test = re.sub(r"^require\s+\w+\s*:", "", source.at(guard.span))
                 return f"drop {action}.{name}\nrequire {action}.{name}: {test}"
     raise _unfit(
-        source, None, f"the {part} is not there, and is what the exercise asks for", _again(exercise)
+        source,
+        None,
+        f"the {part} is not there, and is what the exercise asks for",
+        _how_to_begin_again(exercise),
     )
 
 
@@ -172,7 +177,7 @@ def _called(item: s.Item) -> str:
             return item.name.text
 
 
-def _again(exercise: Exercise) -> str:
+def _how_to_begin_again(exercise: Exercise) -> str:
     return AGAIN.format(exercise.name)
 
 

@@ -101,10 +101,11 @@ class Unmutated(_Searches):
         if found.outcome is None:
             unknown = "" if found.exit is Exit.EXPECTED else found.problem
             return UnmutatedAnswer(why=found.problem, unknown=unknown, exit=found.exit)
-        return _stands(found.outcome, found.exit)
+        return _unmutated(found.outcome, found.exit)
 
 
-def _stands(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
+def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
+    """What a check says of the model as it is: what holds there, or why nothing does."""
     findings = outcome.findings
     holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
     reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
@@ -145,13 +146,14 @@ class Mutants(_Searches):
         for place in self._orders[number]:
             asked = self._questions[place]
             check = replace(set_to(asked.check, number + 1), expect=())
-            replies.append(_reply(place, self._answer(asked, check, at_first=True)))
+            replies.append(_of_mutant(place, self._answer(asked, check, at_first=True)))
             if replies[-1].run is not None:
                 break
         return tuple(replies)
 
 
-def _reply(place: int, found: SweepAnswer) -> MutantAnswer:
+def _of_mutant(place: int, found: SweepAnswer) -> MutantAnswer:
+    """What the check at a place says of a mutant: the cheapest run that breaks it, or why there is none."""
     if found.outcome is None:
         return MutantAnswer(place, problem=found.problem)
     findings = found.outcome.findings

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NoReturn
 
 import spec.ir as ir
-from modelcheck.asking.rates.typed import Rate
+from modelcheck.asking.rates.typed import EffectiveRate
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.semantics import CutOff, Machine, State, Taken
@@ -59,7 +59,11 @@ class LossQuestion:
 
 
 def chain_of(
-    machine: Machine, rates: Mapping[str, Rate], wanted: LossQuestion, most: int, look: Callable[[int], None]
+    machine: Machine,
+    rates: Mapping[str, EffectiveRate],
+    wanted: LossQuestion,
+    most: int,
+    look: Callable[[int], None],
 ) -> Chain:
     """The chain of a model. Costs a look at the steps of each state.
 
@@ -73,7 +77,7 @@ class _Making:
     def __init__(
         self,
         machine: Machine,
-        rates: Mapping[str, Rate],
+        rates: Mapping[str, EffectiveRate],
         wanted: LossQuestion,
         most: int,
         look: Callable[[int], None],

@@ -1,4 +1,4 @@
-"""What a chain comes to: the mean time to the first loss, and what is lost and down within a time.
+"""The solution of a Markov chain: mean time to the first loss, odds of a loss and of being down in a time.
 
 NOTE(bounds): which outcome of an event is taken is a choice without odds, so each number has a best
 and a worst value; where no choice matters they are the same.  Steps beyond the scope count as harmless
@@ -38,7 +38,7 @@ class Between:
 
 @frozen
 class Solved:
-    """What a chain comes to, all in seconds and odds.
+    """The solution of a chain, in seconds and probabilities.
 
     `mean` is the time to the first loss; within the horizon, `loss` are the odds of one, `down` those of
     being down at some time before it, and `downtime` the time down in the mean.
@@ -55,7 +55,7 @@ class TooMany(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 def solved(chain: Chain, horizon: float) -> Solved:
-    """What a chain comes to within a number of seconds. Raises TooMany.
+    """The solution of a chain for a number of seconds. Raises TooMany.
 
     Costs the cube of its states a few dozen times; with choices that matter, a look at all events
     for each jump of the fastest clock.
@@ -143,7 +143,7 @@ class _Side:
         return stays and any(each in reached for event in events for each in event.outcomes)
 
     def _any_choices(self) -> dict[tuple[int, int], int] | None:
-        """At best: none where some choice may come to where a loss can be put off for ever."""
+        """At best: none where some choice can lead to a place in which a loss can be avoided for ever."""
         safe = set(range(self._size)) | {BEYOND}
         while out := {
             s for s in safe - {BEYOND} if any(not safe & set(event.outcomes) for event in self._of[s])
@@ -201,22 +201,25 @@ class _Side:
         """What is wanted of the state at the end, and what was earned on the way; `ends` are never left."""
         events = [event for event in self._chain.events if event.state not in ends]
         if all(len(event.outcomes) == 1 for event in events):
-            return self._doubled(horizon, events, wanted, earned)
-        return self._jumps(horizon, events, wanted, earned)
+            return self._by_squaring(horizon, events, wanted, earned)
+        return self._by_jumps(horizon, events, wanted, earned)
 
     def _pick(self, values: Matrix) -> float:
+        """The value at the first state: at the worst or the best of several."""
         found = [values[each] for each in self._chain.first]  # LOSS and BEYOND count from the end
         return float(max(found) if self._worst else min(found))
 
     def _fastest(self, events: list[Event]) -> tuple[Matrix, float]:
+        """The rate at which each state is left, and the greatest of these."""
         exits = np.zeros(self._size + 2)
         for event in events:
             exits[event.state] += event.rate
         return exits, float(exits.max())
 
-    def _doubled(
+    def _by_squaring(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float, float]:
+        """The same of a chain without choices: uniformisation over a short time, then squaring."""
         exits, fastest = self._fastest(events)
         many = self._size + 2
         if fastest == 0.0:
@@ -242,9 +245,10 @@ class _Side:
             after = after @ after
         return self._pick(_back(after @ wanted)), self._pick(_back(spent))
 
-    def _jumps(
+    def _by_jumps(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float | None, float | None]:
+        """The same with choices, the best or worst at each jump, by uniformisation; None: too many jumps."""
         exits, fastest = self._fastest(events)
         mean = fastest * horizon
         most = math.ceil(mean + 12 * math.sqrt(mean) + 50)

@@ -1,4 +1,4 @@
-"""What a chain comes to, in words and in plain values, with what it assumes."""
+"""The solution of a chain, in words and in plain values, with what it assumes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.asking.rates.chain import Chain, LossQuestion
 from modelcheck.asking.rates.solved import Between, Solved
-from modelcheck.asking.rates.typed import Rate
+from modelcheck.asking.rates.typed import EffectiveRate
 from spec.frozen import frozen
 from spec.ir import Check, Kind, Model
 from spec.rates import UNITS
@@ -22,7 +22,7 @@ class RatesAnswer:
 
     model: Model
     check: Check
-    rates: Mapping[str, Rate]
+    rates: Mapping[str, EffectiveRate]
     wanted: LossQuestion
     chain: Chain
     lumped: Chain
@@ -148,7 +148,7 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
     yield f"{count(answer.chain.states, 'state')}; time passes in {tangible:,} of them, {kinds} that differ."
 
 
-def _rates(rates: Mapping[str, Rate]) -> str:
+def _rates(rates: Mapping[str, EffectiveRate]) -> str:
     """The rates, and who says so."""
     said: dict[str, list[str]] = {}
     for rate in rates.values():

@@ -18,7 +18,7 @@ _RATE = re.compile(r"(?P<action>[^=]*)=(?P<number>[^/]*)/\s*(?P<every>\d*)(?P<un
 
 
 @frozen
-class Rate:
+class EffectiveRate:
     """How often a fault or a repair happens, for each of its parameters apart; as it was said, and where."""
 
     action: str
@@ -27,12 +27,12 @@ class Rate:
     by: str
 
 
-def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, Rate]:
+def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, EffectiveRate]:
     """The rates by the names of their actions: what a text says of one counts, else what the check does.
 
     Raises SpecError for a text that is no rate, or one of nothing.
     """
-    typed: dict[str, Rate] = {}
+    typed: dict[str, EffectiveRate] = {}
     for text in texts:
         rate = _rate(model, text)
         if rate.action in typed:
@@ -41,19 +41,19 @@ def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, R
     return _own(model, check) | typed
 
 
-def _own(model: Model, check: Check) -> dict[str, Rate]:
+def _own(model: Model, check: Check) -> dict[str, EffectiveRate]:
     """The rates of a check; it may have been put to a variant without some of these actions."""
     known = {action.name for action in model.actions}
-    found: dict[str, Rate] = {}
+    found: dict[str, EffectiveRate] = {}
     for each in check.rates:
         if each.action in known:
             per_second = each.times / each.every / UNITS[each.unit]
             said = f"{each.times}/{'' if each.every == 1 else each.every}{each.unit}"
-            found[each.action] = Rate(each.action, per_second, said, f"the check {check.name}")
+            found[each.action] = EffectiveRate(each.action, per_second, said, f"the check {check.name}")
     return found
 
 
-def _rate(model: Model, text: str) -> Rate:
+def _rate(model: Model, text: str) -> EffectiveRate:
     parts = _RATE.fullmatch(text)
     if parts is None:
         _refuse(text, text, "a rate is an action, a number and a unit of time", f"such as {_example(model)}")
@@ -71,7 +71,7 @@ def _rate(model: Model, text: str) -> Rate:
         what = f"{number}/{every}" if every else number
         message = f"`{what}` is no rate: it is not a number above 0"
         _refuse(text, what, message, "leave out what never happens")
-    return Rate(name, per_second, f"{number}/{every}{unit}", OPTION)
+    return EffectiveRate(name, per_second, f"{number}/{every}{unit}", OPTION)
 
 
 def _quotient(number: str, every: str) -> float:

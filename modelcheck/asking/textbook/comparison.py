@@ -25,7 +25,7 @@ class Column:
 
 @frozen
 class Possible:
-    """An answer, in words, and all that must be so for it to be the one."""
+    """An answer, in words, and the conditions under which it is given."""
 
     words: str
     asked: tuple[PropertyQuestion, ...]

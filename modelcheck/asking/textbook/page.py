@@ -1,4 +1,4 @@
-"""Claims as a page for a course: each sentence as a question, and its answer behind a fold."""
+"""Claims as a page for a course: each sentence as a question, and its answer folded away."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def _question(found: DecidedClaim) -> PageQuestion:
 
 
 def _ground(shown: CaseResult) -> Ground:
+    """A case as a ground of the answer: when it applies, what it says, and the check that found it."""
     asked = shown.found.asked
     found = f"{asked.model}, check {asked.check}: {found_words(shown.found)}"
     return Ground(shown.case.when, OF[shown.bearing], found, " · ".join(extent(shown.found)))

@@ -60,7 +60,7 @@ Known = Mapping[Place, SweepAnswer]
 
 
 def found_of(asked: PropertyQuestion, known: Known) -> SearchedCheck:
-    """What is known of it by now."""
+    """What is known of it so far."""
     answer = known.get(asked.place(), UNANSWERED)
     return SearchedCheck(asked, answer.outcome, answer.problem)
 

@@ -42,7 +42,7 @@ KINDS = INVARIANTS | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
 def distinct(
     outcome: Outcome, most: int = MOST_WAYS, limits: Limits = LIMITS, reporter: Reporter | None = None
 ) -> tuple[Distinct, ...]:
-    """The distinct ways, at most so many, to violate each property of which the outcome shows a violation.
+    """At most `most` distinct ways to violate each property of which the outcome shows a violation.
 
     That run is always looked at.  Properties of whole runs, such as `recoverable`, are left
     out.  Costs up to the limits for each property, some thousand states a second and some tens of
@@ -211,7 +211,7 @@ class _Ways(InterpretedSearch):
         shape = Shape(run, self._sorts)
         if not self._is_new(shape):
             return
-        _, least = causal_core(run, self.mind)
+        _, least = causal_core(run, self.poll_limits)
         if least.steps != run.steps:
             shape = Shape(least, self._sorts)
             if not self._is_new(shape):

@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class V:
-    """A whole number of so many bits, two's complement: known now, or computed by the code."""
+    """An integer of `bits` bits, two's complement: known at compile time, or computed by the code."""
 
     bits: int
     text: str
@@ -121,7 +121,7 @@ class Arithmetic:
         return b if b.const == 0 or a.const == full else self._op("and", a, b)
 
     def or_(self, a: V, b: V) -> V:
-        """The bits that one of both has."""
+        """Bitwise or."""
         full = (1 << a.bits) - 1
         if a.const is not None and b.const is not None:
             return const(a.bits, a.const | b.const)
@@ -162,7 +162,7 @@ class Arithmetic:
         return self._op("lshr", a, by)
 
     def mask(self, bits: int, count: V) -> V:
-        """So many ones, fewer than there are bits; `count` has as many bits as the result."""
+        """A number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
         return self.sub(self.shl(const(bits, 1), count), const(bits, 1))
 
     # -------------------------------------------------------------- comparison
@@ -180,7 +180,7 @@ class Arithmetic:
         return self._compare("slt", a, b)
 
     def at_most(self, a: V, b: V) -> V:
-        """At most, both with sign."""
+        """Whether a <= b, as signed numbers."""
         return self._compare("sle", a, b)
 
     def below(self, a: V, b: V) -> V:

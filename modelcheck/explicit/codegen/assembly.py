@@ -61,7 +61,7 @@ class Function(Arithmetic):
 
     @property
     def size(self) -> int:
-        """How many instructions there are by now."""
+        """How many instructions were written so far."""
         return sum(len(block.lines) for block in self.blocks)
 
     # ------------------------------------------------------------ control flow
@@ -72,7 +72,7 @@ class Function(Arithmetic):
         return InstructionBlock(f"{hint}.{self._count}")
 
     def begin(self, block: InstructionBlock, *, early: bool = False) -> None:
-        """From here on, write into that block, which something leads to by now, or will; else nothing."""
+        """From here on, write into that block; into none where nothing jumps or will jump to it."""
         block.is_reached |= early
         if block.is_reached:
             self.blocks.append(block)
@@ -161,7 +161,7 @@ class Function(Arithmetic):
         return self._named(cell.bits, f"load i{cell.bits}, ptr {cell.name}")
 
     def array(self, count: int) -> str:
-        """A pointer to so many words of this call's own."""
+        """A pointer to `count` words on the stack of this call."""
         name = self._fresh()
         self._entry.lines.append(f"  {name} = alloca [{count} x i64]")
         return name
@@ -185,7 +185,7 @@ class Function(Arithmetic):
         return self.read(table.name, index, table.bits)
 
     def at(self, pointer: str, index: V | int, kind: str = "i64") -> str:
-        """A pointer to an item behind another."""
+        """A pointer to an item of an array."""
         if (index if isinstance(index, int) else index.const) == 0:
             return pointer
         name = self._fresh()

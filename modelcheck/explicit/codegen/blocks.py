@@ -1,10 +1,10 @@
 """Blocks of packed states as code, for a search whose tables are elsewhere: deduplicate, merge, untag, take.
 
-A block is states one behind the other, by their hashes.  In it a state may have
+A block is an array of states in the order of their hashes.  In it a state may have
 the bit for waiting: only a fault led to it.  The hashes are cut into any number
 of shards, so a block has the states of each of them together; and a table of one
 shard is filled in the order of the hashes, so that all that meets a block goes
-through memory from front to back.  Such a table does not wrap: behind its slots
+through memory from front to back.  Such a table does not wrap: after its slots
 there is some room, and a function that finds that full says -1.
 """
 
@@ -15,7 +15,7 @@ from modelcheck.explicit.codegen.assembly import Function, Register
 from modelcheck.explicit.codegen.context import NOWHERE
 from modelcheck.explicit.codegen.runtime import AHEAD, FAULT, WAITS, Runtime
 
-SPILL = 1 << 10  # slots behind a table
+SPILL = 1 << 10  # slots after a table
 COUNT = V(64, "%count")
 STATES = [("ptr", "states"), ("i64", "count")]
 TABLE = [("ptr noalias", "table"), ("i64", "slots")]
@@ -28,10 +28,10 @@ class Blocks(Runtime):
     def functions(self) -> list[Function]:
         """All functions."""
         return [
-            self._gather(),
+            self._deduplicate(),
             self._merge(),
-            self._strike(),
-            self._drain(),
+            self._untag(),
+            self._take_all(),
             self._take(),
             self._tell_shards(),
             self._ask(),
@@ -40,7 +40,7 @@ class Blocks(Runtime):
 
     # ------------------------------------------------------------------- tables
 
-    def _gather(self) -> Function:
+    def _deduplicate(self) -> Function:
         """Put successors into a table of all shards; how many are new there, or -1."""
         fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
         full, new = fn.new("full"), fn.cell(64, i64(0))
@@ -76,7 +76,7 @@ class Blocks(Runtime):
         fn.end("ret i64 -1")
         return fn
 
-    def _strike(self) -> Function:
+    def _untag(self) -> Function:
         """Take the tags of all states of a block away; how many had one."""
         fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
@@ -96,7 +96,7 @@ class Blocks(Runtime):
             fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
             fn.write("%tags", const(8, 0), at)
 
-    def _drain(self) -> Function:
+    def _take_all(self) -> Function:
         """Make a block of a table of all shards, and empty the table; how many there were."""
         fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
@@ -150,7 +150,7 @@ class Blocks(Runtime):
         return fn
 
     def _lead_to(self) -> Function:
-        """The number of the first successor that is a state, by a fault or not; -1 if there is none."""
+        """The index of the first entry that is `state`, reached by a fault or not as `fault` says; or -1."""
         params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
         fn = Function("lead_to", params, "i64", "nounwind")
         with fn.loop(COUNT) as index:
@@ -175,7 +175,7 @@ class Blocks(Runtime):
         return own, fn.ne(fn.and_(fn.read(state, word), i64(bit)), i64(0))
 
     def shard_among(self, fn: Function, state: str) -> V:
-        """The shard of a state, of so many."""
+        """Which of `%shards` shards a state belongs to."""
         wide = fn.mul(fn.resize(fn.call(64, "hash", state), 128), fn.resize(V(64, "%shards"), 128))
         return fn.resize(fn.lshr(wide, const(128, 64)), 64)
 
@@ -229,7 +229,7 @@ class Blocks(Runtime):
         fn.write(slot, fn.select(there, kept, fn.or_(fn.read(state, word), waits)), word)
 
     def _append(self, fn: Function, state: str, many: Register, last: Register) -> None:
-        """Put a state behind others, or among the last of them, where its hash says."""
+        """Append a state, or insert it among the last ones, in the order of hashes."""
         own, _ = self._own(fn, state)
         hash_, place = fn.call(64, "hash", own), fn.cell(64, fn.load(many))
         highest = fn.load(last)

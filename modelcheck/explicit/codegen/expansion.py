@@ -33,7 +33,7 @@ class Expansion(Runtime):
     def functions(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> list[Function]:
-        """All functions, given the names of those of actions, and how many successors a state can have."""
+        """All functions, given the names of the functions of actions and the most successors of a state."""
         return [self._emit(), self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
 
     def _emit(self) -> Function:
@@ -63,7 +63,7 @@ class Expansion(Runtime):
     def _expand(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> Function:
-        """Expand states one behind the other while the buffer has room; how many."""
+        """Expand states in order while the buffer has room; how many were expanded."""
         params = [
             ("ptr noalias", "ctx"),
             ("ptr", "states"),

@@ -3,7 +3,7 @@
 What is read from a state is read from its words, straight from the place where
 it stands.  A quantifier is written out once for each candidate when that is
 short, else it is a loop.  What can make an error of the model leaves for the
-function's exit; everything else may be computed although nobody needs it.
+function's exit; everything else may be computed where its value is not used.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Expressions:
         return Live(both, fn.load(cell))
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
-        """The packing that an expression's value will have: it is written once for nobody."""
+        """The packing that an expression's value will have, found by writing it to a scratch function."""
         scratch = Function("scratch", [], "void")
         slots = {slot: Live(live.packing, anything(live)) for slot, live in at.slots.items()}
         before = None if at.before is None else replace(at.before, fn=scratch)

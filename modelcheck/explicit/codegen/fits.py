@@ -60,7 +60,7 @@ def _look_at(bits: StateBits, place: BitPlace, wrong: InstructionBlock) -> None:
 
 
 def _is_code(fn: Function, packing: Packing, whole: V) -> V:
-    """Whether a number of so many bits as a packing has is the code of a value."""
+    """Whether a number, as wide as a packing, is the code of a value."""
 
     def part(of: Packing, offset: int) -> V:
         low = fn.and_(fn.lshr(whole, const(whole.bits, offset)), const(whole.bits, (1 << of.width) - 1))
@@ -107,7 +107,7 @@ def is_code(fn: Function, packing: Packing, number: int) -> bool:
 
 
 def _entries(fn: Function, packing: Sequence | Slots, whole: V, entries: list[V]) -> V:
-    """As many entries as are said, in order where they are members, and nothing behind them."""
+    """The entries up to the length, in order where they are members, and zeros after them."""
     many = fn.lshr(whole, const(whole.bits, packing.body))
     found = [fn.up_to(many, const(many.bits, packing.most))]
     for index, entry in enumerate(entries):

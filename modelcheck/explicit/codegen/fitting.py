@@ -67,7 +67,7 @@ class Fitting:
             return
         fn = self.fn
         match of, live.packing:
-            case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown(), _:
+            case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType(), _:
                 return
             case t.Range(lo, hi), Number(least, most):
                 inside = TRUE if least >= lo else fn.at_most(i64(lo), live.v)
@@ -155,7 +155,7 @@ def always_fits(  # noqa: C901 - a dispatch over pairs
     match of, packing:
         case _, Never():
             return True
-        case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Unknown()), _):
+        case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType()), _):
             return True
         case t.Range(lo, hi), Number(least, most):
             return bound is FitLimit.SCOPE or (lo <= least and most <= hi)

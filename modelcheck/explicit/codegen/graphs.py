@@ -1,9 +1,9 @@
 """Where a fair run can go round for ever, as code: the same for every model, in a graph of numbers.
 
-The states without a goal have numbers from 0 on.  The ways out of each stand one behind
-the other, ended by NONE: where each leads, and which fair action it is by, 0 for none.
+The states without a goal have numbers from 0 on.  The edges of each are stored one after
+the other, ended by NONE: its target, and the fair action that it is of, 0 for none.
 Everything is in arrays; `frame` says where they are, and how far the work has come, so
-that all of it can be stopped and gone on with.
+that all of it can be stopped and resumed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock
 from modelcheck.explicit.codegen.assembly import Function, Register
 from modelcheck.explicit.codegen.runtime import SHARDS
 
-NONE = (1 << 32) - 1  # behind the last way out of a state; no number
+NONE = (1 << 32) - 1  # after the last edge of a state; no number
 DONE = NONE  # the order of a state whose component is known: greater than any
 UNSERVED, BEGINS = 1, 2  # of a state: it has no goal; a run begins to wait there
 QUEUED, PAID = 1, 2  # of what waits for a fault; of what was got by one

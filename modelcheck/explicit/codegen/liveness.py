@@ -1,9 +1,9 @@
-"""What fair runs are made of, as code: which states have no goal, where they lead, and who comes to wait.
+"""What fair runs are made of, as code: the states without a goal, their edges, and which runs come to wait.
 
 The first part makes the graph that `graphs.py` looks at, for which the table is the list of states:
 a slot's place among all slots is the name of its state.  The second goes through all runs once
 more, the fewest faults first, each state as one where nothing has been waited for yet and as one
-that waits: its nodes are the slots, and behind TOTAL the numbers of the states without the goal.
+that waits: its nodes are the slots, and after TOTAL the numbers of the states without the goal.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Liveness(Runtime):
             self._enter(),
             self._reach(),
             self._due(),
-            self._wake(),
+            self._wake_due(),
             self._wander(),
         ]
 
@@ -97,7 +97,7 @@ class Liveness(Runtime):
         return fn
 
     def _link(self) -> Function:
-        """Write down where some states lead, and what is possible there; behind what, or -1.
+        """Write the edges of some states, and the actions possible there; the end of the edges, or -1.
 
         A step that changes nothing is none.  A fair step that leaves the scope is possible.
         """
@@ -189,7 +189,7 @@ class Liveness(Runtime):
         fn.end("ret void")
         return fn
 
-    def _wake(self) -> Function:
+    def _wake_due(self) -> Function:
         """Of what is due, take what nothing has got to without the fault."""
         fn = Function("wake_due", [FRAME, *SOME], "void", "nounwind")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))

@@ -33,7 +33,7 @@ def loops(
     *,
     symmetric: bool,
 ) -> list[Function]:
-    """The functions; a state has at most so many successors."""
+    """The functions; `most` bounds the successors of a state."""
     return [
         Runtime(layout, context).hash(),
         *Expansion(layout, context, parameters, symmetric=symmetric).functions(

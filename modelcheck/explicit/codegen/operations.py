@@ -29,10 +29,10 @@ from modelcheck.explicit.codegen.packing import (
 )
 from modelcheck.explicit.codegen.sets import elements, numbers_between, of_sets, subsets_of
 from modelcheck.explicit.codegen.values import Live, code, known_zero, number, option_of, truth, value
-from spec.derived import Core
+from spec.derived import CoreRewriter
 from spec.op import Op
 
-CORE = Core(
+CORE = CoreRewriter(
     own={
         *(Op.MIN2, Op.MAX2),  # how far the better of two numbers reaches is known more narrowly
         *(Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST),  # of masks an instruction or two

@@ -122,7 +122,7 @@ def _of_union(fn: Function, live: Live, cases: tuple[Product, ...]) -> tuple[V, 
 
 
 def _joined(fn: Function, keys: list[tuple[V, int]]) -> tuple[V, int]:
-    """Keys one behind the other, the first highest."""
+    """Keys one after the other, the first in the highest bits."""
     width = sum(width for _, width in keys)
     size = container(width)
     whole, at = const(size, 0), width

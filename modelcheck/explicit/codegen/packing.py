@@ -82,7 +82,7 @@ class Optional:
 
 @frozen(slots=False)
 class Product:
-    """A record or tuple: its parts one behind the other, the first highest."""
+    """A record or tuple: its parts one after the other, the first in the highest bits."""
 
     parts: tuple[Packing, ...]
 
@@ -306,7 +306,7 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
             return _limited(inner(member), _most(of, limit, scope))
         case t.Bag(member, limit):
             return Slots(inner(member), _most(of, limit, scope), repeated=True)
-        case t.Unknown():
+        case t.UnknownType():
             return Never()
         case t.Int():
             raise TooWide("a number of any size cannot be stored")
@@ -360,7 +360,7 @@ def _limited(member: Packing, most: int) -> Packing:
 
 
 def set_of(member: Packing, most: int) -> Packing:
-    """The packing of a set that an expression makes, of at most so many members."""
+    """The packing of a set that an expression makes, of at most `most` members."""
     return Mask(member) if member.codes <= MASK else Slots(member, min(most, member.codes))
 
 
@@ -391,7 +391,7 @@ def of_value(  # noqa: C901 - a dispatch over a union
             return set_of(all_of(inner, value), len(value))
         case t.Bag(inner):
             return Slots(all_of(inner, (v for v, _ in value)), sum(n for _, n in value), repeated=True)
-        case t.Unknown():
+        case t.UnknownType():
             return Never()
         case t.Enum() | t.Sort() | t.Union() | t.Case():
             return packing(of, scope, unions)

@@ -14,7 +14,7 @@ class Questions(Runtime):
     """Writes what is asked of all states at the end of a search."""
 
     def functions(self, free: Sequence[str], faults: Sequence[str]) -> list[Function]:
-        """All functions, given the names of those of actions."""
+        """All functions, given the names of the functions of actions."""
         return [
             self._has(),
             self._leads_elsewhere(faults),

@@ -23,13 +23,13 @@ class RecoveryBlocks(Blocks):
     """Writes what looks for ways back."""
 
     def of_recovery(self, free: Sequence[str], most: int) -> list[Function]:
-        """All functions, given the names of those of actions, and how many successors a state can have."""
+        """All functions, given the names of the functions of actions and the most successors of a state."""
         return [
             self._mark_goals(),
             self._look_ahead(free, most),
             self._deal(),
             self._want(),
-            self._strike_marked(),
+            self._untag_marked(),
             self._answer(),
             self._put_marks(),
         ]
@@ -51,7 +51,7 @@ class RecoveryBlocks(Blocks):
         """Expand the states without a mark, by free steps, while the buffer has room; how many are done.
 
         A state is marked at once where a step leads to the goal, or with `beyond` out
-        of the scope; nobody need be asked about it then, nor about a step back to itself.
+        of the scope; then none of its successors need be asked about, nor is it ever itself.
         """
         params = [
             ("ptr noalias", "ctx"),
@@ -122,7 +122,7 @@ class RecoveryBlocks(Blocks):
         return fn.ne(differs, i64(0))
 
     def _move(self, fn: Function, entry: str, entries: str, kept: Register) -> None:
-        """Put a successor behind those that are kept."""
+        """Append a successor to those that are kept."""
         place = fn.load(kept)
         target = fn.at(entries, fn.mul(place, i64(self.entry)))
         for n in range(self.entry):
@@ -180,9 +180,9 @@ class RecoveryBlocks(Blocks):
         fn.end("ret i64 -1")
         return fn
 
-    def _strike_marked(self) -> Function:
-        """Take the tags of those states of a block away that have a mark; how many had one."""
-        fn = Function("strike_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
+    def _untag_marked(self) -> Function:
+        """Remove the tags of the states of a block that have a mark; how many had one."""
+        fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index, fn.when(fn.ne(fn.read("%marks", index, 8), const(8, 0))):
             state = fn.at("%states", fn.mul(index, i64(self.words)))

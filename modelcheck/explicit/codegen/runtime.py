@@ -23,7 +23,9 @@ SHARD_BITS = 4
 SHARDS = 1 << SHARD_BITS
 LOCAL_BITS = 28  # a state's number is its shard's and its own in there
 MOST_STATES = 1 << LOCAL_BITS  # of one shard
-ENTRY_META = 1  # behind the words of a successor: its parent, how many-th successor it is, whether by a fault
+ENTRY_META = (
+    1  # after the words of a successor: its predecessor, its index among the successors, is it by a fault
+)
 FAULT = 63
 AHEAD = 12  # successors by which the slot in the table is prefetched
 
@@ -51,7 +53,7 @@ class Round(ctypes.Structure):
 
 
 class Chunk(ctypes.Structure):
-    """States to expand, how many of them are, and where the successors of each shard begin behind `out`."""
+    """States to expand, how many of them are, and where the successors of each shard begin, from `out`."""
 
     states: int
     first: int

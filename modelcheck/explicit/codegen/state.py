@@ -96,7 +96,7 @@ class StateBits:
         return first, shift, (width + 63 + WORD - 1) // WORD
 
     def _next(self, first: V, n: int) -> V:
-        """A word behind another; never behind the last, where only a place that does not reach it asks."""
+        """The word `n` after the first, at most the last; only a place that ends before asks for more."""
         if first.const is not None:
             return i64(first.const + n)
         at, last = self.fn.add(first, i64(n)), i64(self.layout.words - 1)

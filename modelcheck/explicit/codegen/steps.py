@@ -83,7 +83,7 @@ class Steps:
         self.fn.leave_if(self._is_spent(), self.done)
 
     def _is_spent(self) -> V:
-        """Whether there were as many faults of the kind as there may be."""
+        """Whether the budget for faults of the kind is spent."""
         fn, most = self.fn, self.expressions.parameters.most(self.fn, self.action)
         names = [field.name for field in self.layout.counters]
         spent = i64(0)
@@ -215,7 +215,7 @@ class Steps:
                 assert_never(statement)
 
     def _branch(self, statement: ir.Branch, rest: Callable[[], None]) -> None:
-        """Each branch, and behind it the rest."""
+        """Each branch, followed by the rest."""
         fn = self.fn
         then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
         fn.fork(self.expressions.test(statement.test, self.scene), then, other)
@@ -334,7 +334,7 @@ class Steps:
         self._candidates(walk, one, start, written_out=walk.count * cost <= INSTANCES // 4)
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
-        """The rounds of a `for` from one on; each way through a round goes on by itself."""
+        """The rounds of a `for` from one on; each branch of a round continues by itself."""
         fn = self.fn
         if index == walk.count:
             rest()

@@ -93,7 +93,7 @@ def value(fn: Function, packing: Packing, code: V) -> Live:
 
 
 def cut_out(fn: Function, whole: V, offset: V | int, packing: Packing) -> Live:
-    """The value whose code stands so many bits from the lowest."""
+    """The value whose code begins at bit `offset`, counted from the lowest."""
     by = const(whole.bits, offset) if isinstance(offset, int) else fn.resize(offset, whole.bits)
     width = packing.width
     shifted = fn.resize(fn.lshr(whole, by), container(width))
@@ -101,7 +101,7 @@ def cut_out(fn: Function, whole: V, offset: V | int, packing: Packing) -> Live:
 
 
 def placed(fn: Function, live: Live, size: int, offset: V | int) -> V:
-    """A number of `size` bits with the value's code so many bits from the lowest, else zero."""
+    """A number of `size` bits with the value's code from bit `offset` on, and zeros elsewhere."""
     by = const(size, offset) if isinstance(offset, int) else fn.resize(offset, size)
     return fn.shl(fn.resize(code(fn, live), size), by)
 

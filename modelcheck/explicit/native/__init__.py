@@ -1,1 +1,1 @@
-"""Machine code: compiled, kept, loaded, and made better while a search goes on."""
+"""Machine code: compiled, cached, loaded, and replaced by better code during a search."""

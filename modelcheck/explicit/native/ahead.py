@@ -60,7 +60,7 @@ class Ahead:
 
 
 def _serve(pipe: Connection, tasks: dict[str, Task]) -> None:
-    """In the other process: say what is begun, until nothing is, or nobody is there any more."""
+    """In the other process: say which task is begun, until all are done or the parent is gone."""
     unwanted: set[str] = set()
     with suppress(OSError, EOFError):
         for name, task in tasks.items():
@@ -68,6 +68,6 @@ def _serve(pipe: Connection, tasks: dict[str, Task]) -> None:
                 unwanted.add(pipe.recv())
             if name not in unwanted:
                 pipe.send(name)
-                with suppress(TooWide, CannotStart, MemoryError):  # whoever needs it says so
+                with suppress(TooWide, CannotStart, MemoryError):  # reported when it is needed
                     Kernel(task, Codes())
         pipe.send("")

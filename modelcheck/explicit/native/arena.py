@@ -11,7 +11,7 @@ HUGE = 1 << 21  # bytes from which on large pages are worth asking for
 
 
 class Region:
-    """So many bytes, zero until they are written. Raises MemoryError when not even addresses are left."""
+    """A mapping of `size` bytes, zero until written. Raises MemoryError when not even addresses are left."""
 
     def __init__(self, size: int, *, huge: bool = False) -> None:
         size = max(size + -size % mmap.PAGESIZE, mmap.PAGESIZE)

@@ -64,7 +64,7 @@ OF_WAYS: Signatures = {
     "look_ahead": (_N, [_P, _P, _N, _P, _N, _N, _N, _FLAG]),
     "deal": (None, [_P, _N, _N, _P, _P, _P]),
     "want": (_N, [_P, _N, _P, _N, _P, _N]),
-    "strike_marked": (_N, [_P, _N, _P, _N, _P, _N, _P]),
+    "untag_marked": (_N, [_P, _N, _P, _N, _P, _N, _P]),
     "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
     "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
 }

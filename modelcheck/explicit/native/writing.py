@@ -30,7 +30,7 @@ MOST_STEPS = 1 << 24  # from one state; more is refused
 
 
 @frozen
-class Written:
+class KernelText:
     """The text of a kernel, and how many successors a state can have at most."""
 
     text: str
@@ -45,10 +45,10 @@ def full(task: Task, layout: PackedLayout, *, blocks: bool = False, shared: bool
 
 def of_graphs() -> bytes:
     """The code that works on graphs, well compiled."""
-    return code(Written(text_of(graphs(), PUBLIC), 0), Tier.FULL)
+    return code(KernelText(text_of(graphs(), PUBLIC), 0), Tier.FULL)
 
 
-def code(written: Written, tier: Tier) -> bytes:
+def code(written: KernelText, tier: Tier) -> bytes:
     """What is kept of a kernel: how many successors a state can have, and an object file."""
     return written.most.to_bytes(8) + compiled(written.text, tier)
 
@@ -61,7 +61,7 @@ def write(
     blocks: bool = False,
     extra: Iterable[Function] = (),
     public: Collection[str] = PUBLIC,
-) -> Written:
+) -> KernelText:
     """The kernel in LLVM's language, with `extra` functions. Raises TooWide."""
     task = in_core(task)
     words, expressions = context(task), Expressions(task.model, task.scope, parameters)
@@ -99,7 +99,7 @@ def write(
         *parameters.functions(),
         *extra,
     ]
-    return Written(text_of(functions, public, parameters.declared()), most)
+    return KernelText(text_of(functions, public, parameters.declared()), most)
 
 
 def in_core(task: Task) -> Task:

@@ -1,1 +1,1 @@
-"""The search in rounds on all cores: its states, its counts, its runs, and how it goes on from disk."""
+"""The search in rounds on all cores: its states, its counts, its runs, and how it is resumed from disk."""

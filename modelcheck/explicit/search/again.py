@@ -1,4 +1,4 @@
-"""The same search once more, as far as it takes to know the way to some states; it finds the same numbers."""
+"""A search repeated to learn the predecessors of some states, which get the same numbers again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from modelcheck.explicit.search.space import PackedSpace
 
 
 class Again(PackedSearch):
-    """A search that was made before, up to the level where it is enough: then it ends in `DECIDED`.
+    """Repeats a search up to the level where `is_enough` is true, and ends there with `DECIDED`.
 
-    It has the limits of the first one, whose clock goes on, but for that of states.
+    It has the limits of the first one, but for that of states; their time counts on.
     """
 
     def __init__(self, first: PackedSearch, space: PackedSpace, is_enough: Callable[[], bool]) -> None:
@@ -26,28 +26,28 @@ class Again(PackedSearch):
         self._is_enough = is_enough
 
     def ended(self) -> End | None:
-        """Search; why it was ended before it was enough, if it was."""
+        """Search; why it ended too early, or None when it came far enough."""
         end = self.run()
         if end is End.COMPLETE:
             raise AssertionError("the same search has found less")
         return None if end is End.DECIDED else end
 
     def _note(self, faults: int, depth: int) -> None:
-        """What is found was found before; so it ends when that is enough, and nowhere else."""
+        """End the search when that is enough; nothing new is found before."""
         self.reached = faults, depth
         if self._is_enough():
             raise Stopped(End.DECIDED)
 
 
 class _StillThere:
-    """Reports that the search goes on, and nothing that was reported before."""
+    """Reports progress, and nothing that the first search has reported."""
 
     def __init__(self, reporter: Reporter, reached: tuple[int, int]) -> None:
         self._reporter = reporter
         self._reached = reached
 
     def tell(self, event: Event) -> None:
-        """Pass progress on; what has been seen is as much as before."""
+        """Pass progress on, with the depth that the first search had reached."""
         if isinstance(event, Progress):
             faults, depth = self._reached
             self._reporter.tell(replace(event, faults=faults, depth=depth))

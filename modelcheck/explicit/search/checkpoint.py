@@ -142,7 +142,7 @@ def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
 
 
 def _write(file: BinaryIO, parts: list[tuple[Region, int]]) -> str:
-    """Write sections one behind the other; their checksum."""
+    """Write sections one after the other; their checksum."""
     digest = hashlib.sha256()
     for region, size in parts:
         for start in range(0, size, PIECE):

@@ -106,7 +106,7 @@ class Endless:
         self._regions.clear()
 
     def room(self, name: int, size: int) -> Region:
-        """An array of so many bytes, empty, under its name in the frame."""
+        """An array of `size` bytes, all zero, entered in the frame under its name."""
         if name in self._regions:
             self._regions.pop(name).close()
         self._regions[name] = region = Region(size)
@@ -114,7 +114,7 @@ class Endless:
         return region
 
     def give_back(self, *names: int) -> None:
-        """The memory of some arrays, which nobody needs any more."""
+        """Free the memory of some arrays."""
         for name in names:
             self._regions.pop(name).close()
 
@@ -181,7 +181,7 @@ class Endless:
     def _link(self) -> None:
         workers, count = self.search.spare_workers(), max(self.count, 1)
         free, _, _, _ = self.search.tally.sums()
-        most = free + self.count  # each state has one more, behind its last
+        most = free + self.count  # each state has one more, after its last
         self.room(TARGETS, 4 * most * len(workers))
         self.room(CODES, most * len(workers))
         for name in (STARTS, POSSIBLE, INSIDE):
@@ -209,7 +209,7 @@ class Endless:
         self._shared(-(-self.count // AT_ONCE), link, AT_ONCE)
 
     def _shared(self, count: int, ask: Callable[[Worker, int], int], each: int) -> list[int]:
-        """What is asked by numbers, on all cores; `each` is so many states."""
+        """Ask by number, on all cores: the answers in order. One number stands for `each` states."""
         search, found = self.search, [0] * count
         workers = search.spare_workers()
 
@@ -243,13 +243,14 @@ class Endless:
         left = self.count
         while left:
             while self.graphs["components"](self.address, STEPS):
-                self._mind(left - self.frame[AT])
+                self._poll_limits(left - self.frame[AT])
             left = self.graphs["again"](self.address)
-            self._mind(left)
+            self._poll_limits(left)
         self.give_back(ORDER, LOW, AHEAD, PART, CALLS, OPEN, ACTIVE, LATER)
         return bool(self.stills or self.frame[IN_CIRCLES])
 
-    def _mind(self, left: int) -> None:
+    def _poll_limits(self, left: int) -> None:
+        """Look at the limits of the search, and report how many states are left. Raises Stopped."""
         self.search.look()
         self.search.tell(*self.search.reached, left)
 
@@ -273,7 +274,7 @@ class Endless:
         return (everywhere & self.weak | anywhere & self.strong) & ~taken
 
     def _way(self, start: int, home: int, owed: int) -> list[Hop]:
-        self._mind(0)
+        self._poll_limits(0)
         self.room(CAME, 4 * self.count)
         self.room(QUEUE, 4 * self.count)
         if not self.graphs["way"](self.address, start, home, owed):

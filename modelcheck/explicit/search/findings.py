@@ -1,4 +1,4 @@
-"""What an explicit search says when it has ended: ways back are looked for, and ways that nobody kept."""
+"""What an explicit search found: ways back are searched now, and runs whose predecessors were not kept."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class _Question:
             return None if home is None else Starved(home.faults, self._run(waiting, home))
 
     def _is_waiting_with_more(self) -> bool:
-        """Whether a run comes to a home with any number of faults."""
+        """Whether a run reaches a home with any number of faults."""
         with closing(self._waiting(None)) as waiting:
             return waiting.first_home() is not None
 

@@ -3,7 +3,7 @@
 No edge is kept.  States that have reached the goal are marked in the table of
 states; then each unmarked state is expanded again, and marked when a step leads
 to a marked one, until nothing changes.  Where some are left, the search goes
-through its states once more, until it comes to one of them.
+through its states once more, until it reaches one of them.
 """
 
 from __future__ import annotations

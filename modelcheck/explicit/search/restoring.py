@@ -1,8 +1,8 @@
-"""A search that goes on from what is on disk, as far as that can be true.
+"""A search resumed from what is on disk, after that was checked for consistency.
 
 A checksum only says that a file is whole, and whoever can write the files can write that too.  So
 what they say is looked at before it is believed.  A small search is made once more, up to where it
-was stopped, and has to come to the very same.  Of a larger one it is seen, at a cost that is linear
+was stopped, and has to find the very same.  Of a larger one it is seen, at a cost that is linear
 in its states, that all its parts fit together: see `soundness`.
 """
 
@@ -55,7 +55,7 @@ OTHER = "the checkpoint is of another model, scope, check or version of modelche
 
 
 def restore(folder: Path, search: PackedSearch) -> None:
-    """Let a new search go on where the one in a folder was. Raises CannotResume."""
+    """Put a new search where the one in a folder was. Raises CannotResume."""
     try:
         data, sums = _read(folder, search)
         _take(data, search)
@@ -153,7 +153,7 @@ def _take_shard(space: PackedSpace, shard: Shard, words: list[int], slots: int) 
 
 
 def _is_in_order(search: PackedSearch) -> bool:
-    """Whether the levels stand one behind the other up to where the search was, and the layers too."""
+    """Whether the levels, and the layers, follow each other without a gap up to where the search was."""
     space, at, levels = search.space, search.position, search.space.levels
     ends = [space.word(shard, LOCAL) for shard in space.shards]
     news = [space.word(shard, NEW) for shard in space.shards]
@@ -245,7 +245,7 @@ def _number(value: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN
 
 
 def _find_again(data: Json, search: PackedSearch) -> None:
-    """Make the search again up to where it was. Raises CannotResume where it comes to something else."""
+    """Repeat the search up to where it was. Raises CannotResume where it finds something else."""
     with (
         closing(PackedSpace(search.kernel, ways=search.task.ways)) as space,
         closing(_Again(search, space)) as again,

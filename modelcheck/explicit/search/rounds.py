@@ -27,7 +27,7 @@ from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spec.semantics import Machine
 
 CHUNK = 256  # states
-BEGUN = 1 << 13  # so many successors of a chunk, and no other state of it is begun, whatever code is at work
+BEGUN = 1 << 13  # successors of a chunk, after which no other state of it is begun, in either tier
 ROUND = 64  # chunks, if their successors fit
 LARGEST_ROUND = 1 << 26  # bytes
 SLOTS_AT_ONCE = 1 << 13  # of a table, between two looks at the limits
@@ -67,14 +67,14 @@ class CodeImprover(Protocol):
     """Someone who may give the kernel other code."""
 
     def look(self, seconds: float) -> None:
-        """See what is to be done after so many seconds of search; nothing uses the kernel meanwhile."""
+        """Decide what to do after `seconds` of search; nothing uses the kernel meanwhile."""
         ...
 
 
 class PackedSearch(LayeredSearch[Part, Find]):
     """The search that the explicit engine makes: in rounds, the same for any number of threads.
 
-    `position` is how far it is, of a level that is being expanded; there it goes on when it is `resumed`.
+    `position` is how much of the current level is expanded; from there it continues when `resumed`.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.together(lambda _: insert(address), workers)
 
     def _make_room(self, chunks: int) -> None:
-        """Let each shard have room for all that comes to it."""
+        """Grow each shard to hold all the states that it receives."""
         rows = [chunk.offsets[:] for chunk in self._chunks[:chunks]]
         sums = [sum(column) for column in zip(*rows, strict=True)]
         ends = [behind - first for first, behind in pairwise(sums)]
@@ -307,7 +307,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         return None if self.tally.error is None else self.runs.error(self.tally.error)
 
     def steps(self) -> Sums:
-        """How many steps were taken and cut by now."""
+        """How many steps were taken, and how many cut, so far."""
         self.tally.take(self.workers)
         return self.tally.sums()
 
@@ -316,13 +316,13 @@ class PackedSearch(LayeredSearch[Part, Find]):
         return self.tally.counts(self.space)
 
     def spare_workers(self) -> list[Worker]:
-        """As many workers as there are threads, whose tallies nobody adds up; made once."""
+        """One worker for each thread, whose tallies are not added to the counts; made once."""
         if not self._spare:
             self._spare = [Worker(self.kernel, self._room) for _ in self.workers]
         return self._spare
 
     def resize_rounds(self, chunks: int) -> None:
-        """Let rounds have so many chunks: what is found is the same only where that is the same."""
+        """Make rounds `chunks` chunks long; two searches find the same only with rounds of one length."""
         self._out.close()
         self.round_size, self._out = chunks, Region(self._entry * self._room * chunks)
         self._chunks = (Chunk * chunks)()

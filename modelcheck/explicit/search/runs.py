@@ -15,7 +15,7 @@ from spec.kinds import OF_STATES
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
-Leg = tuple[Words, Collection[str]]  # a state that a run comes to, and by which actions it may
+Leg = tuple[Words, Collection[str]]  # a state that a run reaches, and by which actions it may
 
 
 class Replay:

@@ -36,7 +36,7 @@ from modelcheck.explicit.codegen.runtime import (
 )
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import MachineCode, Signatures
-from modelcheck.explicit.native.writing import Written, code, text_of
+from modelcheck.explicit.native.writing import KernelText, code, text_of
 from modelcheck.explicit.search.checkpoint import damaged, only_runs
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import ROOT, Shard
@@ -210,7 +210,7 @@ class _Asked:
     def __init__(self, search: PackedSearch) -> None:
         kernel = search.kernel
         written = Soundness(search.task, kernel.layout, kernel.context).functions()
-        made = code(Written(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
+        made = code(KernelText(text_of(written, SIGNATURES.keys()), 0), Tier.QUICK)
         self._code = MachineCode(made, SIGNATURES)
         self.call = self._code.call
         self.search, self.space = search, search.space
@@ -270,7 +270,7 @@ class _Asked:
     # ------------------------------------------------------------------------ ways
 
     def _parents(self) -> None:
-        """The parent of each state is one step before it, in its layer or in the one before."""
+        """The predecessor of each state is one step before it, in its layer or in the one before."""
         space = self.space
         ends = tuple(space.word(shard, LOCAL) for shard in space.shards)
         places = {(level.faults, level.depth): number for number, level in enumerate(space.levels)}

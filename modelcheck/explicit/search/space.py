@@ -272,7 +272,7 @@ class PackedSpace:
         return self._found(TRAPPED)
 
     def has(self, number: int) -> bool:
-        """Whether a state with that number was found by now."""
+        """Whether a state with that number was found so far."""
         return number & (1 << LOCAL_BITS) - 1 < self.word(self.shards[number >> LOCAL_BITS], LOCAL)
 
     def _found(self, place: int) -> Iterator[int]:

@@ -1,6 +1,6 @@
-"""All runs once more, the fewest faults first, each state also as one that waits: who comes to a home.
+"""All runs again, fewest faults first, over states and whether the run waits: which reach a home.
 
-A node is a slot of the tables, or behind all of these the number of a state without the goal,
+A node is a slot of the tables, or after all of these the number of a state without the goal,
 where a run waits.  Nodes come by layers of faults and then by depth, as states do in the search.
 It costs some ten bytes for each node.
 """
@@ -35,7 +35,7 @@ ARRAYS = (FROM, HOW, FOUND, DUE, DUE_FROM)
 
 @frozen
 class Bucket:
-    """Nodes that cost as many faults and steps: the first, and how many they are."""
+    """Nodes of the same cost in faults and steps: the first, and how many there are."""
 
     faults: int
     depth: int
@@ -53,7 +53,7 @@ class WaitingNode:
 
 
 class Waiting:
-    """The nodes that are reached with a budget of so many faults; of any number where it is None.
+    """The nodes that are reached with at most `most` faults; with any number where it is None.
 
     With `everywhere` a run begins to wait in each state without the goal, so none need be followed.
     All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.

@@ -21,7 +21,7 @@ UNDEFINED, NAMED = 0x10, 0x40  # flags of symbols
 
 @frozen
 class Module:
-    """A module, and the first address behind its data."""
+    """A module, and the first address after its data."""
 
     code: bytes
     end: int
@@ -81,7 +81,7 @@ def _symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
 
 
 def _end(body: bytes) -> int:
-    """The first address behind the segments of data, which are all at known places."""
+    """The first address after the segments of data, which are all at known places."""
     reader, end = _Reader(body), 0
     for _ in range(reader.number()):
         assert reader.byte() == 0, "data without a place"

@@ -34,7 +34,7 @@ class StepOutcome(Enum):
     TAKEN = "taken"
     REFUSED = "refused"  # by a guard
     CUT = "cut"  # by a limit of the scope
-    SPENT = "spent"  # there were as many faults of the kind as there may be
+    SPENT = "spent"  # the budget for faults of the kind is spent
     ERROR = "error"  # of the model
 
 
@@ -81,7 +81,7 @@ class RecordShapes:
 class RecordWriter(Steps):
     """Writes the function that records an action: one record for each choice of parameters and in its body.
 
-    The word of the context behind its own says where the last record must begin.
+    The word of the context after its own says where the last record must begin.
     """
 
     called = "records"
@@ -194,7 +194,7 @@ class RecordWriter(Steps):
     # ------------------------------------------------------------------ records
 
     def _record(self, outcome: StepOutcome, why: int | str | None = None, broken: V | None = None) -> None:
-        """Put a record behind the others, where there is room."""
+        """Append a record, where there is room."""
         fn = self.fn
         args = self._args
         params = tuple(
@@ -220,7 +220,7 @@ class RecordWriter(Steps):
             fn.write("%ctx", fn.address(fn.at(out, at)), CURSOR)
 
     def _put(self, out: str, at: int, lives: Iterable[Live]) -> int:
-        """Write values there one behind the other; where the next would stand."""
+        """Write values from there on; where the next would stand."""
         fn = self.fn
         for live in lives:
             whole = code(fn, live)

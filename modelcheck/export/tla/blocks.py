@@ -17,7 +17,7 @@ from spec.pretty import LINE, Doc, Nest, cat
 
 @frozen
 class Definition:
-    """A name for something, `text` as it stands behind LET."""
+    """A name for something, `text` as it stands after LET."""
 
     text: Doc
 
@@ -137,7 +137,7 @@ def _unchanged(names: Sequence[str]) -> list[Doc]:
 
 
 def as_set(block: TlaBlock) -> TlaTerm:
-    """A block as the set of the ends it may come to: records."""
+    """A block as the set of its possible results: records."""
     return _set_of(block.items)
 
 

@@ -43,7 +43,7 @@ class _Place:
         return _Place(expr, self.env if env is None else env)
 
     def unfolded(self) -> _Place:
-        """The place with `let` names and fits replaced by the expressions behind them."""
+        """The place with `let` names and fits replaced by the expressions they stand for."""
         match self.expr:
             case ir.Fit(of=of):
                 return replace(self, expr=of).unfolded()

@@ -116,7 +116,7 @@ class Library:
         return name
 
     def text(self) -> str:
-        """The definitions of all that was used, each behind those it needs."""
+        """The definitions of all that was used, each after those it needs."""
         return "\n\n".join(text for name, text in LIBRARY.items() if name in self._used)
 
 

@@ -98,7 +98,7 @@ class _Module:
     # ------------------------------------------------------------------ sections
 
     def _head(self) -> Iterator[str]:
-        """All that speaks of no variable; asked for last, when it is known what is needed."""
+        """All that names no variable; made last, when it is known what is needed."""
         model, check = self._model, self._check
         bounds = [*scope_words(check.scope), *config_words(model, check)]
         yield "\n".join(
@@ -165,7 +165,7 @@ class _Module:
         return conjunction([*conjuncts(block), *zeros])
 
     def _action(self, action: ir.Action, asserted: frozenset[str]) -> str:
-        """The definition of an action, behind what it says."""
+        """The definition of an action, after the comment with what it says."""
         names, env = self._actions.parameters(action)
         counters = self._words.counters
         own = [counter for kind, counter in counters.items() if self._counts(action, kind)]

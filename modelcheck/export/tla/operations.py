@@ -12,11 +12,11 @@ from modelcheck.export.known import Reach
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE, Values
-from spec.derived import Core
+from spec.derived import CoreRewriter
 from spec.op import Op
 from spec.pretty import cat
 
-CORE = Core(  # people read the module, and find there what they wrote; `NOT (a = b)` becomes `a # b`
+CORE = CoreRewriter(  # people read the module, and find there what they wrote; `NOT (a = b)` becomes `a # b`
     own={
         Op.NEG,
         Op.MIN2,

@@ -287,7 +287,7 @@ class Flow(Versions):
             self.put(state, var, tla.a_function(name, keys, new))
 
     def _one_by_one(self, statement: ir.Each, state: BranchPath) -> None:
-        """A recursive operator over the members that are left and what has become of the variables."""
+        """A recursive operator over the members that are left and the values of the variables so far."""
         names = (f"for_{legal(statement.name)}", "todo", "was", "after")
         loop, todo, was, after = map(self.name_for, names)
         outer, self.round = self.round, lambda _: StepEnd()
@@ -316,7 +316,7 @@ class Flow(Versions):
         self._take_over(statement, state, after)
 
     def _each_chooses(self, statement: ir.Each, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
-        """The same over the set of all that may have become of them."""
+        """The same over the set of all values that they may have so far."""
         names = (f"for_{legal(statement.name)}", "todo", "was", "ways", "after")
         loop, todo, was, ways, after = map(self.name_for, names)
         inner = self._inside(statement, state, was)
@@ -382,7 +382,7 @@ class Flow(Versions):
         return [*own, *claims]
 
     def _take_over(self, statement: ir.Each, state: BranchPath, after: str) -> None:
-        """What a loop has come to is what the variables are now."""
+        """Make the results of a loop the current values of the variables."""
         for var in written(statement.body):
             state.versions[var] = version = self.cheap(_field(after, self.variables[var]))
             if self.is_last(version.number):

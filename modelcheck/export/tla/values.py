@@ -115,7 +115,7 @@ class Values:
             case t.Map(key, inner):
                 pairs = zip(members(key, self.scope), value, strict=True)
                 return self._function([(self.literal(k, key), self.literal(v, inner)) for k, v in pairs])
-            case t.Unknown():
+            case t.UnknownType():
                 return NONE  # of a member of nothing, which no run meets
             case _:
                 assert_never(of)
@@ -221,7 +221,7 @@ class Values:
             case t.Bag(inner):
                 pairs = t.Tuple((inner, t.INT))
                 return self._by_entries(pairs, self._pairs(a, pairs), self._pairs(b, pairs))
-            case t.Unknown():
+            case t.UnknownType():
                 return tla.FALSE
             case _:
                 assert_never(of)

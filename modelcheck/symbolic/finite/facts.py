@@ -17,7 +17,7 @@ import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import Ends, Env
 from modelcheck.grounding.expressions import CORE, Expressions
-from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shapes
 from modelcheck.grounding.terms import Sign, Term, subterms
 from spec.elaboration.typing import length
@@ -48,7 +48,7 @@ class StateFact:
     unlike: tuple[ir.Expr, ...] = ()
 
 
-def facts(model: ir.Model, scope: ir.Scope, machine: Machine) -> tuple[StateFact, ...]:
+def facts(model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> tuple[StateFact, ...]:
     """All facts of a model within a scope, none twice."""
     return tuple(_Facts(model, scope, machine).all())
 
@@ -59,7 +59,7 @@ def plain(variables: Sequence[ir.Variable]) -> list[Leaf]:
 
 
 class _Facts:
-    def __init__(self, model: ir.Model, scope: ir.Scope, machine: Machine) -> None:
+    def __init__(self, model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> None:
         self._model, self._scope, self._machine = model, scope, machine
         self._shapes = Shapes(machine.terms, scope)
         self._e = Expressions(self._shapes)

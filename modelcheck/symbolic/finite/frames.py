@@ -14,7 +14,7 @@ from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
-from modelcheck.symbolic.solver import Answer, OneStep
+from modelcheck.symbolic.solver import OneStep, SolverAnswer
 
 MOST_TEMPORARY = 2000  # clauses for a single query, before the solver is replaced
 MOST_CTGS = 3  # counterexamples to generalisation that are blocked for one cube
@@ -26,7 +26,7 @@ Values = tuple[int, ...]
 class GaveUp(Exception):  # noqa: N818 - an answer
     """The solver gave no yes or no; `answer` is what it gave instead."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: SolverAnswer) -> None:
         self.answer = answer
 
 
@@ -83,9 +83,9 @@ class Frames:
         """Whether some step satisfies all of these. Raises GaveUp."""
         self.questions += 1
         answer = self._step.under(literals, self._seconds())
-        if answer not in (Answer.YES, Answer.NO):
+        if answer not in (SolverAnswer.YES, SolverAnswer.NO):
             raise GaveUp(answer)
-        return answer is Answer.YES
+        return answer is SolverAnswer.YES
 
     def _frame(self, level: int) -> list[Formula]:
         """The assumptions that place the state before the step in a frame."""
@@ -189,7 +189,7 @@ class Frames:
         return enough, rule
 
     def _sufficient_facts(self, state: Cube, wrong: list[Formula]) -> Cube:
-        """The facts of a state that suffice: whatever has them cannot satisfy `wrong` either."""
+        """Facts of a state that suffice: no state with them satisfies `wrong` either."""
         ordered = sorted(state, key=lambda n: -self.facts[abs(n) - 1].rank)
         assumed = [*wrong, *(self._before[n] for n in ordered)]
         if self._is_satisfiable(assumed):

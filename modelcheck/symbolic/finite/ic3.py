@@ -12,13 +12,13 @@ from time import monotonic
 from typing import ClassVar
 
 from counterexamples.trace import Erred, Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.proof import Proof
 from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.symbolic.answers import Clock, Made, Over, by_none, by_run, searched
+from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, refusals_of, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotInductive, Teller
@@ -47,15 +47,18 @@ class Reachability:
     name: ClassVar[str] = "ic3"
 
     seconds: float | None = None
-    _systems: Made[System] = field(default_factory=lambda: Made(system), repr=False, compare=False)
+    _prepared: Prepared[System] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        return self._systems.refusals(task)
+        return refusals_of(task, self._system)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is violated, up to a limit or Ctrl-C."""
-        return searched(self.name, task, lambda: _Search(self, self._systems.of(task), task, reporter))
+        return searched(self.name, task, lambda: _Search(self, self._system(task), task, reporter))
+
+    def _system(self, task: Task) -> System:
+        return self._prepared.of(task, system)
 
 
 @frozen

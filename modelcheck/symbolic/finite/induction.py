@@ -12,19 +12,19 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.symbolic.answers import (
     Clock,
-    Made,
     Over,
     by_none,
     by_run,
     claims_of,
     is_good,
+    refusals_of,
     searched,
 )
 from modelcheck.symbolic.finite.smallest import measures
@@ -32,7 +32,7 @@ from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.replayed import replayed, state_of
-from modelcheck.symbolic.solver import ENDS, Answer, Unrolling, version
+from modelcheck.symbolic.solver import ENDS, SolverAnswer, Unrolling, version
 from spec.ir import Property
 
 DEPTH = 4  # steps by default
@@ -44,7 +44,7 @@ NO_ERROR = "the model makes no error"  # a claim that has no name in the text
 class Induction:
     """An engine that proves claims for runs of any length within one scope, by induction over steps.
 
-    With one step, then two, up to `depth`: a claim is proved where runs of so many
+    With one step, then two, up to `depth`: a claim is proved where runs of that many
     steps that start anywhere, and in which all claims are true, cannot end in a
     state where it is false, and runs from the start do not either.  States that a
     run meets twice are left out.  Lemmas of the model are proved with the properties.
@@ -56,15 +56,18 @@ class Induction:
 
     depth: int = DEPTH
     seconds: float | None = None
-    _systems: Made[System] = field(default_factory=lambda: Made(system), repr=False, compare=False)
+    _prepared: Prepared[System] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
-        return self._systems.refusals(task)
+        return refusals_of(task, self._system)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What is proved and what is not, up to a limit or Ctrl-C."""
-        return searched(self.name, task, lambda: _Induction(self, self._systems.of(task), task, reporter))
+        return searched(self.name, task, lambda: _Induction(self, self._system(task), task, reporter))
+
+    def _system(self, task: Task) -> System:
+        return self._prepared.of(task, system)
 
 
 Obligation = tuple[str, str]  # a claim, and the action after which it is to be true
@@ -292,7 +295,7 @@ class _Induction:
         answer = runs.ask(*formulas, seconds=self._clock.left())
         if answer in ENDS:
             raise Over(ENDS[answer])
-        return answer is Answer.YES
+        return answer is SolverAnswer.YES
 
     def _tell(self) -> None:
         self._reporter.tell(Proving(self._steps, 0, self._questions, self._clock.seconds))

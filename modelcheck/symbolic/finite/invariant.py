@@ -16,7 +16,7 @@ from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
-from modelcheck.symbolic.solver import Answer, OneStep
+from modelcheck.symbolic.solver import OneStep, SolverAnswer
 from spec.frozen import frozen
 from spec.op import Op
 from spec.values import show
@@ -31,7 +31,7 @@ MEMBER = re.compile("\0([^\0]+)\0(\\d+)\0")
 class NoInvariant(Exception):  # noqa: N818 - an answer
     """A solver did not agree in time; `answer` is what it said instead."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: SolverAnswer) -> None:
         self.answer = answer
 
 
@@ -118,9 +118,9 @@ class Clauses:
 
     def _asks(self, step: OneStep, literals: Sequence[Formula]) -> bool:
         answer = step.under(literals, self._seconds())
-        if answer not in (Answer.YES, Answer.NO):
+        if answer not in (SolverAnswer.YES, SolverAnswer.NO):
             raise NoInvariant(answer)
-        return answer is Answer.YES
+        return answer is SolverAnswer.YES
 
     def check(self, claims: Sequence[str]) -> bool:
         """Whether the groups are true of every start, kept by every step, and imply the claims.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import spec.types as t
-from modelcheck.grounding.machine import Machine
+from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
 from modelcheck.grounding.terms import Sign, Term
 from spec.ir import Model
 
 
-def measures(model: Model, machine: Machine) -> Iterator[Term]:
+def measures(model: Model, machine: GroundMachine) -> Iterator[Term]:
     """Members not as at the start, messages under way, entries, then all that is not as at the start."""
     terms = machine.terms
     start = machine.starts[0] if machine.starts else (0,) * len(machine.flats)
@@ -33,13 +33,13 @@ def measures(model: Model, machine: Machine) -> Iterator[Term]:
     yield _sum(machine, [terms.count(test) for test in changed.values()])
 
 
-def _differs(machine: Machine, flat: Term, value: int) -> Term:
+def _differs(machine: GroundMachine, flat: Term, value: int) -> Term:
     terms = machine.terms
     known = terms.bool(is_true=bool(value)) if flat.truth else terms.number(value)
     return terms.no(terms.eq(flat, known))
 
 
-def _sum(machine: Machine, numbers: Sequence[Term]) -> Term:
+def _sum(machine: GroundMachine, numbers: Sequence[Term]) -> Term:
     total = machine.terms.number(0)
     for number in numbers:
         total = machine.terms.add(total, number)
@@ -76,7 +76,7 @@ def _variables(shape: Shape) -> list[Term]:
     return list(dict.fromkeys(flat for part in _parts(shape) for flat in _variables(part)))
 
 
-def _sizes(machine: Machine, of: t.Type, shape: Shape) -> Iterator[Term]:
+def _sizes(machine: GroundMachine, of: t.Type, shape: Shape) -> Iterator[Term]:
     """How many entries the sequences have, and how many members the sets and bags of anything but members."""
     match of, shape:
         case t.Seq(), Row(length, _):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from modelcheck.contract.engine import Task
-from modelcheck.grounding.machine import Machine, machine
+from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
@@ -28,7 +28,7 @@ class System:
     `formed` are the values that are states.
     """
 
-    machine: Machine
+    machine: GroundMachine
     of_states: Mapping[str, Term]
     of_steps: Mapping[str, Mapping[str, Term]]
     formed: Term
@@ -62,7 +62,7 @@ def system(task: Task) -> System:
     """The system of a task. Raises Inexpressible, or ModelError where the model cannot start."""
     only = tuple(prop.name for prop in claims_of(task))
     check = Check("", task.scope, task.budget, only, (), None, span=Span(0, 0))
-    flat = started(task, machine(task.model, check, for_solver=True))
+    flat = started(task, grounded(task.model, check, for_solver=True))
     terms = flat.terms
     of_states = {name: terms.no(holds) for name, holds in flat.invariants}
     of_states |= dict(flat.goals)

@@ -24,7 +24,7 @@ MEET = """(forall ((both Int) (left Int) (right Int) (rest Int)) (=>
 
 @frozen
 class Law:
-    """Something that is true for all whole numbers of those names that are not below 0."""
+    """A formula that is true for all natural numbers of those names."""
 
     name: str
     says: str

@@ -45,7 +45,7 @@ from modelcheck.symbolic.unbounded.terms import (
     value_of,
 )
 from modelcheck.symbolic.unbounded.theory import Theory
-from spec.derived import Core
+from spec.derived import CoreRewriter
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
 from spec.source import Span
@@ -58,7 +58,7 @@ EXTREMES = {
 }
 
 
-CORE = Core(  # of sets that are what is said of their members, this is said in fewer words
+CORE = CoreRewriter(  # of sets that are what is said of their members, this is said in fewer words
     own={Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST}
 )
 Namer = Callable[[str], Term]  # a new name of a sort
@@ -201,7 +201,7 @@ class Expressions:
                 index = name_of(INT)
                 inside = conjunction([at_most(number(0), index), less(index, length)])
                 return Item((index,), inside, at_(index))
-            case Flat(type=t.Option(inner)) if not isinstance(inner, t.Unknown):
+            case Flat(type=t.Option(inner)) if not isinstance(inner, t.UnknownType):
                 return Item((), self.types.is_some(whole), self.shapes.seen(self.types.the(whole)))
             case _:
                 raise Inexpressible(f"each of {domain.type}")
@@ -214,7 +214,7 @@ class Expressions:
         return self.shapes.bind(self._sort(of))
 
     def _sort(self, of: t.Type) -> str:
-        return BOOL if isinstance(of, t.Unknown) else self.types.sort(of)
+        return BOOL if isinstance(of, t.UnknownType) else self.types.sort(of)
 
     def _where(self, expr: ir.Bind, env: Env, name: Namer | None = None) -> tuple[Item, Env]:
         """Any member that a quantifier looks at, and the names as they are then."""
@@ -444,7 +444,7 @@ class Expressions:
             case _, Row(length):
                 return length
             case _, Flat(type=t.Option(inner)):
-                return number(0) if isinstance(inner, t.Unknown) else _one_if(self.types.is_some(of))
+                return number(0) if isinstance(inner, t.UnknownType) else _one_if(self.types.is_some(of))
             case ir.Make(), Many():
                 return self._size_of_listed(expr, of)
             case _, Many():
@@ -481,9 +481,9 @@ class Expressions:
         """Whether a value is in a collection."""
         match whole:
             case Many(has, t.Set(inner)):
-                return FALSE if isinstance(inner, t.Unknown) else has(self.shapes.element(value, inner))
+                return FALSE if isinstance(inner, t.UnknownType) else has(self.shapes.element(value, inner))
             case Counted(count, t.Bag(inner)):
-                if isinstance(inner, t.Unknown):
+                if isinstance(inner, t.UnknownType):
                     return FALSE
                 return less(number(0), count(self.shapes.element(value, inner)))
             case Row(length, at, _):
@@ -492,7 +492,7 @@ class Expressions:
                 same = self.shapes.equal(value, at(index))
                 return quantified("exists", [index], conjunction([inside, same]))
             case Flat(type=t.Option(inner)):
-                if isinstance(inner, t.Unknown):
+                if isinstance(inner, t.UnknownType):
                     return FALSE
                 same = self.shapes.equal(value, self.shapes.seen(self.types.the(whole)))
                 return conjunction([self.types.is_some(whole), same])
@@ -504,7 +504,7 @@ class Expressions:
                 raise Inexpressible("`in` of this")
 
     def _inside(self, left: Many, right: Many) -> Term:
-        if isinstance(left.type.of, t.Unknown):
+        if isinstance(left.type.of, t.UnknownType):
             return TRUE
         inner = left.type.of
         return self.shapes.each_element(inner, lambda x: implication(left.has(x), right.has(x)))

@@ -76,7 +76,7 @@ class Formula:
     def text(self, *, after: Sequence[str] = (), about: Sequence[Term] = ()) -> str:
         """It as SMT-LIB 2: what is assumed and that the goal is false, which has to be unsatisfiable.
 
-        `after` is asked behind it, `about` some terms.
+        `after` is asked after it, `about` some terms.
         """
         terms = [*(term for _, term in self.assumed), negation(self.goal), *about]
         lines = ["(set-logic ALL)", *self.sorts, *self.datatypes, *self._declared(terms)]

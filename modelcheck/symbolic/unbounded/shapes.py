@@ -206,11 +206,11 @@ class Shapes:
         """A value as one of a type that it fits: as an option, or `[]`, `{}` and `none` of anything."""
         of = self.types.whole(of)
         match value, of:
-            case _, t.Unknown():
+            case _, t.UnknownType():
                 return value
             case Nowhere(), _:
                 return self.unknown(of, f"nothing in {of}")
-            case Flat(_, t.Option(t.Unknown())), t.Option():
+            case Flat(_, t.Option(t.UnknownType())), t.Option():
                 return self.types.none(of)
             case Flat(_, t.Option(inner)), t.Option(wanted) if self.types.whole(inner) != wanted:
                 if self.types.sort(inner) != self.types.sort(wanted):
@@ -255,9 +255,9 @@ class Shapes:
 
     def _of_members(self, value: Shape, of: t.Type) -> Shape:
         match value, of:
-            case Many(_, t.Set(t.Unknown())), t.Set():
+            case Many(_, t.Set(t.UnknownType())), t.Set():
                 return self.many((), of)
-            case Counted(_, t.Bag(t.Unknown())), t.Bag():
+            case Counted(_, t.Bag(t.UnknownType())), t.Bag():
                 return Counted(lambda _: number(0), of)
             case Many(has, t.Set(inner), term), t.Set(wanted) if self._are_alike(inner, wanted):
                 return Many(has, of, term)
@@ -398,7 +398,7 @@ class Shapes:
                 if value is None:
                     return (
                         Flat(apply("none", (), ""), option)
-                        if isinstance(inner, t.Unknown)
+                        if isinstance(inner, t.UnknownType)
                         else self.types.none(option)
                     )
                 return self.fitted(self.constant(inner, value), option)
@@ -557,9 +557,9 @@ def _below_bool(left: Term, right: Term) -> Term:
 
 
 def _inner(left: t.Type, right: t.Type) -> t.Type:
-    """What the members of two collections of one type are, from the one that says so."""
+    """The type of the members of two collections of one type, from whichever says it."""
     for each in (left, right):
-        if isinstance(each, t.Set | t.Bag) and not isinstance(each.of, t.Unknown):
+        if isinstance(each, t.Set | t.Bag) and not isinstance(each.of, t.UnknownType):
             return each.of
     return t.BOOL  # both are empty
 

@@ -1,4 +1,4 @@
-"""Types whose values are one term: their sorts, the datatypes behind these, and values of them in parts."""
+"""Types whose values are one term: their sorts, the datatypes for these, and values of them in parts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Types:
             case t.Bool() | t.Int() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 return True
             case t.Option(inner):
-                return isinstance(inner, t.Unknown) or self.is_element(inner)
+                return isinstance(inner, t.UnknownType) or self.is_element(inner)
             case t.Record(_, fields):
                 return all(self.is_flat(field.type) for field in fields)
             case t.Tuple(items):
@@ -86,12 +86,12 @@ class Types:
                 return f"|{name}|"
             case t.Enum(name, members):
                 return self._declared(name, [(self.member(name, each), []) for each in members])
-            case t.Set(inner) if not isinstance(inner, t.Unknown):
+            case t.Set(inner) if not isinstance(inner, t.UnknownType):
                 sort = self.sort(inner)
                 name = f"set {sort.strip('|')}"
                 self._datatypes.setdefault(name, f"(define-sort |{name}| () (Array {sort} Bool))")
                 return f"|{name}|"
-            case t.Option(inner) if not isinstance(inner, t.Unknown):
+            case t.Option(inner) if not isinstance(inner, t.UnknownType):
                 sort = self.sort(inner)
                 name = f"{sort.strip('|')}?"
                 return self._declared(name, [(f"none {name}", []), (f"some {name}", [("the " + name, sort)])])

@@ -108,7 +108,7 @@ class Theory:
     def size(self, members: Many) -> Term:
         """How many members a set has."""
         inner = members.type.of
-        if isinstance(inner, t.Unknown):
+        if isinstance(inner, t.UnknownType):
             return number(0)
         if self.small is not None:
             return self._counted(members, inner, self.small)
@@ -200,7 +200,7 @@ class Theory:
     def _beside(self, one: Sized, other: Sized) -> Iterator[Term]:
         """That a size is not below 0, said again where the solver looks at another set for the same values.
 
-        So it comes to think of a set as it was before a step when it is asked about the set after it.
+        So the solver instantiates the set before a step when it is asked about the set after it.
         """
         for params in islice(permutations(other.params, len(one.params)), MOST_BESIDE):
             if [each.sort for each in params] == [each.sort for each in one.params]:
@@ -210,7 +210,7 @@ class Theory:
     # ---------------------------------------------------------- values by what they are
 
     def chosen(self, of: t.Type, says: Callable[[Flat], Term]) -> Flat:
-        """A value of which something is said that is true of some value, whatever else there is."""
+        """A value that satisfies a formula which some value satisfies (a Skolem term)."""
         sort = self.shapes.types.sort(of)
         blank = self.shapes.bind(sort)
         wish = says(Flat(blank, of))
@@ -223,7 +223,7 @@ class Theory:
         return Flat(apply(f"|{self._chosen[key]}|", params, sort), of)
 
     def common(self, left: Callable[[Term], Shape], right: Callable[[Term], Shape], most: Term) -> Flat:
-        """How many entries two sequences have in common at their start, at most so many."""
+        """The length of the common prefix of two sequences, at most `most`."""
 
         def says(it: Flat) -> Term:
             at = it.term
