@@ -131,6 +131,17 @@ def _arrow_as_statement(place: _Place) -> SyntaxMistake | None:
     return None
 
 
+def _unstored_field(place: _Place) -> SyntaxMistake | None:
+    """`process Node { up: bool = true }`: a field without the word for how it is stored."""
+    name = re.match(r"(\w+)\s*:", place.here)
+    if name is None or not {"durable", "volatile"} <= place.expected:
+        return None
+    return place.says(
+        f"`{name[1]}` does not say what a crash does to it",
+        f"write `durable {name[1]}: …` if it is kept, `volatile {name[1]}: …` if it is forgotten",
+    )
+
+
 def _else_if(place: _Place) -> SyntaxMistake | None:
     """`} elif e {`: the word is read as a place that is given a value."""
     word = re.search(r"}\s*(elif|elsif|elseif)\b[^{}]*$", place.before)
@@ -270,6 +281,7 @@ _RULES: tuple[Callable[[_Place], SyntaxMistake | None], ...] = (
     _unclosed,
     _missing_protocol,
     _protocol_after_import,
+    _unstored_field,
     _else_if,
     _arrow_as_statement,
     _quantifier_as_operand,

@@ -6,6 +6,7 @@ anew; with names only those of these protocols, and what is written of the other
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 from collections import defaultdict
@@ -262,12 +263,23 @@ def answered(name: str, reporter: Reporter) -> list[TableRow]:
     return found
 
 
-def main(given: Sequence[str]) -> None:
+def main(words: Sequence[str]) -> None:
     """Write the page; what is not named, and there already, stays as it is."""
+    known = library.names()
+    parser = argparse.ArgumentParser(
+        prog="python -m modelcheck.commands.protocol_table",
+        description="Answer the checks of the library, and write their page: spec/protocols/README.md.",
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="only of this protocol; what is written of others stays"
+    )
+    given = parser.parse_args(words).names
+    if unknown := sorted({*given} - {*known}):
+        parser.error(f"no protocol is called {unknown[0]}")
     kept = read(read_text(str(FILE))) if given else {}
     progress = ProgressLine(sys.stderr, "", columns=shutil.get_terminal_size().columns)
     tables = {}
-    for name in library.names():
+    for name in known:
         progress.begin(name)
         tables[name] = kept[name] if name in kept and name not in given else answered(name, progress)
         progress.clear()

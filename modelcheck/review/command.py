@@ -16,7 +16,7 @@ from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.contract.exits import Exit
-from modelcheck.review.also.found import ALL, ASKABLE, RACKS, Asked, Subject
+from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Asked, Subject
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import stated_version, topics_in
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=(),
         metavar="WHAT,…",
         help="ask models that go on from the review's too: "
-        + ", ".join(f"{each.name} ({each.title})" for each in ASKABLE)
+        + ", ".join(f"{each.name} ({each.title})" for each in SUBJECTS)
         + f"; {ALL} of them",
     )
     parser.add_argument(
@@ -268,7 +268,7 @@ def _faults(text: str) -> int:
 
 
 def _subjects(text: str) -> tuple[Subject, ...]:
-    known = {each.name: each for each in ASKABLE}
+    known = {each.name: each for each in SUBJECTS}
     asked = list(known) if text == ALL else text.split(",")
     if wrong := [each for each in asked if each not in known]:
         raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(known)}; {ALL} is all of them")

@@ -48,7 +48,7 @@ BROKER_ONLY = frozenset(
     offsets.retention.check.interval.ms offsets.commit.timeout.ms
     transaction.max.timeout.ms transaction.two.phase.commit.enable transactional.id.expiration.ms
     transaction.state.log.num.partitions transaction.state.log.segment.bytes
-    transaction.state.log.load.buffer.size transaction.partition.verification.enable
+    transaction.state.log.load.buffer.size
     transaction.abort.timed.out.transaction.cleanup.interval.ms
     transaction.remove.expired.transaction.cleanup.interval.ms
     producer.id.expiration.ms producer.id.expiration.check.interval.ms

@@ -42,6 +42,7 @@ def _outside(  # noqa: PLR0913 - one row of a table: many columns, few of them f
 
 _TIME = "the model lets it happen at any moment, so no timeout makes it safer; it decides how often"
 _INTERNAL = "the model checks one topic; this internal one can be lost or stop on its own"
+_NO_TRANSACTIONS = "the model of a review has no transactions: --also transactions"
 _REVIEWED = "it is of another topic, Kafka's own: --topic {} or --all-topics reviews that"
 _OFFSETS, _TRANSACTIONS = map(_REVIEWED.format, ("__consumer_offsets", "__transaction_state"))
 
@@ -218,7 +219,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.TEXT,
         _BROKER,
         "lets consumers read from a follower",
-        "the model's consumers read from the leader; a follower serves up to its own, older, high watermark",
+        "the model's consumers read from the leader: --also consumers",
         first=of(2, 4),
     ),
     _outside(
@@ -262,6 +263,22 @@ OUTSIDE: tuple[Key, ...] = (
         "replicas of the topic that keeps transactions",
         _TRANSACTIONS,
         (of(0, 11, 0), "3"),
+    ),
+    _outside(
+        "transaction.partition.verification.enable",
+        Type.BOOLEAN,
+        _BROKER,
+        "whether a leader asks the coordinator before it takes the first record of a transaction",
+        _NO_TRANSACTIONS,
+        (of(3, 6), "true"),
+    ),
+    _outside(
+        "transaction.version",
+        Type.INT,
+        _BROKER,
+        "the feature that makes a producer epoch one transaction (KIP-890): 2 is on",
+        _NO_TRANSACTIONS,
+        first=of(4, 0),
     ),
     _outside(
         "transaction.state.log.min.isr",
@@ -370,7 +387,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.TEXT,
         _CONSUMER,
         "whether a consumer sees records of open transactions",
-        "the model has no transactions",
+        _NO_TRANSACTIONS,
         (of(0, 11, 0), "read_uncommitted"),
     ),
     _outside(
@@ -378,7 +395,7 @@ OUTSIDE: tuple[Key, ...] = (
         Type.TEXT,
         _CONSUMER,
         "where a consumer stands, so that it may read from a near follower",
-        "the model's consumers read from the leader",
+        "the model's consumers read from the leader: --also consumers",
         (of(2, 4), ""),
     ),
     _outside(

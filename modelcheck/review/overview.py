@@ -78,8 +78,11 @@ def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
 def _case(case: Case, replicas: tuple[str, ...]) -> Case:
     if case.loss is None:
         return case
-    every = with_spares(replicas, len(case.loss.scope.sorts["Broker"]))
-    return replace(case, loss=_renamed(case.loss, every))
+    sorts = case.loss.scope.sorts
+    brokers = next((sort for sort in ("Broker", "Replica") if sort in sorts), None)
+    if brokers is None:
+        return case  # no broker is in it
+    return replace(case, loss=_renamed(case.loss, with_spares(replicas, len(sorts[brokers])), brokers))
 
 
 def _outage(found: Outage, names: tuple[str, ...]) -> Outage:
@@ -92,8 +95,8 @@ def _outage(found: Outage, names: tuple[str, ...]) -> Outage:
     return replace(found, names=names, services=services)
 
 
-def _renamed(trace: Trace, names: tuple[str, ...]) -> Trace:
-    return replace(trace, scope=replace(trace.scope, sorts={**trace.scope.sorts, "Broker": names}))
+def _renamed(trace: Trace, names: tuple[str, ...], brokers: str = "Broker") -> Trace:
+    return replace(trace, scope=replace(trace.scope, sorts={**trace.scope.sorts, brokers: names}))
 
 
 # ------------------------------------------------------------------ for people

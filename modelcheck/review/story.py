@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from spec.frozen import frozen
 from spec.ir import Kind, Value
 from spec.semantics import Machine, State
+from spec.types import Set, Sort
 from spec.values import show
 
 _MARKS = {
@@ -49,8 +50,25 @@ def sentences_json(trace: Trace | None) -> list[dict[str, str]]:
     return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps]
 
 
+_ENDS: Mapping[str | None, str] = {  # what is wrong, where no name says more
+    "no_divergence": "below the high watermarks of both, two logs differ",
+    "on_some_disk": "no broker has all records on its disk that were committed",
+    "is_led": "no replica may lead until somebody repairs something",
+    "completes": "the move cannot end until somebody repairs something",
+    "commits_were_asked_for": "a record is committed, and the producer has not asked for that",
+    "commits_are_whole": "a record is not committed, of a transaction that is, as the producer was told",
+    "aborts_are_whole": "a record is committed, of a transaction that is aborted, as the producer was told",
+    "none_hangs": "a partition has an open transaction that the coordinator does not know of",
+    "producer_goes_on": "the coordinator refuses the producer, which can begin no other transaction",
+    "reads_on": "the consumer stands still at a follower that is not in sync",
+    "only_committed": "the consumer has read what is not committed",
+}
+
+
 def outcome(trace: Trace) -> str:
     """What is wrong at the end of a run."""
+    if (end := _ENDS.get(trace.property)) is not None:
+        return end
     last = trace.states[-1]
     leader = _show(trace, "leader", last)
     match trace.property:
@@ -67,16 +85,8 @@ def outcome(trace: Trace) -> str:
         case "consumers_see_committed":
             lost = sorted(_of(trace, "consumed", last) - _of(trace, "committed", last))
             return f"a consumer has read {_records(lost)}, which not every in-sync replica had"
-        case "no_divergence":
-            return "below the high watermarks of both, two logs differ"
         case "leader_complete":
             return f"{leader} leads, and its log lacks records that were committed"
-        case "on_some_disk":
-            return "no broker has all records on its disk that were committed"
-        case "is_led":
-            return "no replica may lead until somebody repairs something"
-        case "completes":
-            return "the move cannot end until somebody repairs something"
         case _:
             return "the partition takes no writes until somebody repairs something"
 
@@ -111,10 +121,16 @@ def _acknowledged(trace: Trace, number: int) -> str:
 
 
 def _in_sync(trace: Trace, before: State, after: State) -> str:
-    """The in-sync set after a step that changed it."""
-    if _of(trace, "isr", before) == _of(trace, "isr", after):
+    """The in-sync set after a step that changed it; nothing in a model of something else."""
+    variable = next((each for each in trace.model.variables if each.name == "isr"), None)
+    if variable is None or _of(trace, "isr", before) == _of(trace, "isr", after):
         return ""
-    members = [trace.scope.sorts["Broker"][member] for member in sorted(_of(trace, "isr", after))]
+    match variable.type:
+        case Set(Sort(sort)):
+            names = trace.scope.sorts[sort]
+        case _:
+            return ""
+    members = [names[member] for member in sorted(_of(trace, "isr", after))]
     return f" (in sync: {', '.join(members) or 'nobody'})"
 
 

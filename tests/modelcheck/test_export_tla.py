@@ -38,7 +38,7 @@ COUNTED = """
     kafka_rolling_restart.rolling_restart_goes_on kafka_replaced_disk.empty_waits
     kafka_compared.lost_one_of_two kafka_controllers.one_of_three kafka_partial_partition.one_pair
     kafka_reassignment.alone_unmoved kafka_changed_settings.waits kafka_racks.two_dark_one_in_sync
-    kafka_deposed.deposed_clean kafka_fetchers.late_response_ignored
+    kafka_deposed.deposed_clean kafka_fetchers.late_response_ignored kafka_incarnation.old_response_ignored
 """.split()
 BROKEN = """
     quorum.n3_w2_r1 kisr.high_watermark_truncation_without_a_crash raft.empty_leader paxos.number_shared

@@ -129,6 +129,19 @@ def test_only_what_is_named_is_answered_anew(tmp_path: Path, monkeypatch: pytest
     assert new["raft"] == old["raft"]
 
 
+@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("figure9", 2)])
+def test_the_page_stays_as_it_is_where_no_protocol_is_asked_for(
+    word: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol_table, "FILE", tmp_path / "README.md")
+
+    with pytest.raises(SystemExit) as ended:
+        protocol_table.main([word])
+
+    assert ended.value.code == code
+    assert not protocol_table.FILE.exists()
+
+
 def test_every_known_bug_is_a_check_that_is_violated() -> None:
     for bug in bugs():
         row = of(TABLES[bug.model], bug.check, bug.property)

@@ -30,7 +30,12 @@ from tests.model_texts import model_text
 PROTOCOLS = Path(__file__).parents[2] / "spec/protocols"
 SMALL = 1500  # states of a check without symmetry
 # Where no check is as small:
-LARGER = {"kafka_failover.rsm": 20_000, "kisr.rsm": 20_000, "multi_paxos.rsm": 20_000}
+LARGER = {
+    "kafka_failover.rsm": 20_000,
+    "kafka_incarnation.rsm": 20_000,
+    "kisr.rsm": 20_000,
+    "multi_paxos.rsm": 20_000,
+}
 ENOUGH = 12  # checks of a file
 FOUND = sorted((Path(__file__).parent / "agreement").glob("*.rsm"))
 MODELS = 120  # random ones in each part

@@ -12,7 +12,8 @@ import spec.ir as ir
 import spec.library as library
 from modelcheck.contract.result import Verdict, Violated
 from modelcheck.review.also.found import Asked, Case, Subject
-from modelcheck.review.also.inquiries import Inquiry, inquiries
+from modelcheck.review.also.inquiries import inquiries
+from modelcheck.review.also.inquiry import Inquiry
 from modelcheck.review.answers import Answer, left_open, shown_first
 from modelcheck.review.asking import Asking
 from modelcheck.review.partition import Partition, with_spares
@@ -42,7 +43,7 @@ def also(
     """
     found = []
     for subject in subjects:
-        if partition.replicas > MOST_REPLICAS:
+        if partition.replicas > MOST_REPLICAS and not subject.apart:
             found.append(Asked(subject, (), (f"it is asked of at most {MOST_REPLICAS} replicas",)))
             continue
         each = inquiries(subject, partition, settings)
@@ -73,9 +74,11 @@ def _answer(
     }
     brokers = with_spares(partition.names, partition.replicas + case.spare)
     bounds = {"Record": records, "Offset": records, "Epoch": 2 + most + case.elections, "Topic": 1}
+    bounds |= case.bounds
     nats = {nat.name: bounds[nat.name] for nat in model.nats}
+    networks = {each.name: bounds[each.name] for each in model.variables if each.network is not None}
     budget = ir.Budget(most, {kind: many for kind, many in case.faults.items() if kind in model.faults})
-    scope = ir.Scope({"Broker": brokers}, nats, {}, config)
+    scope = ir.Scope(case.members or {"Broker": brokers}, nats, networks, config)
     name = f"{case.what}: {case.asks}"
     check = ir.Check(name, scope, budget, case.only, (), None, span=Span(0, 0))
     posed = Posed(Question((), name, budget), model, check, None)

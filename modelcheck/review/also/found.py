@@ -10,15 +10,16 @@ from spec.frozen import frozen
 class Subject:
     """Something that the model of one partition leaves out, and the file that has it.
 
-    `name` is what `--also` takes, empty where nobody asks it with a configuration; `touches` are the
-    guarantees of the review that it bears on.
+    `name` is what `--also` takes; `touches` are the guarantees of the review that it bears on; `apart` says
+    that its model has no brokers that fail, so that it does not matter how many there are.
     """
 
     name: str
     title: str
     file: str
     touches: tuple[str, ...]
-    short: str = ""  # in the line that names what was not asked
+    short: str  # in the line that names what was not asked
+    apart: bool = False
 
 
 LINKS = Subject(
@@ -29,30 +30,36 @@ REASSIGNMENT = Subject(
     "replicas that are moved to other brokers",
     "kafka_reassignment.rsm",
     ("durable",),
-    "moved replicas",
+    "moves",
 )
 SETTINGS = Subject(
     "settings",
     "settings that are changed while the cluster runs",
     "kafka_changed_settings.rsm",
     ("durable",),
-    "changed settings",
+    "settings",
 )
 RACKS = Subject(
     "racks", "racks and sites that fail as one", "kafka_racks.rsm", ("durable", "writable"), "racks"
 )
 ROLLING = Subject(
-    "rolling", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable"), "restarts"
+    "rolling", "rolling restarts", "kafka_rolling_restart.rsm", ("durable", "writable"), "rolling"
 )
 DIRECTORIES = Subject(
     "directories", "log directories that fail alone", "kafka_log_directories.rsm", ("durable",), "directories"
 )
-ASKABLE = (RACKS, ROLLING, DIRECTORIES, LINKS, REASSIGNMENT, SETTINGS)
-SUBJECTS = (
-    *ASKABLE,
-    Subject("", "transactions", "kafka_transactions.rsm", ("read",)),
-    Subject("", "consumers that read from followers", "kafka_follower_reads.rsm", ("read",)),
+TRANSACTIONS = Subject(
+    "transactions",
+    "transactions, with requests that come late",
+    "kafka_transactions.rsm",
+    ("read",),
+    "transactions",
+    apart=True,
 )
+CONSUMERS = Subject(
+    "consumers", "consumers that read from followers", "kafka_follower_reads.rsm", ("read",), "consumers"
+)
+SUBJECTS = (RACKS, ROLLING, DIRECTORIES, LINKS, REASSIGNMENT, SETTINGS, TRANSACTIONS, CONSUMERS)
 ALL = "all"  # what `--also` takes for every one of them
 
 
@@ -61,8 +68,7 @@ class Case:
     """One question and its answer: up to `tried` faults of some kinds, while `asks` goes on.
 
     So many as `survived` break nothing (-1: not even none is known to); `loss` is a run with the fewest
-    that do; `what` is what it is about, a guarantee of the review, `ends`, that a move ends, or `led`, that a
-    replica leads.
+    that do; `what` is what it is about, a guarantee of the review, or another that `text.py` has words for.
     `without` is how many faults of the same kinds break it where nothing of that goes on, as far as the
     review knows.
     """

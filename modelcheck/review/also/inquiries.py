@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from modelcheck.review.also.found import DIRECTORIES, LINKS, RACKS, REASSIGNMENT, ROLLING, SETTINGS, Subject
+from modelcheck.review.also.clients import consumers, transactions
+from modelcheck.review.also.found import (
+    CONSUMERS,
+    DIRECTORIES,
+    LINKS,
+    RACKS,
+    REASSIGNMENT,
+    ROLLING,
+    SETTINGS,
+    TRANSACTIONS,
+    Subject,
+)
+from modelcheck.review.also.inquiry import Inquiries, Inquiry
 from modelcheck.review.outages.combined import combined
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, fault_kinds
@@ -17,7 +29,6 @@ from modelcheck.review.releases import Plain
 from modelcheck.review.settings import Settings
 from modelcheck.review.switches import Controller
 from modelcheck.review.versions import of
-from spec.frozen import frozen
 
 SEVERAL_DIRECTORIES = of(3, 7)  # with KRaft (KIP-858)
 REMEMBERS_IDS = of(3, 7, 1)  # KAFKA-16234
@@ -29,31 +40,6 @@ _MAJORITY = "a majority of controllers is up, though they are on the nodes of br
 _KEPT = ("acknowledged_survive", "acknowledged_kept")
 
 
-@frozen
-class Inquiry:
-    """One search: a case without its answer, the model and the properties, which faults and what is set."""
-
-    what: str
-    asks: str
-    model: tuple[str, str]
-    only: tuple[str, ...]
-    faults: Mapping[str, int | None]
-    given: Mapping[str, Plain]
-    spare: int = 0  # brokers without a replica
-    elections: int = 0  # beyond those that faults cost
-    beside: str = ""  # the kind of faults of the review's answer to the same without it
-    most: int | None = None  # faults, where more would take the majority of controllers
-
-
-@frozen
-class Inquiries:
-    """What to ask of a subject, what that takes for granted, and what of it is not asked."""
-
-    asked: tuple[Inquiry, ...]
-    notes: tuple[str, ...] = ()
-    assumed: tuple[str, ...] = ()
-
-
 def inquiries(subject: Subject, partition: Partition, settings: Settings) -> Inquiries:
     """All about a subject. Costs nothing: nothing is searched yet."""
     made: Mapping[str, Callable[[Partition, Settings], Inquiries]] = {
@@ -63,9 +49,11 @@ def inquiries(subject: Subject, partition: Partition, settings: Settings) -> Inq
         LINKS.name: _links,
         REASSIGNMENT.name: _reassignment,
         SETTINGS.name: _settings,
+        TRANSACTIONS.name: transactions,
+        CONSUMERS.name: consumers,
     }
     found = made[subject.name](partition, settings)
-    if settings.voters is None or not settings.voters.are_brokers:
+    if settings.voters is None or not settings.voters.are_brokers or subject.apart:
         return found
     return replace(found, assumed=(*found.assumed, _MAJORITY))
 

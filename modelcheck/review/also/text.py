@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.review.also.found import ALL, ASKABLE, SUBJECTS, Asked, Case
+from modelcheck.review.also.found import ALL, SUBJECTS, Asked, Case
 from modelcheck.review.story import sentences_json, story
 from modelcheck.review.text import faults_of
 
@@ -17,6 +17,11 @@ _BREAKS = {
     "writable": "writes can stop until somebody repairs something",
     "ends": "the move cannot end until somebody repairs something",
     "led": "no replica may lead until somebody repairs something",
+    "whole": "a transaction can become something else than the producer asked for or was told",
+    "closed": "a transaction can stay open, for whose end readers of committed records wait",
+    "goes_on": "the producer can be refused for good",
+    "reads_on": "a consumer can stand still until a follower is repaired",
+    "committed": "a consumer can be given records that are not committed",
 }
 # Faults that the model of one partition does not have.
 _FAULTS = {
@@ -28,12 +33,20 @@ _FAULTS = {
     "cut_rack": "a cut-off rack",
     "fail_directory": "a failed directory",
     "write_fails": "a failed write",
+    "hold_up_end": "a late request to commit or abort",
+    "hold_up_record": "a late record",
+    "stop": "a follower that stops",
 }
 _HOLDS = {
     "durable": "acknowledged records survive",
     "writable": "writes go on",
     "ends": "the move can end",
     "led": "a replica leads",
+    "whole": "transactions are what the producer asked for and was told",
+    "closed": "no transaction stays open",
+    "goes_on": "the producer can go on",
+    "reads_on": "consumers read on",
+    "committed": "consumers are given committed records alone",
 }
 
 
@@ -89,13 +102,11 @@ def _title(asked: Asked) -> str:
 def not_asked(found: Sequence[Asked], width: int, *, verbose: bool) -> Iterator[Line]:
     """What this configuration was not asked about, and how to ask; `verbose` names all, with their files."""
     asked = [each.subject for each in found]
-    left = [subject for subject in ASKABLE if subject not in asked]
+    left = [subject for subject in SUBJECTS if subject not in asked]
     if verbose:
         yield line(Piece("Not asked", Role.STRONG))
-        for subject in (each for each in SUBJECTS if each not in asked):
-            apart = f"modelcheck check {subject.file.removesuffix('.rsm')}, apart from these settings"
-            how = f"{subject.file}; {OPTION} {subject.name}" if subject.name else apart
-            text = f"bears on {' and '.join(subject.touches)}; {how}"
+        for subject in left:
+            text = f"bears on {' and '.join(subject.touches)}; {subject.file}; {OPTION} {subject.name}"
             yield from wrapped(line(f"  {subject.title}  "), text, max(width, 60), Role.DIM)
         yield ()
     elif left:

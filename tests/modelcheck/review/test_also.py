@@ -1,4 +1,4 @@
-"""What a review asks with `--also`: racks, restarts, directories, links, moved replicas, settings."""
+"""What a review asks with `--also`: racks, restarts, directories, links, moves, settings, clients."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import pytest
 
 import spec.library as library
 from modelcheck.cli import main
-from modelcheck.review.also.found import ASKABLE, SUBJECTS
+from modelcheck.review.also.found import SUBJECTS
+from modelcheck.review.also.found import TRANSACTIONS as TRANSACTIONS_SUBJECT
+from modelcheck.review.also.inquiries import inquiries
 from modelcheck.review.command import add_arguments
-from modelcheck.review.partition import with_spares
+from modelcheck.review.partition import partition, with_spares
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.read import read_text
 from modelcheck.review.settings import resolve
@@ -329,10 +331,86 @@ def test_nothing_is_said_to_go_on_where_the_majority_of_controllers_is_gone(
     }
 
 
+TRANSACTIONS = ("whole", "whole", "closed", "goes_on")
+
+
+@pytest.mark.parametrize(
+    ("kafka", "settings", "expected"),
+    [
+        ("3.5", (), (1, 1, 1, 1)),
+        ("3.7", (), (1, 1, None, 1)),
+        ("3.7", ("transaction.partition.verification.enable=false",), (1, 1, 1, 1)),
+        ("4.0", (), (None, None, None, None)),
+        ("4.0", ("metadata.version=3.9-IV0",), (1, 1, None, 1)),
+    ],
+)
+def test_a_request_that_comes_late_harms_transactions_until_each_has_its_epoch(
+    asked: Run, kafka: str, settings: tuple[str, ...], expected: tuple[int | None, ...]
+) -> None:
+    found = asked("transactions", 1, *settings, kafka=kafka)
+
+    assert lost_with(found) == list(zip(TRANSACTIONS, expected, strict=True))
+
+
+def test_an_old_client_does_not_take_an_epoch_for_each_transaction() -> None:
+    """KAFKA-17754 is mended in brokers and in the client."""
+    reading = read_text(Source("server.properties", "process.roles=broker\n"))
+    for client, epochs in (("4.0", True), ("3.9", False), ("librdkafka", False)):
+        settings = resolve([reading], kafka="4.0", client=client)
+        each = inquiries(TRANSACTIONS_SUBJECT, partition(settings), settings).asked
+
+        assert {inquiry.given["epoch_per_transaction"] for inquiry in each} == {epochs}
+
+
+def test_of_transactions_it_does_not_matter_how_many_replicas_there_are(asked: Run) -> None:
+    found = asked("transactions", 4, kafka="4.0")
+
+    assert len(found["cases"]) == len(TRANSACTIONS)
+
+
+def test_before_0_11_there_are_no_transactions(asked: Run) -> None:
+    found = asked("transactions", 1, kafka="0.10.2")
+
+    assert (found["cases"], found["notes"]) == (
+        [],
+        ["Kafka 0.10.2 has no transactions: they came with 0.11.0"],
+    )
+
+
+RACK_AWARE = "replica.selector.class=org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
+
+@pytest.mark.parametrize(("kafka", "expected"), [("3.3.1", 1), ("3.3.2", None)])
+def test_until_3_3_2_a_consumer_is_sent_to_a_follower_that_stands_still(
+    asked: Run, kafka: str, expected: int | None
+) -> None:
+    found = asked("consumers", 2, RACK_AWARE, kafka=kafka)
+
+    assert lost_with(found) == [("reads_on", expected), ("committed", None)]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "replicas", "settings", "note"),
+    [
+        ("2.3", 2, (RACK_AWARE,), "consumers read from the leader before Kafka 2.4"),
+        ("3.7", 2, (), "consumers read from the leader: no replica.selector.class is given"),
+        ("3.7", 1, (RACK_AWARE,), "consumers read from the leader: there is no follower to read from"),
+    ],
+    ids=["old", "no selector", "alone"],
+)
+def test_where_consumers_read_from_the_leader_nothing_is_asked(
+    asked: Run, kafka: str, replicas: int, settings: tuple[str, ...], note: str
+) -> None:
+    found = asked("consumers", replicas, *settings, kafka=kafka)
+
+    assert found["cases"] == []
+    assert found["notes"][0] == note
+
+
 def test_all_asks_about_each_subject() -> None:
     asked = parse(["f.properties", "--also", "all"]).also
 
-    assert asked == ASKABLE
+    assert asked == SUBJECTS
 
 
 def test_of_more_replicas_than_can_be_searched_it_is_not_asked(asked: Run) -> None:
@@ -359,8 +437,8 @@ def test_what_cannot_be_asked_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert code == 2
     told = " ".join(capsys.readouterr().err.split())
     assert (
-        "'disks' is none of racks, rolling, directories, links, reassignment, settings; all is all of them"
-        in told
+        "'disks' is none of racks, rolling, directories, links, reassignment, settings, transactions, "
+        "consumers; all is all of them" in told
     )
 
 

@@ -145,3 +145,13 @@ def test_how_many_replicas_there_are_and_what_keeps_their_logs_is_read_too() -> 
 
     assert made("default.replication.factor=2\n").names != made("default.replication.factor=3\n").names
     assert fault_kinds(made(pods % "ephemeral")) != fault_kinds(made(pods % "jbod"))
+
+
+@pytest.mark.parametrize(("release", "possible"), [("2.1.0", True), ("2.2.0", False), ("3.9.0", False)])
+def test_a_restart_that_nobody_notices_is_asked_of_releases_before_kip_380(
+    release: str, *, possible: bool
+) -> None:
+    reading = read_bytes("server.properties", b"broker.id=1\nzookeeper.connect=z:1\n")
+    kinds = fault_kinds(partition(resolve([reading], kafka=release)))
+
+    assert ("bounce" in {kind.name for kind in kinds}) is possible

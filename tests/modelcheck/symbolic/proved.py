@@ -31,6 +31,7 @@ MOST = 20_000  # states of a search
 TOO_LARGE = {"chain", "multi_paxos", "raft", "raft_membership", "viewstamped", "wide_members", "zab"}
 SMALLEST = {  # the checks of protocols whose others have too many states, or are too long in the asking
     "hdfs_qjm": ("old_writer_goes_on",),
+    "kafka_incarnation": ("old_response_ignored",),
     "kafka_isr": ("kip497_known_isr", "kafka19522"),
     "paxos": ("n2_1_1", "number_shared"),
 }
