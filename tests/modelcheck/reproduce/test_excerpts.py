@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from broker_files.checkpoints import TopicPartition
-from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster
-from modelcheck.review.reproduce.excerpts import LAST, MOST, NewInFiles
+from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster
+from modelcheck.commands.reproduce.excerpts import LAST, MOST, NewInFiles
 
 PLACE = TopicPartition("orders", 0)
 

@@ -24,8 +24,8 @@ from broker_files.metadata_records import (
     TopicCreated,
 )
 from broker_files.partition_log import segments
-from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster
-from modelcheck.review.reproduce.seen import HIGH_WATERMARKS, all_records
+from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster
+from modelcheck.commands.reproduce.seen import HIGH_WATERMARKS, all_records
 from spec.frozen import frozen
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
