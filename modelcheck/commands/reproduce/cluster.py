@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import signal
 import socket
@@ -24,17 +25,18 @@ CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 LAG = 8.0  # seconds that a follower may lag before it leaves the ISR
 SESSION = 6.0  # seconds until the controller takes a silent broker for dead
 TOLD = 12  # lines of a process that did not start
+FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1
 CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
 class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnostic
-    """A process of the cluster has ended by itself; its last lines."""
+    """A process of the cluster has ended by itself; its last lines, without where in its code it was."""
 
-    def __init__(self, name: str, lines: Sequence[str]) -> None:
+    def __init__(self, name: str, output: str) -> None:
         self.name = name
-        self.lines = tuple(lines)
+        self.lines = tuple(line for line in output.splitlines() if not FRAME.match(line))[-TOLD:]
         super().__init__(f"{name} has ended by itself")
 
     def diagnostic(self) -> SpecError:
@@ -141,8 +143,7 @@ class Cluster:
         command = self.home.command(STORAGE, *given, logging=self.root)
         done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - ours
         if done.returncode:
-            lines = (done.stdout + done.stderr).splitlines()
-            raise NotStarted("the tool that formats directories", lines[-TOLD:])
+            raise NotStarted("the tool that formats directories", done.stdout + done.stderr)
 
     def start(self, *nodes: int) -> None:
         """Start processes, and do not wait for them."""
@@ -208,8 +209,7 @@ class Cluster:
         """Raise NotStarted if a process that should run has ended."""
         for node, process in self._running.items():
             if process.poll() is not None:
-                lines = self.output(node).read_text(errors="replace").splitlines()
-                raise NotStarted(name(node), lines[-TOLD:])
+                raise NotStarted(name(node), self.output(node).read_text(errors="replace"))
 
     def _end_with_us(self) -> None:
         """However this program ends, the process that starts here does too; of Linux only."""

@@ -139,7 +139,7 @@ def _as_it_is(image: MetadataImage, place: TopicPartition, end: int) -> Iterator
     found = image.at(place)
     if found is not None:
         yield (
-            f"so before offset {end}: leader {_leader(found.leader)} in leader epoch {found.leader_epoch};"
+            f"so after offset {end - 1}: leader {_leader(found.leader)} in leader epoch {found.leader_epoch};"
             f" in sync {_nodes(found.isr)}; eligible {_nodes(found.elr)};"
             f" partition epoch {found.partition_epoch}"
         )

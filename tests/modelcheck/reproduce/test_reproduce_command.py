@@ -176,13 +176,16 @@ def test_of_a_kafka_that_does_not_start_the_last_lines_are_shown(
     run: Command, trace: Path, false_home: Callable[[str], Path]
 ) -> None:
     pytest.importorskip("kafka")
-    home = false_home("echo 'ERROR no room for a heap'; exit 1")
+    frames = "for each in $(seq 30); do echo '\tat kafka.Kafka.main(Kafka.scala)'; done; echo '\t... 6 more'"
+    home = false_home(f"echo 'ERROR no room for a heap'; {frames}; exit 1")
     code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
     assert "error[R0932]" in told
     assert "has ended by itself" in told
     assert "ERROR no room for a heap" in told
+    assert "Kafka.scala" not in told
+    assert "6 more" not in told
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="has further addresses of this machine")
