@@ -43,7 +43,7 @@ COMMANDS = {
     ),
     "reproduce": (
         "drive a run of the model of Kafka on a real cluster, and compare",
-        "modelcheck.review.reproduce.command",
+        "modelcheck.commands.reproduce.command",
     ),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),

@@ -29,7 +29,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "shtab": ("modelcheck.commands.completion",),
     "yaml": ("modelcheck.review.readers.yaml",),
     "z3": ("modelcheck.symbolic.formulas", "modelcheck.symbolic.solver"),
-    "kafka": ("modelcheck.review.reproduce.client",),
+    "kafka": ("modelcheck.commands.reproduce.client",),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "numpy": ("modelcheck.asking.rates.solved",),

@@ -24,7 +24,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
     "Manual": {
         "spec/README.md": "The language",
         "modelcheck/README.md": "The checker and its commands",
-        "modelcheck/review/reproduce/README.md": "On a real Kafka",
+        "modelcheck/commands/reproduce/README.md": "On a real Kafka",
         "modelcheck/review/explain_log/README.md": "What a real Kafka left",
         "spark_explore/README.md": "On many machines",
         "editors/README.md": "In an editor",

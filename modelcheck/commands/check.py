@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import modelcheck.commands.check_arguments as arguments
 from modelcheck.answers.outcome_json import as_json
@@ -27,7 +28,7 @@ from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter, Stopped
-from modelcheck.contract.result import End, Outcome
+from modelcheck.contract.result import End, Outcome, Violated
 from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
@@ -37,6 +38,9 @@ from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
+
+if TYPE_CHECKING:
+    from modelcheck.commands.reproduce.home import Home
 
 START_UP = 2.0  # seconds that reading may always take
 
@@ -81,6 +85,7 @@ def _run(
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
+        home = _kafka_home(args, asked)
     if args.estimate:
         return {_estimate(output, progress, asked)}
     exits = set[Exit]()
@@ -116,9 +121,10 @@ def _run(
             break
     if args.timings:
         output.tell(timings.words())
+    tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
     if args.json:
         with watched(args.max_time, None, output.give_up):
-            answers = [as_json(each, strict=args.strict, explained=args.explain) for each in outcomes]
+            answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
         output.json(answers)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
@@ -137,6 +143,39 @@ def _tell_runs(
         output.tell(f"modelcheck: not everything is shown: {stopped}")
         return False
     return True
+
+
+def _kafka_home(args: argparse.Namespace, asked: list[Question]) -> Home | None:
+    """The Kafka on which the run that is found is tried. Raises SpecError for what is none, or not driven."""
+    if not args.reproduce:
+        return None
+    from modelcheck.commands.reproduce.asking import refuse_undriven  # noqa: PLC0415 - only for `--reproduce`
+    from modelcheck.commands.reproduce.home import find  # noqa: PLC0415 - as above
+
+    for model, _ in asked:
+        refuse_undriven(model)
+    return find(args.kafka_home)
+
+
+def _reproduced(
+    args: argparse.Namespace, output: Output, outcomes: list[Outcome], home: Home, exits: set[Exit]
+) -> dict[str, object]:
+    """What came of the run that was found, on a real Kafka, as data; its exit code is added."""
+    from modelcheck.commands.reproduce.afterwards import reproduced  # noqa: PLC0415 - only for `--reproduce`
+    from modelcheck.commands.reproduce.asking import losing  # noqa: PLC0415 - as above
+
+    known = [each for each in outcomes if _has_run(each) or not each.findings.end.partial]
+    if not known:
+        output.tell("modelcheck: nothing is reproduced: no run was found, and not all were looked at")
+        exits.add(Exit.UNKNOWN)
+        return {"reproduced": None}
+    found = reproduced(lambda: losing(known[0]), home, output, shown=not args.json)
+    exits.add(found.exit)
+    return {"reproduced": found.data}
+
+
+def _has_run(outcome: Outcome) -> bool:
+    return any(isinstance(each.verdict, Violated) for each in outcome.findings.results)
 
 
 def _rest(asked: list[Question]) -> list[Unasked]:

@@ -11,6 +11,7 @@ from modelcheck.commands.draw_options import add_draw_options, refuse_unused
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths
+from modelcheck.commands.reproduce_options import add_reproduce_options, refuse_half
 from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import MOST_WAYS
 from modelcheck.storage.files import have_folder
@@ -79,6 +80,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
     add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
+    add_reproduce_options(group, "the run that loses a record of Kafka's")
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
@@ -88,14 +90,15 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
     if args.all is not None:
         _refuse_with_all(args)
     refuse_unused(args)
+    refuse_half(args, args.refuse)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
     kept = args.checkpoint is not None or args.resume is not None
     written = args.itf or args.html or args.draw or pipeline_paths(args)
-    if args.estimate and (args.json or args.symmetry or written or kept):
+    if args.estimate and (args.json or args.symmetry or written or kept or args.reproduce):
         args.refuse(
-            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry "
-            "nor a checkpoint"
+            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry, "
+            "--reproduce nor a checkpoint"
         )
     if args.certificate is not None and changed(args):
         args.refuse(

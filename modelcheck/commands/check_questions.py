@@ -23,6 +23,8 @@ def questions(args: argparse.Namespace) -> list[Question]:
         _refuse_several(found, "a checkpoint")
     if args.certificate is not None:
         _refuse_several(found, "a certificate")
+    if args.reproduce:
+        _refuse_several(found, "what is tried on a real Kafka")
     return found
 
 

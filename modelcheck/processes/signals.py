@@ -43,6 +43,25 @@ class Interruptible:
 
 
 @contextmanager
+def like_ctrl_c(*numbers: int) -> Iterator[None]:
+    """These signals are a KeyboardInterrupt, where they would end the process and leave what it has begun.
+
+    What ignores them goes on ignoring them.  Only the main thread can receive signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in changed:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
 def blocked(number: int) -> Iterator[None]:
     """A signal waits, for this thread and processes that it starts; where the system can do that."""
     if not hasattr(signal, "pthread_sigmask"):

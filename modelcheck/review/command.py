@@ -7,14 +7,18 @@ import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.itf.write import write
+from counterexamples.lines import count
+from counterexamples.trace import Trace
 from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
+from modelcheck.commands.reproduce_options import add_reproduce_options, refuse_half
 from modelcheck.contract.exits import Exit
 from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Asked, Subject
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
@@ -34,16 +38,22 @@ from modelcheck.review.remedies import Circumstances, coming_trials, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.review.stated import Findings
+from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.versions import Version
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
-from spec.diagnostics import SpecError
+from spec.diagnostics import Diagnostic, SpecError
+from spec.source import Source
+
+if TYPE_CHECKING:
+    from modelcheck.commands.reproduce.home import Home
 
 STATES = 30_000_000  # some ten seconds of searching, whatever else the machine does
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `modelcheck review`."""
+    parser.set_defaults(refuse=parser.error)
     parser.add_argument(
         "files",
         nargs="+",
@@ -114,11 +124,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--html", metavar="PATH", help="write a page with the answers and the losses, step by step"
     )
+    add_reproduce_options(parser, "the first loss")
     add_force(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Review the files; exit 1 when a requirement is not met, 3 when that is not known or cut short."""
+    refuse_half(args, args.refuse)
+    if args.reproduce and args.all_topics:
+        args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
     required = tuple(map(requirement, args.require))
     files = Files(output, args.files, force=args.force)
     files.refuse(*map(Path, filter(None, (args.itf, args.html))), *pipeline_paths(args))
@@ -134,7 +148,8 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     """Ask, tell, and write what is asked for."""
     timings = Timings()
     with timings.phase("read"):
-        settings = _settings(args)
+        home = _kafka_home(args)
+        settings = _settings(args, home)
     faults = max([args.faults, *(each.faults for each in required)])
     progress = ProgressLine(output.err, "", columns=output.width)
     effort = Effort(args.max_states, args.max_time)
@@ -143,7 +158,12 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     finally:
         progress.clear()
     with timings.phase("tell"):
-        _tell(rows, args, output)
+        data = _tell(rows, args, output)
+    exits = set[Exit]()
+    if home is not None:
+        data["reproduced"] = _reproduced(rows[0].review, args, output, home, exits)
+    if args.json:
+        output.json(data)
     if args.itf:
         _save_trace(rows[0].review, Path(args.itf), files, output)
     if args.html:
@@ -151,31 +171,80 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     write_report(args, files, output, lambda: of_reviews(rows, args.files), "review")
     if args.timings:
         output.tell(timings.words())
-    return files.exit(max((_exit(row.review) for row in rows), key=_SEVERITY.index))
+    return files.exit(*exits, max((_exit(row.review) for row in rows), key=_SEVERITY.index))
 
 
-def _settings(args: argparse.Namespace) -> list[Settings]:
-    """The settings of the topic that is asked for, or of each."""
+def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
+    """The settings of the topic that is asked for, or of each.
+
+    Where a run of theirs is to be tried on a release of Kafka, and nothing says which release they are of,
+    they are of that one. Raises SpecError where they are of another.
+    """
     readings = read_files(args.files)
+    kafka = args.kafka
+    if home is not None and stated_version(readings, kafka, Findings()).assumed:
+        kafka = home.version
     names: list[str | None] = [args.topic]
     if args.all_topics:
         release = stated_version(readings, args.kafka, Findings()).value
         theirs = [topic.name for topic in topics_in(readings)]
         own = [name for name in internal_topics(readings, release) if name not in theirs]
         names = [*(theirs or names), *own]
-    return [
-        resolve(readings, kafka=args.kafka, client=args.client, brokers=args.brokers, topic=name)
-        for name in names
+    found = [
+        resolve(readings, kafka=kafka, client=args.client, brokers=args.brokers, topic=name) for name in names
     ]
+    if home is not None and found[0].version.value.line != home.release:
+        _refuse_other_release(found[0].version, home)
+    return found
 
 
-def _tell(rows: Sequence[Row], args: argparse.Namespace, output: Output) -> None:
+def _refuse_other_release(version: Stated[Version], home: Home) -> NoReturn:
+    message = (
+        f"the review is of Kafka {version.value} ({version.reason}), and this is Kafka {home.version}:"
+        " another release may do something else"
+    )
+    help_ = f"name a folder with Kafka {version.value}, or add --kafka {home.version}"
+    source = Source("--kafka-home", str(home.libs))
+    raise SpecError([Diagnostic("R0931", source, None, message, help=help_)])
+
+
+def _kafka_home(args: argparse.Namespace) -> Home | None:
+    """The Kafka on which the first loss is tried, if it is to be. Raises SpecError for what is none."""
+    if not args.reproduce:
+        return None
+    from modelcheck.commands.reproduce.home import find  # noqa: PLC0415 - only for `--reproduce`
+
+    return find(args.kafka_home)
+
+
+def _reproduced(
+    review: Review, args: argparse.Namespace, output: Output, home: Home, exits: set[Exit]
+) -> dict[str, object] | None:
+    """What came of the first loss on a real Kafka; its exit code is added."""
+    from modelcheck.commands.reproduce.afterwards import reproduced  # noqa: PLC0415 - only for `--reproduce`
+    from modelcheck.commands.reproduce.asking import refuse_kept  # noqa: PLC0415 - as above
+
+    def run() -> Trace:
+        source = Source(args.files[0], "")
+        if review.loss is None or review.loss.loss is None:
+            message = f"no loss was found with up to {count(review.faults, 'fault')}, so there is none to try"
+            raise SpecError([Diagnostic("R0931", source, None, message)])
+        return refuse_kept(review.loss.loss, source)
+
+    found = reproduced(run, home, output, shown=not args.json)
+    exits.add(found.exit)
+    return found.data
+
+
+def _tell(rows: Sequence[Row], args: argparse.Namespace, output: Output) -> dict[str, object]:
+    """Tell it as text, or give what is to be told as data."""
     if args.json:
-        output.json(overview_json(rows) if args.all_topics else as_json(rows[0].review))
-    elif args.all_topics:
+        return overview_json(rows) if args.all_topics else as_json(rows[0].review)
+    if args.all_topics:
         output.lines(overview(rows, output.width, verbose=args.verbose))
     else:
         output.lines(lines(rows[0].review, output.width, verbose=args.verbose))
+    return {}
 
 
 def _reviews(

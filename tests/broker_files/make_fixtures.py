@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from modelcheck.review.reproduce.home import Home, find
+from modelcheck.commands.reproduce.home import Home, find
 from tests.broker_files.real_cluster import (
     BROKERS,
     CONTROLLER,

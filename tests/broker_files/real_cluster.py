@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modelcheck.review.reproduce.cluster import free_port
-from modelcheck.review.reproduce.home import PATTERN, SERVER, STORAGE, Home
+from modelcheck.commands.reproduce.cluster import free_port
+from modelcheck.commands.reproduce.home import PATTERN, SERVER, STORAGE, Home
 
 CONTROLLER = 10
 BROKERS = (1, 2, 3)

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from enum import Enum
 
-import modelcheck.review.reproduce.client as client
+import modelcheck.commands.reproduce.client as client
 from broker_files.checkpoints import TopicPartition, read_offsets
-from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster, until
-from modelcheck.review.reproduce.excerpts import RECOVERY_POINTS, Excerpt, NewInFiles
-from modelcheck.review.reproduce.plan import Phase, Plan
-from modelcheck.review.reproduce.predicted import Predicted
-from modelcheck.review.reproduce.seen import (
+from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster, until
+from modelcheck.commands.reproduce.excerpts import RECOVERY_POINTS, Excerpt, NewInFiles
+from modelcheck.commands.reproduce.plan import Phase, Plan
+from modelcheck.commands.reproduce.predicted import Predicted
+from modelcheck.commands.reproduce.seen import (
     NODES,
     OTHER,
     RECORD,
@@ -25,7 +25,7 @@ from modelcheck.review.reproduce.seen import (
     records,
     unfenced,
 )
-from modelcheck.review.reproduce.settings import Settings
+from modelcheck.commands.reproduce.settings import Settings
 from spec.frozen import frozen
 from spec.semantics import Step
 

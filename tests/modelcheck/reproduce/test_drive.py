@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 
-import modelcheck.review.reproduce.asking as asking
+import modelcheck.commands.reproduce.asking as asking
 from counterexamples.lines import plain
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.review.reproduce.asking import file_of, wide
-from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
-from modelcheck.review.reproduce.drive import Driver, How, Run
-from modelcheck.review.reproduce.excerpts import Excerpt
-from modelcheck.review.reproduce.home import Home
-from modelcheck.review.reproduce.page import DID, attempt_page
-from modelcheck.review.reproduce.plan import DONE, CannotForce, Plan, plan
-from modelcheck.review.reproduce.predicted import Predicted
-from modelcheck.review.reproduce.report import as_json, lines
-from modelcheck.review.reproduce.seen import Ending, Seen, View
-from modelcheck.review.reproduce.settings import settings
-from modelcheck.review.reproduce.table import table_row
+from modelcheck.commands.reproduce.asking import file_of, wide
+from modelcheck.commands.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.commands.reproduce.drive import Driver, How, Run
+from modelcheck.commands.reproduce.excerpts import Excerpt
+from modelcheck.commands.reproduce.home import Home
+from modelcheck.commands.reproduce.page import DID, attempt_page
+from modelcheck.commands.reproduce.plan import DONE, CannotForce, Plan, plan
+from modelcheck.commands.reproduce.predicted import Predicted
+from modelcheck.commands.reproduce.report import as_json, lines
+from modelcheck.commands.reproduce.seen import Ending, Seen, View
+from modelcheck.commands.reproduce.settings import settings
+from modelcheck.commands.reproduce.table import table_row
 from spec.load import load
 from spec.semantics import Step
 
@@ -106,13 +106,13 @@ class _NoCluster:
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.review.reproduce.drive.PATIENCE", 0.3)
-    monkeypatch.setattr("modelcheck.review.reproduce.drive.STEADY", 0.1)
-    monkeypatch.setattr("modelcheck.review.reproduce.drive.LONGEST", 0.1)
-    monkeypatch.setattr("modelcheck.review.reproduce.drive.EVERY", 0.02)
-    monkeypatch.setattr("modelcheck.review.reproduce.drive.WRITTEN_DOWN", 0.05)
-    monkeypatch.setattr("modelcheck.review.reproduce.drive.BETWEEN", 0.0)
-    monkeypatch.setattr("modelcheck.review.reproduce.client.begin", lambda: None)
+    monkeypatch.setattr("modelcheck.commands.reproduce.drive.PATIENCE", 0.3)
+    monkeypatch.setattr("modelcheck.commands.reproduce.drive.STEADY", 0.1)
+    monkeypatch.setattr("modelcheck.commands.reproduce.drive.LONGEST", 0.1)
+    monkeypatch.setattr("modelcheck.commands.reproduce.drive.EVERY", 0.02)
+    monkeypatch.setattr("modelcheck.commands.reproduce.drive.WRITTEN_DOWN", 0.05)
+    monkeypatch.setattr("modelcheck.commands.reproduce.drive.BETWEEN", 0.0)
+    monkeypatch.setattr("modelcheck.commands.reproduce.client.begin", lambda: None)
 
 
 def asked_of(trace: Trace, under: str | None = None) -> Asked:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from modelcheck.review.reproduce.plan import BY_ITSELF, Phase
-from modelcheck.review.reproduce.seen import Ending, Seen, View
+from modelcheck.commands.reproduce.plan import BY_ITSELF, Phase
+from modelcheck.commands.reproduce.seen import Ending, Seen, View
 from spec.ir import Model, Scope
 from spec.semantics import Machine, State, Step, Taken
 

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from modelcheck.review.reproduce.client import Unanswered
-from modelcheck.review.reproduce.cluster import Cluster, NotStarted
-from modelcheck.review.reproduce.drive import Driver, How, Run
-from modelcheck.review.reproduce.home import Home
-from modelcheck.review.reproduce.plan import CannotForce, Plan
-from modelcheck.review.reproduce.predicted import Predicted, predict
-from modelcheck.review.reproduce.seen import Ending
-from modelcheck.review.reproduce.settings import Settings
+from modelcheck.commands.reproduce.client import Unanswered
+from modelcheck.commands.reproduce.cluster import Cluster, NotStarted
+from modelcheck.commands.reproduce.drive import Driver, How, Run
+from modelcheck.commands.reproduce.home import Home
+from modelcheck.commands.reproduce.plan import CannotForce, Plan
+from modelcheck.commands.reproduce.predicted import Predicted, predict
+from modelcheck.commands.reproduce.seen import Ending
+from modelcheck.commands.reproduce.settings import Settings
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.ir import Model, Scope

@@ -14,12 +14,13 @@ from modelcheck.api import check as run_check
 from modelcheck.api import traces
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, one_check
+from modelcheck.commands.reproduce.attempt import Asked
+from modelcheck.commands.reproduce.home import Home
+from modelcheck.commands.reproduce.plan import CannotForce, Plan, can_drive, plan
+from modelcheck.commands.reproduce.seen import Ending, View
+from modelcheck.commands.reproduce.settings import as_read, at_brokers, settings
 from modelcheck.contract.report import Reporter
-from modelcheck.review.reproduce.attempt import Asked
-from modelcheck.review.reproduce.home import Home
-from modelcheck.review.reproduce.plan import CannotForce, Plan, can_drive, plan
-from modelcheck.review.reproduce.seen import Ending, View
-from modelcheck.review.reproduce.settings import as_read, at_brokers, settings
+from modelcheck.contract.result import Outcome
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Model, Scope
@@ -63,26 +64,36 @@ def trace_in(path: str, check: str | None) -> Trace:
     if models is None:
         _refuse_model(Source(path, found.source.text), name)
     model = pick_model(models, name)
-    _refuse_undriven(model)
+    refuse_undriven(model)
     scope = None if check is None else pick_check(model, check).scope
     trace = found.replayed(model, scope).trace
-    if not _loses(trace):
-        message = "in the end of this run no record is lost that was acknowledged, and only that can be seen"
-        raise SpecError([Diagnostic("R0931", Source(path, ""), None, message)])
-    return trace
+    return refuse_kept(trace, Source(path, ""))
 
 
 def counterexample(file: str, name: str | None, reporter: Reporter | None = None) -> Trace:
     """The run that a check finds. Raises SpecError for one that finds none in which a record is lost."""
     model, check = one_check(load(file), name, None, Overrides(), "an attempt")
-    _refuse_undriven(model)
-    outcome = run_check(model, check, reporter=reporter)
-    losing = [each for each in traces(outcome.findings) if each.property in LOSSES]
-    if not losing or not _loses(losing[0]):
-        message = f"{check.name} has no run in which a record is lost that was acknowledged"
-        help_ = f"give a check that has one, and this one with `--under {check.name}`"
+    refuse_undriven(model)
+    return losing(run_check(model, check, reporter=reporter))
+
+
+def losing(outcome: Outcome) -> Trace:
+    """The run of an outcome that is driven. Raises SpecError where there is none that loses a record."""
+    found = [each for each in traces(outcome.findings) if each.property in LOSSES]
+    if not found or not _loses(found[0]):
+        name, model = outcome.check.name, outcome.model
+        message = f"{name} has no run in which a record is lost that was acknowledged"
+        help_ = f"give a check that has one, and this one with `--under {name}` of `modelcheck reproduce`"
         raise SpecError([Diagnostic("R0931", model.source, None, message, help=help_)])
-    return losing[0]
+    return found[0]
+
+
+def refuse_kept(trace: Trace, source: Source) -> Trace:
+    """The run. Raises SpecError where it loses nothing that a cluster can be seen to lose."""
+    if not _loses(trace):
+        message = "in the end of this run no record is lost that was acknowledged, and only that can be seen"
+        raise SpecError([Diagnostic("R0931", source, None, message)])
+    return trace
 
 
 def _loses(trace: Trace) -> bool:
@@ -115,7 +126,7 @@ def _has(models: tuple[Model, ...], check: str) -> bool:
 def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
     """The model and the scope of the other check, with room for what the run does."""
     model, check = pick_checks(_models_with(name), [name])[0]
-    _refuse_undriven(model)
+    refuse_undriven(model)
     own, other = trace.scope, check.scope
     if len(own.sorts["Broker"]) != len(other.sorts["Broker"]):
         message = f"{name} has {len(other.sorts['Broker'])} brokers, and the run {len(own.sorts['Broker'])}"
@@ -125,7 +136,8 @@ def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
     return model, replace(other, sorts=own.sorts, nats=nats, config={**other.config, **planned})
 
 
-def _refuse_undriven(model: Model) -> None:
+def refuse_undriven(model: Model) -> None:
+    """Raise SpecError for a model that is not that of a partition of Kafka."""
     if not can_drive(model):
         _refuse_model(model.source, model.name)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from counterexamples.html.questions import QuestionScene
 from counterexamples.html.tried import FileExcerpt, SeenPart, Tried, TriedStep, tried_page
-from modelcheck.review.reproduce.attempt import Asked, Attempt
-from modelcheck.review.reproduce.cluster import name as node_name
-from modelcheck.review.reproduce.drive import How, PhaseEnd
-from modelcheck.review.reproduce.report import (
+from modelcheck.commands.reproduce.attempt import Asked, Attempt
+from modelcheck.commands.reproduce.cluster import name as node_name
+from modelcheck.commands.reproduce.drive import How, PhaseEnd
+from modelcheck.commands.reproduce.report import (
     MARKS,
     ROLES,
     headline,
@@ -23,7 +23,7 @@ from modelcheck.review.reproduce.report import (
     what_is_left,
     who,
 )
-from modelcheck.review.reproduce.seen import NODES, View
+from modelcheck.commands.reproduce.seen import NODES, View
 from spec.semantics import Step
 
 Did = Callable[[str, int | str], str]

@@ -8,7 +8,7 @@ from pathlib import Path
 from broker_files.checkpoints import TopicPartition
 from broker_files.partition_log import read_log
 from modelcheck.asking.models import pick_checks
-from modelcheck.review.reproduce.seen import (
+from modelcheck.commands.reproduce.seen import (
     RECORD,
     Seen,
     View,

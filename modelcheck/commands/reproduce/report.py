@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.review.reproduce.attempt import Asked, Attempt, Came
-from modelcheck.review.reproduce.cluster import name as node_name
-from modelcheck.review.reproduce.drive import How, PhaseEnd, Run
-from modelcheck.review.reproduce.plan import Phase
-from modelcheck.review.reproduce.seen import NODES, Ending, View
+from modelcheck.commands.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.commands.reproduce.cluster import name as node_name
+from modelcheck.commands.reproduce.drive import How, PhaseEnd, Run
+from modelcheck.commands.reproduce.plan import Phase
+from modelcheck.commands.reproduce.seen import NODES, Ending, View
 from spec.semantics import Machine, Step
 
 MARKS = {

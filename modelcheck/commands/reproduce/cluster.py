@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Self
 
-from modelcheck.review.reproduce.home import SERVER, STORAGE, Home, set_up_logging
-from modelcheck.review.reproduce.relays import Link
+from modelcheck.commands.reproduce.home import SERVER, STORAGE, Home, set_up_logging
+from modelcheck.commands.reproduce.relays import Link
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source
 
@@ -24,17 +25,18 @@ CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 LAG = 8.0  # seconds that a follower may lag before it leaves the ISR
 SESSION = 6.0  # seconds until the controller takes a silent broker for dead
 TOLD = 12  # lines of a process that did not start
+FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1
 CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
 class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnostic
-    """A process of the cluster has ended by itself; its last lines."""
+    """A process of the cluster has ended by itself; its last lines, without where in its code it was."""
 
-    def __init__(self, name: str, lines: Sequence[str]) -> None:
+    def __init__(self, name: str, output: str) -> None:
         self.name = name
-        self.lines = tuple(lines)
+        self.lines = tuple(line for line in output.splitlines() if not FRAME.match(line))[-TOLD:]
         super().__init__(f"{name} has ended by itself")
 
     def diagnostic(self) -> SpecError:
@@ -74,16 +76,19 @@ class Cluster:
         self._system = ctypes.CDLL(None)
 
     def __enter__(self) -> Self:
-        """Choose ports, open the links, write configurations; nothing is started."""
+        """Choose ports, open the links, write configurations; nothing is started.
+
+        Raises SpecError where somebody else takes a port meanwhile.
+        """
         set_up_logging(self.root)
-        for node in self.brokers:
-            self._clients[node] = free_port(["127.0.0.1"])
-        for to in (*self.brokers, CONTROLLER):
-            asking = [node for node in self.brokers if node != to]
-            addresses = [_address(node, to) for node in asking]
-            self._peers[to] = free_port(["127.0.0.1", *addresses])
-            for node, address in zip(asking, addresses, strict=True):
-                self._links[node, to] = Link((address, self._peers[to]), ("127.0.0.1", self._peers[to]))
+        try:
+            self._open_links()
+        except OSError as error:
+            self.__exit__()
+            raise _no_port(f"a port that was free a moment ago is in use: {error}") from None
+        except BaseException:
+            self.__exit__()
+            raise
         for node in (*self.brokers, CONTROLLER):
             self._configure(node)
         return self
@@ -96,6 +101,17 @@ class Cluster:
         self._running.clear()
         for link in self._links.values():
             link.close()
+
+    def _open_links(self) -> None:
+        for node in self.brokers:
+            self._clients[node] = free_port(["127.0.0.1"], self._clients.values())
+        for to in (*self.brokers, CONTROLLER):
+            asking = [node for node in self.brokers if node != to]
+            addresses = [_address(node, to) for node in asking]
+            taken = (*self._clients.values(), *self._peers.values())
+            port = self._peers[to] = free_port(["127.0.0.1", *addresses], taken)
+            for node, address in zip(asking, addresses, strict=True):
+                self._links[node, to] = Link((address, port), ("127.0.0.1", port))
 
     # ------------------------------------------------------------------ where things are
 
@@ -127,8 +143,7 @@ class Cluster:
         command = self.home.command(STORAGE, *given, logging=self.root)
         done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - ours
         if done.returncode:
-            lines = (done.stdout + done.stderr).splitlines()
-            raise NotStarted("the tool that formats directories", lines[-TOLD:])
+            raise NotStarted("the tool that formats directories", done.stdout + done.stderr)
 
     def start(self, *nodes: int) -> None:
         """Start processes, and do not wait for them."""
@@ -194,8 +209,7 @@ class Cluster:
         """Raise NotStarted if a process that should run has ended."""
         for node, process in self._running.items():
             if process.poll() is not None:
-                lines = self.output(node).read_text(errors="replace").splitlines()
-                raise NotStarted(name(node), lines[-TOLD:])
+                raise NotStarted(name(node), self.output(node).read_text(errors="replace"))
 
     def _end_with_us(self) -> None:
         """However this program ends, the process that starts here does too; of Linux only."""
@@ -253,21 +267,32 @@ def name(node: int) -> str:
     return "controller" if node == CONTROLLER else f"broker {node}"
 
 
-def free_port(addresses: Sequence[str]) -> int:
-    """A port that is free at all of these addresses. Raises SpecError where this system has not got them."""
+def free_port(addresses: Sequence[str], taken: Collection[int] = ()) -> int:
+    """A port that is free at all of these addresses, and none of those that are `taken`.
+
+    Raises SpecError where there is none, or where this system has not got the addresses.
+    """
+    problem: object = "all of them are taken"
     for _ in range(100):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
+        if port in taken:
+            continue
         try:
             for address in addresses:
                 with socket.socket() as probe:
                     probe.bind((address, port))
-        except OSError:
+        except OSError as error:
+            problem = error
             continue
         return port
-    message = f"no port is free at {', '.join(addresses)}: on Linux all of 127.0.0.0/8 is this machine"
-    raise SpecError([Diagnostic("R0932", Source("loopback", ""), None, message)])
+    raise _no_port(f"no port is free at {', '.join(addresses)}: {problem}")
+
+
+def _no_port(message: str) -> SpecError:
+    help_ = "try again; all of 127.0.0.0/8 has to be this machine, as it is on Linux"
+    return SpecError([Diagnostic("R0932", Source("loopback", ""), None, message, help=help_)])
 
 
 def until(holds: Callable[[], bool], seconds: float) -> bool:

@@ -9,10 +9,10 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.review.reproduce.asking import file_of
-from modelcheck.review.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
-from modelcheck.review.reproduce.predicted import predict
-from modelcheck.review.reproduce.seen import Ending, View
+from modelcheck.commands.reproduce.asking import file_of
+from modelcheck.commands.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
+from modelcheck.commands.reproduce.predicted import predict
+from modelcheck.commands.reproduce.seen import Ending, View
 from spec.load import load
 from spec.semantics import Step
 

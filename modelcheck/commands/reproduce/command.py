@@ -6,15 +6,12 @@ import argparse
 import shlex
 from pathlib import Path
 
-from counterexamples.trace import Trace
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.given import MODEL
-from modelcheck.contract.exits import Exit
-from modelcheck.review.reproduce.asking import asked, counterexample, trace_in
-from modelcheck.review.reproduce.attempt import Attempt, Came, attempt
-from modelcheck.review.reproduce.drive import Run
-from modelcheck.review.reproduce.home import Home, find
-from modelcheck.review.reproduce.report import as_json, lines
+from modelcheck.commands.reproduce.asking import counterexample, trace_in
+from modelcheck.commands.reproduce.home import find
+from modelcheck.commands.reproduce.report import as_json, lines
+from modelcheck.commands.reproduce.trying import Manner, exit_code, tried
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 
@@ -75,7 +72,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
             trace = trace_in(args.run, args.check)
         else:
             trace = counterexample(args.run, args.check, progress)
-        found = _tried(args, trace, home, progress)
+        manner = Manner(args.under, args.times, args.keep, args.min_isr_at == "brokers")
+        found = tried(trace, home, progress, manner)
     finally:
         progress.clear()
     if args.json:
@@ -85,17 +83,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.keep is not None:
         output.tell(f"modelcheck: the directories are in {args.keep}")
     if args.html is not None:
-        from modelcheck.review.reproduce.page import attempt_page  # noqa: PLC0415 - jinja2 only for pages
+        from modelcheck.commands.reproduce.page import attempt_page  # noqa: PLC0415 - jinja2 only for pages
 
         files.put(args.html, "html", attempt_page(found, _command(args), args.keep))
     return files.exit(exit_code(found))
-
-
-def exit_code(found: Attempt) -> Exit:
-    """As expected where the cluster did what the model says."""
-    if found.came is Came.COULD_NOT:
-        return Exit.UNKNOWN
-    return Exit.EXPECTED if found.is_as_predicted else Exit.VIOLATED
 
 
 def _command(args: argparse.Namespace) -> str:
@@ -111,19 +102,3 @@ def _command(args: argparse.Namespace) -> str:
         if value != usual:
             words += [name, str(value)]
     return shlex.join(words)
-
-
-def _tried(args: argparse.Namespace, trace: Trace, home: Home, progress: ProgressLine) -> Attempt:
-    """The attempt, with the runs that there are where somebody stops it."""
-    at_brokers_only = args.min_isr_at == "brokers"
-    wish, problem = asked(trace, home, under=args.under, at_brokers_only=at_brokers_only)
-    if problem is not None:
-        return Attempt(wish, home.version, frozenset(), (), problem)
-    runs: list[Run] = []
-    try:
-        for each in attempt(wish, home, times=args.times, keep=args.keep, tell=progress.begin):
-            runs.append(each)  # noqa: PERF402 - what there is stays, where somebody stops it
-    except KeyboardInterrupt:
-        if not runs:
-            raise
-    return Attempt(wish, home.version, wish.predicted, tuple(runs))

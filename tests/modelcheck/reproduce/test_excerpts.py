@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from broker_files.checkpoints import TopicPartition
-from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster
-from modelcheck.review.reproduce.excerpts import LAST, MOST, NewInFiles
+from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster
+from modelcheck.commands.reproduce.excerpts import LAST, MOST, NewInFiles
 
 PLACE = TopicPartition("orders", 0)
 
@@ -51,7 +51,7 @@ def test_the_entries_that_change_the_partition_and_the_brokers_are_told_with_the
     assert "· partition changes: leader " in said
     assert "is fenced" in said
     assert "that say nothing of the partition or a broker" in said
-    assert metadata.lines[-1].startswith("so before offset ")
+    assert metadata.lines[-1].startswith("so after offset ")
     assert len(metadata.lines) <= MOST + 1
     assert [each.node for each in logs] == [1, 2, 3]
     assert all(each.file == "orders-0" for each in logs)
@@ -65,7 +65,7 @@ def test_only_what_is_new_is_told_again(root: Path) -> None:
     metadata, *logs = new.read()
 
     assert len(metadata.lines) == 1
-    assert metadata.lines[0].startswith("so before offset ")
+    assert metadata.lines[0].startswith("so after offset ")
     assert logs == []
     shutil.rmtree(root / "broker2")
     assert [(each.node, each.lines) for each in new.read()[1:]] == [(2, ("it has no log",))]

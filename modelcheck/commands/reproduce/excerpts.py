@@ -24,8 +24,8 @@ from broker_files.metadata_records import (
     TopicCreated,
 )
 from broker_files.partition_log import segments
-from modelcheck.review.reproduce.cluster import CONTROLLER, Cluster
-from modelcheck.review.reproduce.seen import HIGH_WATERMARKS, all_records
+from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster
+from modelcheck.commands.reproduce.seen import HIGH_WATERMARKS, all_records
 from spec.frozen import frozen
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
@@ -139,7 +139,7 @@ def _as_it_is(image: MetadataImage, place: TopicPartition, end: int) -> Iterator
     found = image.at(place)
     if found is not None:
         yield (
-            f"so before offset {end}: leader {_leader(found.leader)} in leader epoch {found.leader_epoch};"
+            f"so after offset {end - 1}: leader {_leader(found.leader)} in leader epoch {found.leader_epoch};"
             f" in sync {_nodes(found.isr)}; eligible {_nodes(found.elr)};"
             f" partition epoch {found.partition_epoch}"
         )

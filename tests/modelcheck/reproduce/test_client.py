@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import modelcheck.review.reproduce.client as client
-from modelcheck.review.reproduce.cluster import until
+import modelcheck.commands.reproduce.client as client
+from modelcheck.commands.reproduce.cluster import until
 
 pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
 HEAD = struct.Struct(">ihhi")  # size, key, version, number of the request

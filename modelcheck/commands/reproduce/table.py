@@ -1,6 +1,6 @@
 """Predictions of the model beside what real clusters did: the table in `README.md` of this folder.
 
-`python -m modelcheck.review.reproduce.table --kafka-home DIR` tries each of them on this release, about a
+`python -m modelcheck.commands.reproduce.table --kafka-home DIR` tries each of them on this release, about a
 minute each, and writes the table anew; with names only these.  What was tried before on other releases,
 or with other names, stays; what was never tried is empty.
 """
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.review.reproduce.asking import asked, counterexample, file_of
-from modelcheck.review.reproduce.attempt import Attempt, attempt
-from modelcheck.review.reproduce.home import Home, find
-from modelcheck.review.reproduce.report import telling
+from modelcheck.commands.reproduce.asking import asked, counterexample, file_of
+from modelcheck.commands.reproduce.attempt import Attempt, attempt
+from modelcheck.commands.reproduce.home import Home, find
+from modelcheck.commands.reproduce.report import telling
 from modelcheck.storage.files import save_text
 from spec.diagnostics import SpecError
 from spec.frozen import frozen

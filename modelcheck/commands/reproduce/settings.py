@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from modelcheck.asking.overrides import as_typed
-from modelcheck.review.reproduce.home import Home
+from modelcheck.commands.reproduce.home import Home
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.ir import Model, Scope

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations, takewhile
 
 from counterexamples.trace import Trace
-from modelcheck.review.reproduce.seen import View
+from modelcheck.commands.reproduce.seen import View
 from spec.frozen import frozen
 from spec.ir import Model
 from spec.semantics import State, Step

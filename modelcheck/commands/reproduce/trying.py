@@ -1,0 +1,56 @@
+"""A run tried on a real cluster, from what is refused to the exit code."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from counterexamples.trace import Trace
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.commands.reproduce.asking import asked
+from modelcheck.commands.reproduce.attempt import Attempt, Came, attempt
+from modelcheck.commands.reproduce.drive import Run
+from modelcheck.commands.reproduce.home import Home
+from modelcheck.contract.exits import Exit
+from modelcheck.processes.signals import like_ctrl_c
+from spec.frozen import frozen
+
+ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]  # no SIGHUP on Windows
+
+
+@frozen
+class Manner:
+    """Under which other check, how often, where its folders stay, and where min.insync.replicas is set."""
+
+    under: str | None = None
+    times: int = 1
+    keep: Path | None = None
+    at_brokers_only: bool = False
+
+
+def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Manner()) -> Attempt:  # noqa: B008 - it is frozen
+    """The attempt, with the runs that there are where somebody stops it.
+
+    Costs about a minute for each run.  Raises SpecError where the release has not got the settings, or the
+    cluster does not start, and KeyboardInterrupt where Ctrl-C, SIGTERM or SIGHUP stops it before a run has
+    ended; no process and no folder of its own is left then.
+    """
+    wish, problem = asked(trace, home, under=manner.under, at_brokers_only=manner.at_brokers_only)
+    if problem is not None:
+        return Attempt(wish, home.version, frozenset(), (), problem)
+    runs: list[Run] = []
+    try:
+        with like_ctrl_c(*ENDING):
+            for each in attempt(wish, home, times=manner.times, keep=manner.keep, tell=progress.begin):
+                runs.append(each)  # noqa: PERF402 - what there is stays, where somebody stops it
+    except KeyboardInterrupt:
+        if not runs:
+            raise
+    return Attempt(wish, home.version, wish.predicted, tuple(runs))
+
+
+def exit_code(found: Attempt) -> Exit:
+    """As expected where the cluster did what the model says."""
+    if found.came is Came.COULD_NOT:
+        return Exit.UNKNOWN
+    return Exit.EXPECTED if found.is_as_predicted else Exit.VIOLATED
