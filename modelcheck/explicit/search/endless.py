@@ -1,4 +1,4 @@
-"""The states without a goal as a graph of numbers, and where in it a fair run can be for ever.
+"""The states without a goal as a graph of numbers, and where in it a fair run can stay for ever.
 
 It costs for each of them some 80 bytes, and five for each step between them.
 """

@@ -145,8 +145,8 @@ class Clauses:
 
 
 @frozen
-class Teller:
-    """Tells cubes in the language of a model."""
+class ClauseWriter:
+    """Writes cubes in the language of a model."""
 
     model: ir.Model
     scope: ir.Scope
