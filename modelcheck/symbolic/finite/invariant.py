@@ -77,6 +77,7 @@ class Clauses:
         return sorted(left)
 
     def _solver(self, *, other: bool) -> OneStep:
+        """A fresh solver with each group of clauses under a literal of its own, and bad states by claim."""
         system = self._system
         step = OneStep(system.machine, [fact.term for fact in self._facts], system.formed, other=other)
         self._bad = {name: step.name(f"bad {name}", system.bad(name)) for name in system.claims}
