@@ -81,6 +81,7 @@ class _Question:
 
 
 def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:
+    """The states of a run, or those of them that violate a property, as a DataFrame."""
     parts: list[_Part] = []
     about = _about(place)
     for data in manifests(store_at(place)):

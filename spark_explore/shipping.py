@@ -67,6 +67,7 @@ def look(_: object = None) -> Executor:
 
 
 def _missing() -> str | None:
+    """The first library that cannot be loaded here, None where all can."""
     for name in NEEDED:
         try:
             import_module(name)

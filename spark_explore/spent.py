@@ -101,7 +101,7 @@ def as_json(spent: CoreSeconds) -> dict[str, float]:
 
 
 def line(spent: CoreSeconds) -> str:
-    """For people: what the cores did, the most first, and what is beside it."""
+    """For people: what the cores spent their time on, the most first."""
     parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
     parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())
     parts["Java and waiting"] = spent[JOBS] - spent[TASKS]

@@ -58,7 +58,7 @@ def words_at(block: bytes, number: int, words: int) -> Words:
 
 
 class Expander:
-    """Expands states; gives what they lead to, most of what is made twice dropped."""
+    """Expands states; yields their successors, with most duplicates dropped."""
 
     def __init__(self, kernel: Kernel, shards: int, expected: int) -> None:
         self._kernel = kernel

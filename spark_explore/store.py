@@ -131,7 +131,7 @@ class ArrowStore:
 
 
 class Around:
-    """What does something more around a store; by itself nothing."""
+    """A wrapper of a store, for subclasses that add something; by itself it passes all calls on."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

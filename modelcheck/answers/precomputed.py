@@ -84,12 +84,12 @@ class _Table:
 
     def made(self, most: int) -> Precomputed:
         starts = [self._number(0, 0, self._budget.empty, state) for state in self._machine.initial()]
-        told, room = 0, RECORDS_FOR_EACH * most
-        while self._waiting and len(self._numbers) < most and told < room:
+        records, room = 0, RECORDS_FOR_EACH * most
+        while self._waiting and len(self._numbers) < most and records < room:
             faults, steps, number, spent, state = heappop(self._waiting)
             if self._found.records[number] is None:
-                self._found.records[number] = list(self._told(state, spent, faults, steps))
-                told += len(self._found.records[number])
+                self._found.records[number] = list(self._records(state, spent, faults, steps))
+                records += len(self._found.records[number])
         found = self._found
         used = {
             "table": True,
@@ -143,9 +143,9 @@ class _Table:
     def _dead(self, state: State) -> str:
         return YES if self._deadlock is not None and self._truth(self._deadlock, state) == NO else NO
 
-    # ------------------------------------------------------------------- what is told of a state
+    # ------------------------------------------------------------------- the records of a state
 
-    def _told(self, state: State, spent: bytes, faults: int, steps: int) -> Iterator[Json]:
+    def _records(self, state: State, spent: bytes, faults: int, steps: int) -> Iterator[Json]:
         """The records of a state, action by action; after an error only faults are tried, as in a search."""
         has_failed = False
         affordable = self._budget.affordable(spent)
@@ -167,18 +167,20 @@ class _Table:
         self, action: ir.Action, each: Taken | CutOff, state: State, spent: bytes, cost: tuple[int, int]
     ) -> Json:
         step = each.step
-        told: Json = {"action": action.name, "params": [plain(value) for value in step.args]}
+        record: Json = {"action": action.name, "params": [plain(value) for value in step.args]}
         if action.says is not None:
-            told["text"] = self._machine.says(action, step, state)
+            record["text"] = self._machine.says(action, step, state)
         if step.choices:
-            told["choices"] = [{**self._named(c.name, c.type), "value": plain(c.value)} for c in step.choices]
+            record["choices"] = [
+                {**self._named(c.name, c.type), "value": plain(c.value)} for c in step.choices
+            ]
         if isinstance(each, CutOff):
-            return told | {"outcome": "cut", "why": each.limit}
+            return record | {"outcome": "cut", "why": each.limit}
         broken = [p.name for p in self._steps if not self._keeps(p, state, each)]
         faults, steps = cost
         paid = self._budget.pay(spent, action.name) if action.is_fault else spent
         to = self._number(faults + action.is_fault, steps + 1, paid, each.state)
-        return told | {"outcome": "taken", "to": to, "broken": [*broken, *each.broken]}
+        return record | {"outcome": "taken", "to": to, "broken": [*broken, *each.broken]}
 
     def _keeps(self, prop: ir.Property, state: State, each: Taken) -> bool:
         try:

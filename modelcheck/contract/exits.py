@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What a run came to, as scripts see it."""
+    """How a command ended, as scripts see it."""
 
     EXPECTED = 0  # everything is as expected
     VIOLATED = 1  # a property is violated, or an expectation is not met

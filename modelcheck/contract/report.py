@@ -41,7 +41,7 @@ class RunFound:
 
 @frozen
 class Checkpointed:
-    """How far the search is has been written down; or has not, and why."""
+    """A checkpoint was written; or could not be, and why."""
 
     states: int
     problem: str | None = None

@@ -15,7 +15,7 @@ from spec.values import ModelError, show
 
 
 class Exhausted(Exception):  # noqa: N818 - an answer
-    """Nobody has the patience to look any further; raised by `look`."""
+    """A limit is reached, and the search for needed steps ends; raised by `look`."""
 
 
 def causal_core(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Core, Trace]:

@@ -29,6 +29,7 @@ def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Nee
 
 
 def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
+    """Each setting with another value under which the run is not possible or not wrong."""
     for entry in trace.model.configs:
         for other in _others(trace, entry):
             scope = replace(trace.scope, config={**trace.scope.config, entry.name: other})

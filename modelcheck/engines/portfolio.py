@@ -150,6 +150,7 @@ class _Both:
             self._second = SecondEngine(Order(SECOND, {"depth": DEEP}, task))
 
     def _listen(self, seconds: float = 0.0) -> None:
+        """Take what the second engine has sent by then, and report what is new in it."""
         second = self._second
         if second is None or not second.listen(seconds) or second.refused:
             return
@@ -244,7 +245,7 @@ class _Both:
 
 
 def _may_start(task: Task) -> bool:
-    """Whether there is something for a second engine to do, and leave to do it."""
+    """Whether a second engine may run: for a plain task, with more than one thread and core."""
     is_plain = not task.symmetry and task.keep is None and task.ways
     return is_plain and task.threads != 1 and cores() > 1
 

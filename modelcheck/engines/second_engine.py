@@ -86,6 +86,7 @@ class SecondEngine:
             child.end()
 
     def _take(self, message: Message) -> None:
+        """Note what a message says: how far it is, a run, the end, a refusal or a bug."""
         match message:
             case Progress(depth=depth):
                 self.depth = depth - 1

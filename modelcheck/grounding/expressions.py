@@ -126,6 +126,7 @@ class Expressions:
         return self.terms.false if env.path.constant == 0 else self.truth(expr, env)
 
     def _chain(self, parts: Sequence[ir.Expr], env: Env, *, stops_at: bool) -> Term:
+        """An `and` or `or` with short circuit: each part is evaluated where those before do not decide."""
         found: list[Term] = []
         for part in parts:
             value = self.truth(part, env)

@@ -37,7 +37,7 @@ class GroundRule:
 
 @dataclass(slots=True)
 class StepBranch:
-    """A branch of a step on its way."""
+    """A branch of a step, while its statements are run."""
 
     state: list[Shape]
     slots: dict[int, Shape]

@@ -44,7 +44,7 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    """Up to the limit of a control group (version 2), whose pages of files are reclaimed when needed."""
+    """Bytes left below the limit of a control group (version 2); cached files count as free."""
     try:
         limit, used = (int((CONTAINER / name).read_text(encoding="ascii")) for name in LIMIT_AND_USE)
         uses = dict(

@@ -129,6 +129,7 @@ class FindingsOfSearch(Generic[S]):
         return cost[0]
 
     def _decided(self, prop: Property, faults: int, *, good: bool) -> Verdict:
+        """A run decides it: with a violation, or (`good`) an example."""
         trace, extent = self.shown(lambda: self.search.trace_of(prop.name)), self.extent(faults)
         if trace is None:
             unshown = self.unshown(faults)

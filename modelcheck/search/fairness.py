@@ -177,6 +177,7 @@ class _Components:
         return [found for root in states if not self._order[root] for found in self._from(root)]
 
     def _from(self, root: int) -> Iterator[list[int]]:
+        """The components reached from a state, of two or more states each, by Tarjan's algorithm."""
         calls = [root]
         self._enter(root)
         while calls:

@@ -1,4 +1,4 @@
-"""Whether a goal is always reached in the end: `leadsto`, and `always eventually`, by fair runs alone.
+"""Liveness: whether every fair run reaches a goal in the end, for `leadsto` and `always eventually`.
 
 `leadsto p ~> q` is violated by a fair run that reaches a state with p and has
 no q there nor ever after; `always eventually q` is `leadsto true ~> q`.  Such a

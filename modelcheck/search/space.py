@@ -1,4 +1,4 @@
-"""The states a search has found: each stored once, as canonical bytes, with the state it was found from."""
+"""The visited set: each state stored once, as canonical bytes, with the state it was found from."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Level:
 
 
 class Space:
-    """All states found, numbered in the order they were found, which is by faults and then by depth.
+    """The visited set: states numbered in the order of discovery, which is by faults and then by depth.
 
     Costs the canonical bytes of each state, an entry of a dictionary and a number.
     """

@@ -101,7 +101,7 @@ class LeastNames:
             self._apart.append(runs.first_state(swap.starts))
 
     def grow(self) -> None:
-        """The runs have one step more."""
+        """Extend the conditions by the step that was added to the runs."""
         runs = self._runs
         for n, swap in enumerate(self._swaps):
             runs.assume(runs.either([self._apart[n], runs.no(runs.last_step(swap.earlier_rules))]))

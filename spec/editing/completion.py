@@ -117,7 +117,7 @@ class _Place:
         before = _begun(self._source.text, dot)
         is_statement = before is not None and ":=" in before.expected
         hold = f"{_HOLD} := none" if is_statement else _HOLD
-        self.known = self._held(hold, typed=True) or self._beside(typed=True)
+        self.known = self._with_placeholder(hold, typed=True) or self._beside(typed=True)
         if self.known is None:
             return
         names = self.known.names()
@@ -157,7 +157,7 @@ class _Place:
         """Words and names that may stand by themselves."""
         before = _begun(self._source.text, self._start)
         if before is None or before.ends & {"name_expr", "named_type", "is_case"}:
-            self.known = self._held(_HOLD, typed=False) or self._beside(typed=False)
+            self.known = self._with_placeholder(_HOLD, typed=False) or self._beside(typed=False)
             if self.known is not None:
                 yield from self._names(before, self.known)
         elif "NAME" in before.expected:
@@ -185,8 +185,8 @@ class _Place:
 
     # -------------------------------------------------------------- the text with something there
 
-    def _held(self, hold: str, *, typed: bool) -> Understood | None:
-        """What is known of the text with a name at the place; None where that does not parse."""
+    def _with_placeholder(self, hold: str, *, typed: bool) -> Understood | None:
+        """What is known of the text with the name `hold` put at the place; None where that does not parse."""
         text, item = self._source.text, item_at(self._source.text, self._start)
         before = text[: self._start] + hold
         closed = before + _closers(before[item.start :]) + "\n"

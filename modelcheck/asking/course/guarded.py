@@ -87,21 +87,21 @@ def graded(
     try:
         child.pipe.send(_GradingOrder(name, source, seconds, memory))
         while child.pipe.poll(max(0.0, seconds + GRACE - (monotonic() - began))):
-            told: _Message = child.pipe.recv()
-            match told:
+            message: _Message = child.pipe.recv()
+            match message:
                 case _Wrong(diagnostics):
                     raise SpecError(diagnostics)
                 case _Changed(names):
                     grade = replace(grade, changed=names)
                 case GradeItem():
-                    items = (told if each.asked == told.asked else each for each in grade.items)
+                    items = (message if each.asked == message.asked else each for each in grade.items)
                     grade = replace(grade, items=tuple(items))
                 case _Ended(why, bug):
                     if bug:
                         raise RuntimeError(bug)
                     return replace(grade, ended=why)
                 case _:
-                    assert_never(told)
+                    assert_never(message)
             tell(grade)
         return replace(grade, ended=LATE)
     except (EOFError, ConnectionError):
@@ -115,11 +115,11 @@ def _serve(pipe: Connection) -> None:
     order: _GradingOrder = pipe.recv()
     try:
         _bound(order.memory)
-        for told in _graded(order):
-            pipe.send(told)
+        for message in _graded(order):
+            pipe.send(message)
     except MemoryError:
         pipe.send(_Ended("the memory is used up"))
-    except Exception:  # noqa: BLE001 - whatever it is, it is a bug of ours, and told there
+    except Exception:  # noqa: BLE001 - whatever it is, it is a bug of ours, and reported there
         pipe.send(_Ended(bug=traceback.format_exc()))
 
 

@@ -201,6 +201,7 @@ class NecessitySearch:
         same: Sequence[CheckStanding],
         replies: Sequence[MutantAnswer],
     ) -> NecessityRow:
+        """The row of a part: with the first check that needs it, or with those that hold without it."""
         home = next(each.model for each in asked if part in self._sites[each.model.name])
         held = tuple(asked[r.place] for r in replies if r.run is None and not r.problem)
         lacking = ((each, each.stands.unknown) for each in asked if part in self._sites[each.model.name])

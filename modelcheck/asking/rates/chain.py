@@ -92,6 +92,7 @@ class _Making:
         self._limits: dict[str, None] = {}
 
     def chain(self) -> Chain:
+        """All reachable tangible states, and the events between them."""
         try:
             first = sorted({each for state in self._machine.initial() for each in self._outcomes(state)})
             events: list[Event] = []

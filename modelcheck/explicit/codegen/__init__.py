@@ -1,1 +1,1 @@
-"""A model within a scope in LLVM's language: packed states, expressions, steps, loops of a search."""
+"""A model within a scope in LLVM IR: packed states, expressions, steps, loops of a search."""

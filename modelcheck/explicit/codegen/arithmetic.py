@@ -1,4 +1,4 @@
-"""Whole numbers in LLVM's language: instructions that make one of others, constants folded on the way."""
+"""Integers in LLVM IR: arithmetic and comparisons as instructions, with constants folded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes LLVM's language: functions of whole numbers, with blocks, loops, cells and memory.
+"""Writes LLVM IR: functions over integers, with basic blocks, loops, registers and memory.
 
 A kernel is mostly constants (members, offsets, masks), and most of what is
 written for one of them falls away at once; so a few thousand instructions are

@@ -1,4 +1,4 @@
-"""Values as codes and back: what the bits of a packing mean."""
+"""Values to codes and back: what the bits of a packing mean."""
 
 from __future__ import annotations
 

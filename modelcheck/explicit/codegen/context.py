@@ -1,4 +1,4 @@
-"""What a thread of the search keeps in memory, by the number of the word: buffers, tallies, first finds."""
+"""The context of a thread of the search, word by word: buffers, tallies, first finds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step wri
 
 @frozen
 class Context:
-    """Where each tally stands.
+    """The word of each tally.
 
     The words before `taken`: the address of the next successor, the number of
     the state whose successors are made, how many it has had, whether anything

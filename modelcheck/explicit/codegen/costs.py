@@ -1,4 +1,4 @@
-"""What an expression costs to compute, in instructions or so."""
+"""What an expression costs to compute: a rough number of instructions."""
 
 from __future__ import annotations
 

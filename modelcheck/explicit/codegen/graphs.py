@@ -1,4 +1,4 @@
-"""Where a fair run can go round for ever, as code: the same for every model, in a graph of numbers.
+"""Where a fair run can cycle for ever, as code: the same for every model, in a graph of numbers.
 
 The states without a goal have numbers from 0 on.  The edges of each are stored one after
 the other, ended by NONE: its target, and the fair action that it is of, 0 for none.

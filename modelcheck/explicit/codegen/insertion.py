@@ -1,4 +1,4 @@
-"""Inserting successors as code: what is new gets a number, what is new by a fault waits.
+"""Inserting successors into the visited set, as code: new states get a number, those by a fault wait.
 
 `revisit` does what `insert` has done, with states that are all in their tables: by the same
 successors in the same order each gets the same number as before.

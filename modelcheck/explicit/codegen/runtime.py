@@ -40,7 +40,7 @@ TRAPPED, FAILED, FIRSTS = range(11, 14)  # first finds: without a way back, of a
 
 
 class Round(ctypes.Structure):
-    """What a round is about: its chunks and the shards, and which of each is taken next."""
+    """A round: its chunks and the shards, and which of each is taken next."""
 
     next: int
     chunks: int

@@ -1,4 +1,4 @@
-"""LLVM's language to machine code: quickly, or well."""
+"""LLVM IR to machine code: quickly, or well."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WEB_FEATURES = "+bulk-memory,+sign-ext,+mutable-globals"  # what every browser h
 
 
 class Tier(Enum):
-    """How much time goes into machine code: none but what it takes, or as much as makes it fast."""
+    """How machine code is compiled: quickly, or with optimisations that take longer."""
 
     QUICK = "quick"
     FULL = "full"

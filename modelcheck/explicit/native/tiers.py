@@ -1,4 +1,4 @@
-"""Better code for a search that takes longer: compiled by another process, taken over between two rounds."""
+"""Better code for a longer search: compiled by another process, switched to between two rounds."""
 
 from __future__ import annotations
 

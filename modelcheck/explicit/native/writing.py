@@ -1,4 +1,4 @@
-"""The machine code of a task: all of its functions in LLVM's language, compiled."""
+"""The machine code of a task: all of its functions in LLVM IR, compiled."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def write(
     extra: Iterable[Function] = (),
     public: Collection[str] = PUBLIC,
 ) -> KernelText:
-    """The kernel in LLVM's language, with `extra` functions. Raises TooWide."""
+    """The kernel in LLVM IR, with `extra` functions. Raises TooWide."""
     task = in_core(task)
     words, expressions = context(task), Expressions(task.model, task.scope, parameters)
     steps = [

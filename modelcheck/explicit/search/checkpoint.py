@@ -1,4 +1,4 @@
-"""A search on disk, so that it can go on after a stop: whole or not at all, each file with a checksum."""
+"""Checkpoints: a search on disk, to be resumed; written as a whole or not at all, files with checksums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states without a goal as a graph of numbers, and where in it a fair run can be for ever.
+"""The states without a goal as a graph of numbers, and where in it a fair run can stay for ever.
 
 It costs for each of them some 80 bytes, and five for each step between them.
 """
@@ -151,6 +151,7 @@ class Endless:
         )
 
     def _sort_out(self) -> None:
+        """Find the states without the goal, and number them."""
         which = of_fair_runs(self.search.task).index(self._prop)
         classes = self.room(CLASSES, self.total)
         places = [self.frame[BASES + part.shard.number] + part.first for part in self._parts]
@@ -179,6 +180,7 @@ class Endless:
         self._shared(len(self._parts), number, SLOTS_AT_ONCE)
 
     def _link(self) -> None:
+        """Write the edges between these states, on all cores."""
         workers, count = self.search.spare_workers(), max(self.count, 1)
         free, _, _, _ = self.search.tally.sums()
         most = free + self.count  # each state has one more, after its last

@@ -1,4 +1,4 @@
-"""Whether a goal is always reached in the end: `leadsto`, and `always eventually`, by fair runs alone.
+"""Liveness: whether every fair run reaches a goal in the end, for `leadsto` and `always eventually`.
 
 What is asked, and which run is shown, is as `modelcheck.search.liveness` says; only the way round
 a circle may be another one, and of another length.

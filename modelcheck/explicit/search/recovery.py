@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from typing import NoReturn
 
 from counterexamples.trace import Trace, Trapped
 from modelcheck.contract.result import End
@@ -39,7 +40,7 @@ class PackedRecovery:
         fails = self._of_parts(lambda _, part: self.call["mark_goal"](part.address, part.slots, which) & 1)
         for part, failed in zip(self._parts, fails, strict=True):
             if failed:
-                self._ask(prop, part)
+                self._raise_error(prop, part)
 
     def spread(self) -> tuple[int, int]:
         """How many states can never get to the goal, and how many perhaps, beyond the scope."""
@@ -85,8 +86,8 @@ class PackedRecovery:
             runs = PackedRuns(first.task, first.machine, first.kernel, space)
             return space.level(number).faults, runs.to(number, Trapped(), prop.name)
 
-    def _ask(self, prop: Property, part: SlotRange) -> None:
-        """Ask for a property in each state of a part of a table, which makes an error."""
+    def _raise_error(self, prop: Property, part: SlotRange) -> NoReturn:
+        """Raise the ModelError that a property makes in some state of a part of a table."""
         for state in self.space.states(part):
             self.search.machine.holds(prop, state)
         raise AssertionError(f"{prop.name} makes no error")  # the kernel found one

@@ -152,6 +152,7 @@ class Replay:
         raise AssertionError("no step makes an error")  # the kernel found one
 
     def _asked_after(self, state: State, *, by_fault: bool) -> tuple[str, ModelError, Taken]:
+        """The error that a step property makes on a step from a state; its name, and the step."""
         for found in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
             if isinstance(found, CutOff):
                 continue

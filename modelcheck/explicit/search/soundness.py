@@ -1,4 +1,4 @@
-"""Whether what was read of a search fits together: seen of each of its states, without searching again.
+"""Whether a checkpoint is consistent: checked of each of its states, without searching again.
 
 What was counted up to there, and what was found, is only known from a search, so that is taken as
 it is said.  But each state is one of the model's, in its place and there once; no state that is to

@@ -1,4 +1,4 @@
-"""The states found, in shards: tables of packed states, parents, the frontier, what waits for a fault."""
+"""The visited set in shards: tables of packed states, parents, the frontier, states that wait for a fault."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ class SlotRange:
 
 
 class NoWay(Exception):  # noqa: N818 - the answer is to search again
-    """The way to a state was not remembered."""
+    """The predecessor of a state was not kept."""
 
 
 class PackedSpace:
-    """All states found, numbered in each shard in the order they were found, which is by faults and depth.
+    """The visited set: states numbered in each shard in the order of discovery, by faults and then by depth.
 
     Without `ways` the parents of states are not remembered.  `insert` is the function of the kernel
     by which states are found.

@@ -116,6 +116,7 @@ class Waiting:
         graph.call["reach"](graph.address, place, NONE - 1)
 
     def _go_on(self, bucket: Bucket, *, paid: bool) -> None:
+        """Expand the nodes of a bucket: by free steps, and by faults too if `paid`."""
         graph, search = self.graph, self.graph.search
         worker = search.spare_workers()[0]
         for first in range(bucket.first, bucket.first + bucket.count, AT_ONCE):

@@ -29,7 +29,7 @@ SAID = 0  # the flag for that; above it a flag for each property of steps that t
 
 
 class StepOutcome(Enum):
-    """What became of a choice of parameters."""
+    """The outcome of a choice of parameters."""
 
     TAKEN = "taken"
     REFUSED = "refused"  # by a guard

@@ -1,4 +1,4 @@
-"""Property-directed reachability: the engine finds by itself what else is true, clause by clause.
+"""IC3 (property-directed reachability): finds an inductive invariant by itself, clause by clause.
 
 Bradley (2011), "SAT-based model checking without unrolling".
 """
@@ -21,7 +21,7 @@ from modelcheck.grounding.terms import Term
 from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, refusals_of, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
-from modelcheck.symbolic.finite.invariant import Clauses, NoInvariant, NotInductive, Teller
+from modelcheck.symbolic.finite.invariant import Clauses, ClauseWriter, NoInvariant, NotInductive
 from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import ERROR, System, system
 from modelcheck.symbolic.interrupts import interruptible
@@ -179,8 +179,8 @@ class _Search:
             self._frames = self._no_frames()
             return False
         names = [flat.name for flat in self._system.machine.flats]
-        teller = Teller(self._task.model, self._task.scope, self._facts, names)
-        self._lemmas = tuple(teller.lemma(number, group[0]) for number, group in enumerate(kept, 1))
+        writer = ClauseWriter(self._task.model, self._task.scope, self._facts, names)
+        self._lemmas = tuple(writer.lemma(number, group[0]) for number, group in enumerate(kept, 1))
         return True
 
     def _kept(self, groups: list[list[Cube]]) -> list[list[Cube]] | None:

@@ -77,6 +77,7 @@ class Clauses:
         return sorted(left)
 
     def _solver(self, *, other: bool) -> OneStep:
+        """A fresh solver with each group of clauses under a literal of its own, and bad states by claim."""
         system = self._system
         step = OneStep(system.machine, [fact.term for fact in self._facts], system.formed, other=other)
         self._bad = {name: step.name(f"bad {name}", system.bad(name)) for name in system.claims}
@@ -145,8 +146,8 @@ class Clauses:
 
 
 @frozen
-class Teller:
-    """Tells cubes in the language of a model."""
+class ClauseWriter:
+    """Writes cubes in the language of a model."""
 
     model: ir.Model
     scope: ir.Scope

@@ -55,6 +55,7 @@ def _within(
     small: Small,
     seconds: float,
 ) -> Trace | None:
+    """A step within a small scope that breaks the claim; None where the solver finds none in time."""
     writer = FormulaWriter(asked, small, named=False)
     formula = without_quantifiers(writer.formula(question, claims), small)
     reader = ModelReader(writer.shapes, small)

@@ -278,6 +278,7 @@ class FormulaWriter:
     # -------------------------------------------------------------------- the start
 
     def _start(self, claim: ir.Property) -> Term:
+        """That a claim is true in every initial state."""
         env = Env(tuple(Nowhere(variable.type) for variable in self.model.variables), {})
         statements = Statements(self.expressions, self.model.variables)
         state = list(env.state)

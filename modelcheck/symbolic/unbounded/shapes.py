@@ -64,7 +64,7 @@ class Row:
 
 @frozen(eq=False)
 class Many:
-    """A set: whether a value is in it, and the one term that it is, if there is one without a name for it."""
+    """A set: whether a value is in it; and the term that it is, where it is one without a new name."""
 
     has: Callable[[Term], Term]
     type: t.Set

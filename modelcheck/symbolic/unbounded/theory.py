@@ -163,6 +163,7 @@ class Theory:
         )
 
     def _of_one(self, one: Sized) -> Iterator[Term]:
+        """Axioms of one size: it is 0 for the empty set alone, and that of all members for the full set."""
         size, member = one.size(one.params), one.member
         has = one.has(one.params, member)
         for_all = [*one.params]
@@ -176,6 +177,7 @@ class Theory:
             yield quantified("forall", for_all, equality(equality(size, most), whole), (size,))
 
     def _of_two(self, one: Sized, other: Sized) -> Iterator[Term]:
+        """Axioms of two sizes: a subset is no larger, one member more counts one, large sets intersect."""
         left = tuple(self.shapes.bind(each.sort) for each in one.params)
         right = tuple(self.shapes.bind(each.sort) for each in other.params)
         member, extra = self.shapes.bind(one.member.sort), self.shapes.bind(one.member.sort)
