@@ -108,9 +108,10 @@ def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
     operands = {one_line(source.at(each.span)): each for each in failure.operands}
     longest = min(max(map(len, operands), default=0), width // 2)
     for text, operand in operands.items():
-        if text != whole:
+        value = show(operand.type, operand.value, scope)
+        if text not in {whole, value}:
             label = line("      ", Piece(f"{text:<{longest}}", Role.PLACE), Piece(" = ", Role.DIM))
-            yield from wrapped(label, show(operand.type, operand.value, scope), width)
+            yield from wrapped(label, value, width)
 
 
 def property_says(machine: Machine, prop: Property, state: State) -> str:

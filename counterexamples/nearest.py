@@ -140,8 +140,12 @@ def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
         bound = ", ".join(f"{each.name} = {_shown(machine, each)}" for each in failure.names)
         sentences = [f"`{one_line(source.at(failure.span))}` is {'false' if failure.wanted else 'true'}"]
         sentences[0] += f" for {bound}" if bound else ""
-    values = {one_line(source.at(each.span)): each for each in failure.operands if each.span != failure.span}
-    return ", ".join(sentences + [f"{text} is {_shown(machine, each)}" for text, each in values.items()])
+    values = {
+        one_line(source.at(each.span)): _shown(machine, each)
+        for each in failure.operands
+        if each.span != failure.span
+    }
+    return ", ".join(sentences + [f"{text} is {value}" for text, value in values.items() if text != value])
 
 
 def _shown(machine: Machine, part: Named | Operand) -> str:

@@ -63,7 +63,9 @@ class Judgement:
         whole = one_line(source.at(failure.span))
         names = ", ".join(f"{n.name} = {show(n.type, n.value, scope)}" for n in failure.names)
         parts = {one_line(source.at(o.span)): show(o.type, o.value, scope) for o in failure.operands}
-        values = " and ".join(f"{text} is {value}" for text, value in parts.items() if text != whole)
+        values = " and ".join(
+            f"{text} is {value}" for text, value in parts.items() if text not in {whole, value}
+        )
         text = f"{whole} is {'false' if failure.wanted else 'true'}" + (f" for {names}" if names else "")
         return f"{text}: {values}" if values else text
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from modelcheck.review.also.inquiry import Inquiries, Inquiry
+from modelcheck.review.also.inquiry import Inquiries, Inquiry, outside
 from modelcheck.review.clients import JAVA
-from modelcheck.review.found import Given
 from modelcheck.review.partition import Partition
 from modelcheck.review.releases import Plain
 from modelcheck.review.settings import Settings
@@ -64,7 +63,7 @@ def consumers(partition: Partition, settings: Settings) -> Inquiries:
     positions = "the positions that consumers commit: the topic __consumer_offsets is reviewed by its name"
     if release < FOLLOWERS_SINCE:
         return Inquiries((), (f"consumers read from the leader before Kafka {FOLLOWERS_SINCE}", positions))
-    selector = _given(settings).get("replica.selector.class")
+    selector = outside(settings).get("replica.selector.class")
     if selector is None or partition.replicas == 1:
         why = (
             "no replica.selector.class is given" if selector is None else "there is no follower to read from"
@@ -79,7 +78,7 @@ def consumers(partition: Partition, settings: Settings) -> Inquiries:
         Inquiry(what, says, model, only, stop, given, members=members, bounds=bounds)
         for what, only in (("reads_on", ("reads_on",)), ("committed", ("only_committed",)))
     )
-    rack = _given(settings).get("client.rack")
+    rack = outside(settings).get("client.rack")
     where = "any replica may be in the rack of the consumer"
     where += "" if rack is None else f" (client.rack at {rack.place})"
     own = "" if selector.value.strip().endswith(_RACK_AWARE) else f", taken for {_RACK_AWARE}"
@@ -91,14 +90,10 @@ def consumers(partition: Partition, settings: Settings) -> Inquiries:
     )
 
 
-def _given(settings: Settings) -> Mapping[str, Given]:
-    return {remark.given.key: remark.given for remark in settings.outside}
-
-
 def _verified(settings: Settings) -> Stated[bool]:
     """Whether a leader asks the coordinator before the first record of a transaction."""
     key, release = "transaction.partition.verification.enable", settings.version.value
-    said = _given(settings).get(key)
+    said = outside(settings).get(key)
     if release < VERIFIED_SINCE:
         return Stated(
             value=False, reason=f"Kafka {release} lacks part 1 of KIP-890, which came with {VERIFIED_SINCE}"
@@ -120,7 +115,7 @@ def _epoch_per_transaction(settings: Settings) -> Stated[bool]:
             value=False,
             reason=f"{key}=2 needs a client of Kafka {SECOND_VERSION}, and {client} produces",
         )
-    said = _given(settings).get(key)
+    said = outside(settings).get(key)
     if said is not None:
         return Stated(said.value.strip() not in {"0", "1"}, f"{key}={said.value.strip()} at {said.place}")
     level = settings.value("metadata.version")
@@ -134,7 +129,7 @@ def _epoch_per_transaction(settings: Settings) -> Stated[bool]:
 
 def _isolation(settings: Settings) -> str:
     """What consumers see of it."""
-    said = _given(settings).get("isolation.level")
+    said = outside(settings).get("isolation.level")
     loose = "is given records of transactions that are open or aborted"
     if said is None:
         return (

@@ -21,7 +21,7 @@ from modelcheck.review.also.found import (
     TRANSACTIONS,
     Subject,
 )
-from modelcheck.review.also.inquiry import Inquiries, Inquiry
+from modelcheck.review.also.inquiry import Inquiries, Inquiry, outside
 from modelcheck.review.outages.combined import combined
 from modelcheck.review.partition import Partition
 from modelcheck.review.questions import ANY, fault_kinds
@@ -126,7 +126,10 @@ def _rolling(partition: Partition, settings: Settings) -> Inquiries:
         del asked[1]  # there is nobody to wait for
     spared = _spared(partition, settings, stops, 1)
     notes = (_TAKEN,) if spared != stops else ()
-    mixed = "brokers of two releases beside each other, as in an upgrade: a switch is the same for all"
+    is_kraft = settings.switches.controller.value is Controller.KRAFT
+    key = "metadata.version" if is_kraft else "inter.broker.protocol.version"
+    mixed = "brokers of two releases beside each other, as in an upgrade (a switch is the same for all): "
+    mixed += f"review each of the two with the older {key}, which both speak until it is raised"
     many_times = f"{_NUMBERS[many]} restart{'s' if many > 1 else ''}"
     assumed = f"{many_times}, of whichever brokers, never of two at once; each stops and starts cleanly"
     return Inquiries((*asked, *spared), (mixed, *notes), (assumed,))
@@ -136,7 +139,7 @@ def _directories(_: Partition, settings: Settings) -> Inquiries:
     """What a broker forgets that loses one of several directories: that is a matter of the release alone."""
     release, file = settings.version.value, "kafka_log_directories"
     is_kraft = settings.switches.controller.value is Controller.KRAFT
-    given = {remark.given.key: remark.given for remark in settings.outside}
+    given = outside(settings)
     dirs = given.get("log.dirs", given.get("log.dir"))
     if dirs is not None and "," not in dirs.value:
         one = f"{dirs.key} at {dirs.place} is one directory, and a broker without any halts"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from modelcheck.review.found import Given
 from modelcheck.review.releases import Plain
+from modelcheck.review.settings import Settings
 from spec.frozen import frozen
 
 
@@ -37,3 +39,8 @@ class Inquiries:
     asked: tuple[Inquiry, ...]
     notes: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+
+
+def outside(settings: Settings) -> Mapping[str, Given]:
+    """What files say, by key, of settings that the model of one partition does not have."""
+    return {remark.given.key: remark.given for remark in settings.outside}

@@ -31,7 +31,8 @@ class Loss:
 class Story:
     """A run and what it rests on: the evidence of each step, what each record stands for, the losses.
 
-    `endangered` are promised records that in the end nobody has who may lead by itself.
+    `endangered` are promised records that in the end nobody has who may lead by itself, and `holders` the
+    brokers that have any of these.
     """
 
     trace: Trace
@@ -39,6 +40,7 @@ class Story:
     records: Mapping[int, Interval]
     losses: tuple[Loss, ...]
     endangered: tuple[int, ...]
+    holders: tuple[str, ...]
 
 
 def story(product: Product, setting: Setting, found: Explained, name: str) -> Story:
@@ -50,7 +52,9 @@ def story(product: Product, setting: Setting, found: Explained, name: str) -> St
     written = lines_by_step(product, run)
     evidence = tuple(_once((*found, *written[step])) for step, found in enumerate(_evidence(product, run)))
     losses = tuple(_losses(product, setting, states))
-    return Story(trace, evidence, records, losses, _endangered(product, states[-1]))
+    endangered = _endangered(product, states[-1])
+    holders = tuple(_having(product, endangered, states[-1]))
+    return Story(trace, evidence, records, losses, endangered, holders)
 
 
 def late(product: Product, found: Explained) -> Explained:

@@ -93,8 +93,12 @@ def endangered(story: Story) -> Iterator[str]:
     if story.endangered:
         which = spans([story.records[record] for record in story.endangered])
         yield (
-            "But nobody who may lead by itself has all that was acknowledged or committed:"
-            f" {which}. `modelcheck at-rest` says whom to start first."
+            f"But nobody who may lead by itself has all that was acknowledged or committed: {which}. "
+            + (
+                "`modelcheck at-rest` says whom to start first."
+                if story.holders
+                else "By this run nobody else has them either."
+            )
         )
 
 
