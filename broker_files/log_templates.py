@@ -552,6 +552,7 @@ TEMPLATES: tuple[Template, ...] = (
 
 # Words of lines that are of a partition and say nothing of what the model has.
 KNOWN = (
+    "Triggering unclean leader election for offline partition ",
     "Added fetcher ",
     "CreateTopics result",
     "Created log for partition",

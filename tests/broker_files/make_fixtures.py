@@ -228,6 +228,27 @@ def paused(cluster: Cluster) -> Sequence[Again]:
     return []
 
 
+def lowered(cluster: Cluster) -> Sequence[Again]:
+    """An operator lowers min.insync.replicas so that writes go on, and then allows an unclean election."""
+    cluster.settings["unclean.leader.election.interval.ms"] = 2_000  # a controller looks so often, else 5 min
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGTERM, 3)
+    cluster.signal(signal.SIGTERM, 2)
+    until(lambda: cluster.isr() == {1})
+    cluster.change("min.insync.replicas=1")
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 1)
+    cluster.start(2)
+    until(lambda: cluster.leader() is None and "Replicas" in cluster.describe())
+    cluster.change("unclean.leader.election.enable=true")
+    until(lambda: cluster.leader() == 2)
+    time.sleep(2)
+    for node in (2, CONTROLLER):
+        cluster.signal(signal.SIGTERM, node)
+    return []
+
+
 ALL = (
     ends_differ,
     leader_ahead,
@@ -239,6 +260,7 @@ ALL = (
     truncated_newer,
     elected_unclean,
     paused,
+    lowered,
 )
 SCENARIOS = {each.__name__: each for each in ALL}
 

@@ -24,6 +24,7 @@ TOOLS = {
     "producer": ("org.apache.kafka.tools.ConsoleProducer", "kafka.tools.ConsoleProducer"),
     "consumer": ("org.apache.kafka.tools.consumer.ConsoleConsumer", "kafka.tools.ConsoleConsumer"),
     "election": ("org.apache.kafka.tools.LeaderElectionCommand", "kafka.admin.LeaderElectionCommand"),
+    "configs": ("kafka.admin.ConfigCommand", "org.apache.kafka.tools.ConfigCommand"),
     "offsets": ("org.apache.kafka.tools.GetOffsetShell", "kafka.tools.GetOffsetShell"),
 }
 
@@ -132,6 +133,11 @@ class Cluster:
             )
         )
         self.steps.append(f"create {topic} on 1, 2, 3 {' '.join(config)}".strip())
+
+    def change(self, setting: str, topic: str = TOPIC) -> None:
+        given = ["--alter", "--entity-type", "topics", "--entity-name", topic, "--add-config", setting]
+        until(lambda: "Completed" in self.tool("configs", *given))
+        self.steps.append(f"set {setting} of {topic}")
 
     def produce(self, count: int, acks: str, topic: str = TOPIC) -> None:
         first = self.produced

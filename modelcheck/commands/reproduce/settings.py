@@ -15,18 +15,24 @@ from spec.source import Source
 from spec.types import Enum
 
 ELR = "eligible.leader.replicas.version"
-DRIVEN_SINCE = (3, 3)
-STRICT_SINCE = (3, 7)
+DRIVEN_SINCE = (3, 0)
 DIRECTORIES_SINCE = (3, 7)
 ELR_SINCE = (4, 0)
 UNCLEAN_SINCE = (3, 9)
 ALWAYS: Mapping[str, tuple[str | int | bool, str]] = {  # what every KRaft release that we drive does
     "truncation": ("kip_279", "followers cut their logs by leader epoch since 2.0"),
     "epoch_reached": (True, "a replica joins the ISR at its leader's epoch since 2.0.1"),
-    "fenced_kept_out": (True, "brokers without a session are kept out of the ISR"),
+    "fenced_kept_out": (True, "brokers without a session are kept out of the ISR since 3.3"),
     "restarts_noticed": (True, "the controller notices every restart"),
     "strict_min_isr": (True, "the high watermark waits for min.insync.replicas since 3.7"),
     "clean_restart_known": (True, "a clean restart is told from a crash"),
+}
+LATER: Mapping[str, tuple[tuple[int, int], str]] = {  # what some releases that are driven do not do
+    "fenced_kept_out": ((3, 3), "before 3.3 brokers without a session may join the ISR (KIP-841)"),
+    "strict_min_isr": (
+        (3, 7),
+        "before 3.7 the high watermark does not wait for min.insync.replicas (KAFKA-15583)",
+    ),
 }
 ACKS: Mapping[str | int | bool, int | str] = {"zero": 0, "one": 1, "all": "all"}
 
@@ -52,10 +58,10 @@ def settings(model: Model, scope: Scope, home: Home) -> Settings:
     """The settings for a configuration. Raises SpecError for one that this release has not got."""
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
     for name, (value, why) in ALWAYS.items():
-        if config.get(name, value) != value:
+        if config.get(name, value) != value and home.release >= LATER.get(name, (DRIVEN_SINCE, ""))[0]:
             refuse(f"{name} = {as_typed(config[name])}", f"Kafka {home.version} cannot be made to: {why}")
     if home.release < DRIVEN_SINCE:
-        why = "KRaft is a preview before 3.3, and releases with ZooKeeper are not driven"
+        why = "the preview of KRaft before 3.0 is not driven, nor are clusters with ZooKeeper"
         refuse(f"Kafka {home.version}", why)
     if config.get("directories") is True and home.release < DIRECTORIES_SINCE:
         why = f"the controller of Kafka {home.version} knows no directories: they came with 3.7"
@@ -86,9 +92,10 @@ def as_read(model: Model, scope: Scope, home: Home, *, at_brokers_only: bool) ->
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
     read: dict[str, bool | int] = {}
     reasons = []
-    if home.release < STRICT_SINCE:
-        read["strict_min_isr"] = False
-        reasons.append("before 3.7 the high watermark does not wait for min.insync.replicas (KAFKA-15583)")
+    for name, (since, why) in LATER.items():
+        if home.release < since and config.get(name) is True:
+            read[name] = False
+            reasons.append(why)
     if config.get("unclean") is True and home.release < UNCLEAN_SINCE:
         read["unclean"] = False
         reasons.append(

@@ -151,7 +151,7 @@ def _answer(
     seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=told)
     given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
     release = logs.release if gathered.metadata is None else None
-    made = setting(seen, spine.image, place.topic, args.acks, given, release)
+    made = setting(seen, spine.image, spine.first, args.acks, given, release)
     product = Product(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
     must = max(map(product.due, product.starts()), default=0)
@@ -228,7 +228,7 @@ def _spines(
     known = sorted(gathered.metadata.image.by_place())
     places = known if args.partition is None else [_place(args.partition, known)]
     try:
-        spines = read_spines(gathered.metadata.folder, places)
+        spines = read_spines(gathered.metadata.folder, places, changes=not _says_settings(args))
     except UnreadableError as error:
         raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
     if not spines:
@@ -249,6 +249,11 @@ def _spines_of_logs(args: argparse.Namespace, logs: Logs) -> tuple[list[tuple[To
         "give a controller's directory, or a broker's of a KRaft cluster; or state-change.log of all brokers"
     )
     raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message, help=help_)])
+
+
+def _says_settings(args: argparse.Namespace) -> bool:
+    """Whether somebody knows better what the topic's settings were, and for all of the time."""
+    return any(each.partition("=")[0] in {"min_isr", "unclean"} for each in args.config)
 
 
 def _named(text: str | None) -> list[TopicPartition] | None:

@@ -57,8 +57,20 @@ class Back:
     evidence: Evidence
 
 
+SETS_MIN_ISR, ALLOWS, FORBIDS = SETTING = ("set_min_isr", "allow_unclean", "forbid_unclean")
+
+
+@frozen
+class Changed:
+    """A setting of the topic has another value: the model's step that gives it that, and its arguments."""
+
+    action: str
+    args: tuple[int, ...]
+    evidence: Evidence
+
+
 Control = tuple[int | None, int, frozenset[int], frozenset[int]]
-Event = Decided | Gone | Back
+Event = Decided | Gone | Back | Changed
 
 
 class Left(Enum):

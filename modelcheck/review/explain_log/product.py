@@ -19,7 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modelcheck.review.explain_log.observations import (
+    SETTING,
     Back,
+    Changed,
     Control,
     Decided,
     Ended,
@@ -36,6 +38,7 @@ from spec.semantics import Machine, State, Step, Taken
 RETURNS = frozenset({"restart", "reconnect", "start_again"})
 STARTS = RETURNS - {"reconnect"}
 FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
+CHANGES = frozenset(SETTING)
 JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
 SENDS = frozenset({"produce", "produce_unheeding"})
 NONE = -1
@@ -109,6 +112,8 @@ class Product:
 
     def next(self, point: Point, actions: frozenset[str]) -> Iterator[tuple[Step, Point]]:
         """Every point that a step of some actions leads to and that the observations allow."""
+        if not self._is_set_next(point):
+            actions -= CHANGES
         for found in self.machine.steps(point.state, actions=actions):
             if not isinstance(found, Taken) or not self._is_needed(point.state, found.step, found.state):
                 continue
@@ -203,6 +208,11 @@ class Product:
 
     # ---------------------------------------------------------------- what a step may be
 
+    def _is_set_next(self, point: Point) -> bool:
+        """Whether the next that is in files, but for those who go, is a change of a setting."""
+        following = (each for each in self.events[point.position :] if not isinstance(each, Gone))
+        return isinstance(next(following, None), Changed)
+
     def _is_needed(self, before: State, step: Step, after: State) -> bool:
         """Whether a record that is sent, or committed, is one that files show."""
         if step.action in SENDS:
@@ -224,20 +234,20 @@ class Product:
         """How far the observations can be explained after a step; nothing where it contradicts them."""
         was, now = self.control(point.state), self.control(after)
         returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
-        if was == now and returned is None:
+        changed = step if step.action in CHANGES else None
+        if was == now and returned is None and changed is None:
             yield self._skip(point.position, after)
             return
-        jumps = step.action in JUMPS
-        yield from self._matched(point.position, was, now, returned, after, jumps=jumps)
-        if was != now and returned is None:
+        yield from self._matched(point.position, was, now, step, after)
+        if changed is None and was != now and returned is None:
             target = next((e for e in self.events[point.position :] if isinstance(e, Decided)), None)
             if target is not None and target.control != now and _leads_on(was, target.control, now):
                 yield self._skip(point.position, after)
 
-    def _matched(
-        self, position: int, was: Control, now: Control, returned: int | None, after: State, *, jumps: bool
-    ) -> Iterator[int]:
-        """Positions behind the records that a step stands for: the change of control, and a return."""
+    def _matched(self, position: int, was: Control, now: Control, step: Step, after: State) -> Iterator[int]:
+        """Positions behind the records that a step stands for: the change of control, a return, a setting."""
+        jumps, sets = step.action in JUMPS, step.action in CHANGES
+        returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
         decided, back = was == now, returned is None
         session = after[self._at["Broker.session"]]
         for number in range(position, len(self.events)):
@@ -246,13 +256,15 @@ class Product:
                     continue
                 case Back(broker) if broker == returned and not back:
                     back = True
+                case Changed(action, args) if sets and (action, args) == (step.action, step.args):
+                    sets = False
                 case Decided() as event if not decided and event.control == now:
                     decided = True
                 case Decided() as event if not decided and jumps and _leads_on(was, now, event.control):
                     continue
                 case _:
                     return
-            if decided and back:
+            if decided and back and not sets:
                 yield self._skip(number + 1, after)
                 return
 
@@ -376,8 +388,9 @@ def _starting(log: Sequence[Seen]) -> tuple[bool, ...]:
 def _needed(events: Sequence[Event]) -> tuple[int, ...]:
     """For each position how many steps what follows in the metadata log takes at least.
 
-    A return is a step, and so is a decision, but for those that go with another: members that leave the
-    ISR one after the other, and one that stops to be eligible as it returns.
+    A return is a step, a change of a setting, and so is a decision, but for those that go with another:
+    members that leave the ISR one after the other, one that stops to be eligible as it returns, and those
+    that are eligible no more as a setting is changed.
     """
     found = [0]
     for number in reversed(range(len(events))):
@@ -391,10 +404,12 @@ def _goes_along(events: Sequence[Event], number: int) -> bool:
     if not isinstance(event, Decided):
         return False
     before = [each for each in events[max(0, number - MOST_ALONG) : number] if isinstance(each, Decided)][-2:]
+    same = bool(before) and before[-1].control[:3] == event.control[:3]
+    if same and isinstance(events[number - 1], Changed):
+        return True
     if len(before) == 2 and _shrinks(before[0], before[1]) and _shrinks(before[1], event):
         return True
     behind = next((each for each in events[number + 1 :] if not isinstance(each, Gone)), None)
-    same = bool(before) and before[-1].control[:3] == event.control[:3]
     return same and isinstance(behind, Back)
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from counterexamples.nearest import guard_text, refusing
 from counterexamples.trace import Trace
 from modelcheck.review.changes import REPLICAS, Change, in_words, single_changes
+from modelcheck.review.explain_log.observations import SETTING
+from modelcheck.review.explain_log.spine import FIRST
 from modelcheck.review.partition import Partition
 from modelcheck.review.releases import plain, value_of
 from modelcheck.review.versions import version
@@ -33,23 +35,41 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Re
     Costs a replay for each.  That this run is refused does not say that no other one loses as much.
     """
     config = {entry.name: plain(entry, trace.scope.config[entry.name]) for entry in trace.model.configs}
+    if any(step.action in SETTING for step in trace.steps):
+        yield from _unchanged(trace, losses)
+    config = {name.removesuffix(FIRST): value for name, value in config.items()}
     names = trace.scope.sorts["Broker"]
     partition = Partition(trace.model, trace.model, names, config, ephemeral=False, approximations=())
     for change in single_changes(partition):
-        if change.switch != REPLICAS:
+        if change.switch != REPLICAS and f"{change.switch}{FIRST}" not in trace.scope.config:
             found = _under(trace, change, losses)
             if found is not None:
                 what = in_words(change, version(release), len(names)).what
                 yield Refusal(what, *found)
 
 
+def _unchanged(trace: Trace, losses: tuple[str, ...]) -> Iterator[Refusal]:
+    """What becomes of the run where the settings stay as they were at first."""
+    found = _replayed(trace, Machine(trace.model, trace.scope), losses, without=frozenset(SETTING))
+    if found is not None:
+        yield Refusal("the topic's settings as they were at first", *found)
+
+
 def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
     """Which step is refused, by which guard; or that nothing breaks; None where it breaks as it did."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
     config = {**trace.scope.config, change.switch: value_of(entry, change.after)}
-    machine = Machine(trace.model, replace(trace.scope, config=config))
+    return _replayed(trace, Machine(trace.model, replace(trace.scope, config=config)), losses)
+
+
+def _replayed(
+    trace: Trace, machine: Machine, losses: tuple[str, ...], without: frozenset[str] = frozenset()
+) -> tuple[int | None, str] | None:
+    """The same of the run on a machine, `without` steps of some actions."""
     state = trace.states[0]
     for number, step in enumerate(trace.steps, 1):
+        if step.action in without:
+            continue
         after = _taken(machine, state, step)
         if after is None:
             guard = refusing(machine, step, state)

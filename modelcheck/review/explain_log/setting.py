@@ -11,7 +11,8 @@ from pathlib import Path
 import spec.ir as ir
 from broker_files.metadata_image import MetadataImage
 from modelcheck.asking.overrides import Overrides, as_typed, free_check
-from modelcheck.review.explain_log.observations import Decided, Observed
+from modelcheck.review.explain_log.observations import ALLOWS, FORBIDS, Changed, Decided, Observed
+from modelcheck.review.explain_log.spine import FIRST, TopicSettings
 from spec.frozen import frozen
 from spec.load import loads, read
 
@@ -32,7 +33,6 @@ RELEASES: tuple[tuple[int, str], ...] = (
     (22, "4.0-IV0"),
     (26, "4.1-IV0"),
 )
-MOST_MIN_ISR = 9  # of the model
 ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
 
 
@@ -47,22 +47,22 @@ class Setting:
 
 
 @cache
-def model() -> ir.Model:
-    """The model of a partition with what an operator does."""
+def model(name: str = "observed") -> ir.Model:
+    """The model of a partition with what an operator does; `observed_settings` has settings that change."""
     path = Path(__file__).with_name("observed.rsm")
-    (found,) = loads(read(path), str(path), only=("observed",))
+    (found,) = loads(read(path), str(path), only=(name,))
     return found
 
 
 def setting(
     observed: Observed,
     image: MetadataImage,
-    topic: str,
+    first: TopicSettings,
     acks: str,
     given: tuple[str, ...] = (),
     said: str | None = None,
 ) -> Setting:
-    """The model for the observations.
+    """The model for the observations, which begin with the `first` settings of the topic.
 
     `given` are config entries that somebody knows better, and `said` is the release as logs name it, for
     where there is no metadata log.
@@ -74,17 +74,16 @@ def setting(
         release = said
     elif level == 0:
         assumed.append(f"Nothing says which release it was; taken as {release.partition('-')[0]}.")
-    least = image.setting(topic, "min.insync.replicas")
-    if least is None:
+    if first.min_isr is None:
         assumed.append(
             "min.insync.replicas is in no record of the metadata, so 1 (--config min_isr=N says more)"
         )
-    number = int(least) if least is not None and least.isdecimal() else 1
-    unclean = _was_unclean(observed)
+    changing = any(isinstance(each, Changed) for each in observed.events)
+    behind = FIRST if changing else ""
     config: Mapping[str, str | int | bool] = {
         "acks": ACKS[acks],
-        "min_isr": max(1, min(number, len(observed.brokers), MOST_MIN_ISR)),
-        "unclean": unclean or image.setting(topic, "unclean.leader.election.enable") == "true",
+        f"min_isr{behind}": first.effective(len(observed.brokers)),
+        f"unclean{behind}": first.unclean or _by_hand(observed, allowed=first.unclean),
         "moves": _moves(observed),
         "elr": image.features.get("eligible.leader.replicas.version", 0) > 0,
     }
@@ -95,22 +94,31 @@ def setting(
         f"Offset={len(observed.intervals)}",
         f"Record={len(observed.shown)}",
     )
-    check = free_check(model(), Overrides(scope, (*words, *given), None, release.partition("-")[0]))
+    found = model("observed_settings") if changing else model()
+    check = free_check(found, Overrides(scope, (*words, *given), None, release.partition("-")[0]))
     named = replace(check.scope, sorts={"Broker": observed.brokers})
-    return Setting(model(), named, release, tuple(assumed))
+    return Setting(found, named, release, tuple(assumed))
 
 
-def _was_unclean(observed: Observed) -> bool:
-    """Whether somebody was made the leader who was neither in sync nor eligible, nor led last."""
-    decided = [each for each in observed.events if isinstance(each, Decided)]
+def _by_hand(observed: Observed, *, allowed: bool) -> bool:
+    """Whether somebody was made the leader who was neither in sync nor eligible, nor led last.
+
+    That is not so where a setting allows it by then; it is `allowed` or not at first.
+    """
     led: int | None = None
-    for before, after in pairwise(decided):
-        led = before.leader if before.leader is not None else led
-        if after.epoch == before.epoch or after.leader is None:
+    before: Decided | None = None
+    for after in observed.events:
+        if isinstance(after, Changed):
+            allowed = after.action == ALLOWS or (allowed and after.action != FORBIDS)
+        if not isinstance(after, Decided):
             continue
-        last = led if not before.isr and not before.eligible else None
-        if after.leader not in {*before.isr, *before.eligible, last}:
-            return True
+        if before is not None:
+            led = before.leader if before.leader is not None else led
+            last = led if not before.isr and not before.eligible else None
+            elected = after.epoch != before.epoch and after.leader is not None
+            if elected and not allowed and after.leader not in {*before.isr, *before.eligible, last}:
+                return True
+        before = after
     return False
 
 

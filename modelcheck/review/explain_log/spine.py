@@ -24,8 +24,35 @@ from broker_files.metadata_records import (
     UnknownRecord,
 )
 from broker_files.partition_log import segments
-from modelcheck.review.explain_log.observations import Back, Coverage, Decided, Event, Evidence, Gone
+from modelcheck.review.explain_log.observations import (
+    ALLOWS,
+    FORBIDS,
+    SETS_MIN_ISR,
+    Back,
+    Changed,
+    Coverage,
+    Decided,
+    Event,
+    Evidence,
+    Gone,
+)
 from spec.frozen import frozen
+
+MOST_MIN_ISR = 9  # of the model
+FIRST = "_first"  # behind the name of a config entry of the model whose setting changes on the way
+MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
+
+
+@frozen
+class TopicSettings:
+    """The settings of a topic that the model has, as records say them; None where none does."""
+
+    min_isr: int | None = None
+    unclean: bool = False
+
+    def effective(self, replicas: int) -> int:
+        """The min.insync.replicas that counts: Kafka's default where none is said, all replicas at most."""
+        return max(1, min(self.min_isr or 1, replicas, MOST_MIN_ISR))
 
 
 @frozen
@@ -35,7 +62,7 @@ class Spine:
     `epochs` has for each leader epoch of Kafka's in which somebody was made the leader what the model
     counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning;
     `image` is what it all comes to.  `versions` has for each partition epoch how many observations there
-    are by then, and `topic` the topic's id, where there are ids.
+    are by then, and `topic` the topic's id, where there are ids.  `first` are the settings at its beginning.
     """
 
     brokers: tuple[int, ...]
@@ -49,6 +76,7 @@ class Spine:
     versions: Mapping[int, int]
     topic: UUID | None = None
     sessions: bool = True
+    first: TopicSettings = TopicSettings()
 
     def epoch_of(self, epoch: int) -> int:
         """What the model counts a leader epoch as; one that the log does not know of is behind all others."""
@@ -57,14 +85,16 @@ class Spine:
         return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
 
 
-def read_spines(folder: Path, places: Sequence[TopicPartition]) -> list[tuple[TopicPartition, Spine]]:
+def read_spines(
+    folder: Path, places: Sequence[TopicPartition], *, changes: bool = True
+) -> list[tuple[TopicPartition, Spine]]:
     """What a copy of the metadata log says of partitions; without those of which it says nothing.
 
-    Reads all segments that there are, once, behind the oldest snapshot that reaches them.
-    Raises `UnreadableError`.
+    Reads all segments that there are, once, behind the oldest snapshot that reaches them.  Without `changes`
+    settings that change on the way are none of what it says.  Raises `UnreadableError`.
     """
     image = MetadataImage()
-    readings = [_Reading(place, image) for place in places]
+    readings = [_Reading(place, image, changes=changes) for place in places]
     for path, begins in _parts(folder):
         for each in entries(path, begins):
             if isinstance(each, MetadataEntry):
@@ -92,8 +122,10 @@ def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
 class _Reading:
     """What was read so far of a partition; `image` is what all records up to here come to."""
 
-    def __init__(self, place: TopicPartition, image: MetadataImage) -> None:
+    def __init__(self, place: TopicPartition, image: MetadataImage, *, changes: bool) -> None:
         self.place = place
+        self.changes = changes
+        self.first = self.settings = TopicSettings()
         self.image = image
         self.state: PartitionCreated | None = None
         self.events: list[Event] = []
@@ -134,11 +166,13 @@ class _Reading:
             notes,
             self.versions,
             self.state.topic,
+            first=self.first,
         )
 
     # ---------------------------------------------------------------- one record
 
     def _count(self, entry: MetadataEntry) -> str:
+        self._change_settings(entry)
         matched = self._partition(entry) | self._sessions(entry)
         match entry.record:
             case UnknownRecord():
@@ -148,15 +182,30 @@ class _Reading:
             case TopicCreated(name, _) if name == self.place.topic:
                 return "matched"
             case ConfigSet(_, resource, name, _):
-                mine = resource in {self.place.topic, ""} and name in {
-                    "min.insync.replicas",
-                    "unclean.leader.election.enable",
-                }
+                mine = resource in {self.place.topic, ""} and name in {MIN_ISR, UNCLEAN}
                 return "matched" if mine else "ignored"
             case FeatureLevel():
                 return "matched"
             case _:
                 return "matched" if matched else "ignored"
+
+    def _change_settings(self, entry: MetadataEntry) -> None:
+        """A setting of the topic that has another value from here on is an observation, behind a snapshot."""
+        if self.state is None or not isinstance(entry.record, ConfigSet | TransactionMark):
+            return
+        before, now = self.settings, self._settings()
+        self.settings = now
+        if _is_snapshot(entry):
+            self.first = now
+        elif self.changes:
+            self.events += _changes(before, now, len(self.brokers), _where(entry))
+
+    def _settings(self) -> TopicSettings:
+        least = self.image.setting(self.place.topic, MIN_ISR)
+        unclean = self.image.setting(self.place.topic, UNCLEAN)
+        return TopicSettings(
+            int(least) if least is not None and least.isdecimal() else None, unclean == "true"
+        )
 
     def _partition(self, entry: MetadataEntry) -> bool:
         """Whether a record has the partition's state; what changed becomes an observation."""
@@ -189,6 +238,7 @@ class _Reading:
             )
         self.brokers = tuple(sorted(state.replicas))
         self.events, self.epochs, self.versions = [], [], {}
+        self.first = self.settings = self._settings()
         self.whole = isinstance(entry.record, PartitionCreated) and not _is_snapshot(entry)
         self._decide(state, 1, evidence)
         for broker in self.brokers:
@@ -242,6 +292,17 @@ class _Reading:
     def _number(self, broker: int) -> int:
         """A broker as the model numbers it; one that is no replica cannot be."""
         return self.brokers.index(broker)
+
+
+def _changes(before: TopicSettings, now: TopicSettings, replicas: int, where: str) -> Iterator[Changed]:
+    """The changes of the settings as steps of the model."""
+    least = now.effective(replicas)
+    if least != before.effective(replicas):
+        says = f"{MIN_ISR}={now.min_isr}" if now.min_isr else f"{MIN_ISR} is set no more, so it is taken as 1"
+        yield Changed(SETS_MIN_ISR, (least,), Evidence(where, says))
+    if now.unclean != before.unclean:
+        action = ALLOWS if now.unclean else FORBIDS
+        yield Changed(action, (), Evidence(where, f"{UNCLEAN}={str(now.unclean).lower()}"))
 
 
 def _elected(before: PartitionCreated, state: PartitionCreated) -> bool:

@@ -44,13 +44,13 @@ def real_home() -> Home:
 
 
 @pytest.fixture
-def false_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+def false_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """A home whose programs are the lines of a shell script; the tool that formats does nothing."""
 
-    def made(server: str) -> Path:
+    def made(server: str, release: str = "4.1.0") -> Path:
         libs = tmp_path / "home" / "libs"
         libs.mkdir(parents=True)
-        for name in ("kafka-clients-4.1.0.jar", "kafka_2.13-4.1.0.jar"):
+        for name in (f"kafka-clients-{release}.jar", f"kafka_2.13-{release}.jar"):
             with zipfile.ZipFile(libs / name, "w") as jar:
                 for each in (*STORAGE, *SERVER):
                     jar.writestr(f"{each.replace('.', '/')}.class", "")

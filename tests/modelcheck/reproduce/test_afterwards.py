@@ -19,7 +19,7 @@ from spec.semantics import Machine
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json").read_text())
 ACKS_ONE = ("check", "kafka", "--check", "acks_one")
 Command = Callable[..., tuple[int, str, str]]
-FalseHome = Callable[[str], Path]
+FalseHome = Callable[..., Path]
 Came = Callable[[Run], list[Asked]]
 
 
@@ -223,6 +223,20 @@ def test_the_loss_that_a_review_shows_is_the_one_that_is_tried(
     assert all(each in story for each in steps)
     assert {"acks=1", "min.insync.replicas=2"} <= set(asked.settings.words())
     assert said.index("The first loss") < said.index("on Kafka 4.1.0: reproduced")
+
+
+def test_what_an_older_release_does_is_what_a_review_of_it_says(
+    files: tuple[str, ...], run: Command, came: Came, false_home: FalseHome
+) -> None:
+    wishes = came(LOST)
+    home = str(false_home("exit 1", "3.2.3"))
+    code, said, _ = run("review", *files, "--reproduce", "--kafka-home", home)
+    (asked,) = wishes
+
+    assert code == Exit.EXPECTED
+    assert said.startswith("Kafka 3.2.3: one partition")
+    assert (asked.read, asked.freely) == ("", False)
+    assert asked.scope.config["strict_min_isr"] is False
 
 
 def test_what_came_of_it_is_in_the_data_of_a_review(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -232,6 +233,19 @@ def test_where_a_release_reads_a_setting_otherwise_the_model_is_asked_of_that(
     assert not newer.freely
     assert older.settings.topic["unclean.leader.election.enable"] == "true"
     assert "KAFKA-12670" in report(attempted(older, as_in_the_run(older), (), (1,)))
+
+
+@pytest.mark.parametrize(
+    ("release", "read"), [("3.2.3", {"KIP-841", "KAFKA-15583"}), ("3.3.2", {"KAFKA-15583"}), ("3.7.2", set())]
+)
+def test_of_an_older_release_the_model_is_asked_as_it_is(
+    release: str, read: set[str], counterexample: Counterexample
+) -> None:
+    asked, _ = asking.asked(counterexample("acks_one"), Home(Path("none"), release, "java"))
+
+    assert set(re.findall(r"KIP-\d+|KAFKA-\d+", asked.read)) == read
+    assert asked.scope.config["fenced_kept_out"] is ("KIP-841" not in read)
+    assert asked.scope.config["strict_min_isr"] is ("KAFKA-15583" not in read)
 
 
 def test_with_eligible_replicas_a_brokers_file_has_no_say_in_how_many_must_be_in_sync(

@@ -107,7 +107,7 @@ def test_what_cannot_be_tried_is_said_before_anything_starts(
         (
             "2.8.2",
             ("kafka", "--check", "acks_one"),
-            "Kafka 2.8.2: KRaft is a preview before 3.3, and releases with ZooKeeper are not driven",
+            "Kafka 2.8.2: the preview of KRaft before 3.0 is not driven, nor are clusters with ZooKeeper",
         ),
     ],
 )

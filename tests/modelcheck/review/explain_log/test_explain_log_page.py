@@ -25,9 +25,7 @@ def test_the_example_is_what_the_command_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
-    page = PAGE.read_text(encoding="utf-8")
-    (words,) = re.findall(r"^<!-- explain logs -->\n```sh\nmodelcheck (.*)\n```$", page, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from explain logs -->\n(```\n.*?^```)$", page, re.MULTILINE | re.DOTALL)
+    words, shown = example("logs")
     code = main(words.split())
     out = capsys.readouterr().out
     cut = out.index("\n  10    broker1 follows broker2")
@@ -37,6 +35,37 @@ def test_the_example_is_what_the_command_says(
     in_document(PAGE, shown, f"```\n{losses}…\n{told}\n…\n{basis}```")
     assert code == Exit.VIOLATED
     assert "  26    " in out
+
+
+def test_the_example_of_settings_is_what_the_command_says(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    in_document: Callable[[Path, str, str], None],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+    words, shown = example("settings")
+    code = main(words.split())
+    out = capsys.readouterr().out
+    parts = [
+        re.search(rf"^  {number} .*?(?=^  {number + 1} )", out, re.MULTILINE | re.DOTALL)
+        for number in (12, 17)
+    ]
+    told = [out[: out.index("\n\n") + 1], *(each[0] for each in parts if each is not None)]
+    refused = out[out.index("What would have refused") : out.index("\n• Of ")]
+
+    text = "…\n".join([*told, refused])
+    in_document(PAGE, shown, f"```\n{text}```")
+    assert code == Exit.VIOLATED
+
+
+def example(name: str) -> tuple[str, str]:
+    """The command of an example of the page, and what is shown of its output."""
+    page = PAGE.read_text(encoding="utf-8")
+    (words,) = re.findall(rf"^<!-- explain {name} -->\n```sh\nmodelcheck (.*)\n```$", page, re.MULTILINE)
+    pattern = rf"^<!-- from explain {name} -->\n(```\n.*?^```)$"
+    (shown,) = re.findall(pattern, page, re.MULTILINE | re.DOTALL)
+    return words, shown
 
 
 def test_the_table_has_every_template(in_document: Callable[[Path, str, str], None]) -> None:

@@ -17,7 +17,7 @@ from tests.modelcheck.conftest import CLUSTERS
 ROOT = Path(__file__).parent.parent.parent.parent.parent
 NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
 WORDS = {"stop": "shut_down", "kill -9": "crash", "wait until": "cut_off"}
-LOSES = {"elected_unclean"}  # what was committed
+LOSES = {"elected_unclean", "lowered"}  # what was committed
 
 
 def known(name: str) -> dict[str, Any]:
@@ -98,6 +98,37 @@ def test_with_acks_one_the_lost_records_are_those_that_the_real_cluster_lost(
     values = {int(value.removeprefix("value ")) for value in again["values"]}
     assert values.isdisjoint(range(20, 30))  # the values are numbered as they were produced
     assert any(each["change"] == "acks=all" for each in found["refused_by"])
+
+
+def test_settings_that_change_on_the_way_count_from_there_on(capsys: pytest.CaptureFixture[str]) -> None:
+    here = str(CLUSTERS / "lowered")
+    _, found = asked(capsys, here)
+    steps = found["explained"]["steps"]
+    changes = {step["action"]: (number, step) for number, step in enumerate(steps) if "set" in step["says"]}
+    lowered, first = changes["set_min_isr"]
+    allowed, second = changes["allow_unclean"]
+    commits = [number for number, step in enumerate(steps) if step["action"] == "commit"]
+    (elected,) = (number for number, step in enumerate(steps) if step["action"] == "elect_unclean")
+
+    assert first["says"] == "min.insync.replicas is set to 1"
+    assert second["says"] == "unclean.leader.election.enable is set to true"
+    assert commits[0] < lowered < commits[1] < allowed < elected
+    assert all(each["evidence"][0]["place"].count("__cluster_metadata-0") for each in (first, second))
+    assert [each["change"] for each in found["refused_by"]] == ["the topic's settings as they were at first"]
+
+
+def test_a_setting_that_somebody_says_is_taken_for_all_of_the_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    here = str(CLUSTERS / "lowered")
+    code, found = asked(capsys, here, "--config", "min_isr=1", "--config", "unclean=true")
+    actions = {step["action"] for step in found["explained"]["steps"]}
+    wrong, other = asked(capsys, here, "--config", "min_isr=2", "--config", "unclean=true", "--faults", "1")
+
+    assert code == Exit.VIOLATED
+    assert not actions & {"set_min_isr", "allow_unclean"}
+    assert wrong == Exit.UNKNOWN  # with two, broker 2 must have had what broker 1 committed
+    assert other["unexplained"]["place"] == "broker2/orders-0"
 
 
 def test_the_report(

@@ -11,8 +11,9 @@ from modelcheck.review.explain_log.observations import Back, Decided, Observed
 from modelcheck.review.explain_log.placed import lines_by_step
 from modelcheck.review.explain_log.product import Product
 from modelcheck.review.explain_log.setting import model, setting
+from modelcheck.review.explain_log.spine import TopicSettings
 from spec.semantics import Step
-from tests.modelcheck.review.explain_log.walks import SAID, long_history, long_log, walk, with_logs
+from tests.modelcheck.review.explain_log.walks import CHANGING, SAID, long_history, long_log, walk, with_logs
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here
 TWO, THREE = 40, 10
@@ -22,13 +23,13 @@ def silent(*_: int) -> None:
     pass
 
 
-def decided(seeds: range, *, logs: bool = False, **shape: int) -> int:
+def decided(seeds: range, *, logs: bool = False, changing: bool = False, **shape: int) -> int:
     """How many walks are searched to the end; each of those is explained, with no more faults than it has."""
     count = 0
     for seed in seeds:
-        taken = walk(seed, **shape)
+        taken = walk(seed, changing=changing, **shape)
         observed = with_logs(taken, seed) if logs else taken.observed
-        product = Product(model(), taken.scope, observed)
+        product = Product(model(CHANGING) if changing else model(), taken.scope, observed)
         found = Finding(product, Limits(states=LIMIT, faults=taken.faults), silent).run()
         if found.run is None and not found.complete:
             continue
@@ -49,6 +50,10 @@ def test_every_run_of_three_brokers_is_explained() -> None:
 
 def test_every_run_with_lines_of_it_is_explained() -> None:
     assert decided(range(TWO), logs=True) > TWO * 0.6
+
+
+def test_every_run_with_settings_that_change_is_explained() -> None:
+    assert decided(range(2000, 2000 + TWO), changing=True) > TWO * 0.8
 
 
 def test_a_run_made_late_is_a_run_with_the_same_steps() -> None:
@@ -72,7 +77,7 @@ def _faults(steps: tuple[Step, ...]) -> int:
 
 def test_a_long_history_takes_seconds() -> None:
     taken = long_history(60)
-    made = setting(taken, MetadataImage(), "t", "all")
+    made = setting(taken, MetadataImage(), TopicSettings(), "all")
     found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
 
     assert len(taken.events) == 241
@@ -82,7 +87,7 @@ def test_a_long_history_takes_seconds() -> None:
 
 def test_a_long_history_with_its_logs_takes_seconds_too() -> None:
     taken = long_log(60)
-    made = setting(taken, MetadataImage(), "t", "all")
+    made = setting(taken, MetadataImage(), TopicSettings(), "all")
     product = Product(made.model, made.scope, taken)
     found = Finding(product, Limits(states=LIMIT), silent).run()
 
@@ -96,7 +101,7 @@ def test_what_was_before_the_metadata_begins_is_free() -> None:
     two = frozenset({0, 1})
     events = (Decided(1, 1, two, frozenset(), SAID), Decided(1, 1, two | {2}, frozenset(), SAID))
     taken = Observed(("b1", "b2", "b3"), events, {}, (), whole=False)
-    made = setting(taken, MetadataImage(), "t", "all")
+    made = setting(taken, MetadataImage(), TopicSettings(), "all")
     found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
 
     assert found.run is not None

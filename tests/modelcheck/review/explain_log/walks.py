@@ -8,7 +8,9 @@ from random import Random
 
 from modelcheck.asking.overrides import Overrides, free_check
 from modelcheck.review.explain_log.observations import (
+    SETTING,
     Back,
+    Changed,
     Decided,
     Ended,
     Event,
@@ -25,6 +27,7 @@ from spec.ir import Scope
 from spec.semantics import Machine, State, Step, Taken
 
 SAID = Evidence("a walk", "")
+CHANGING = "observed_settings"
 NAMES = {variable.name: index for index, variable in enumerate(model().variables)}
 
 
@@ -42,27 +45,36 @@ class Walk:
         return sum(step.action in model().faults for step in self.steps)
 
 
-def walk(seed: int, *, brokers: int = 2, length: int = 22, faults: int = 2) -> Walk:
-    """The run of a seed: sends and fetches come as often as all else, and faults are few."""
+def walk(seed: int, *, brokers: int = 2, length: int = 22, faults: int = 2, changing: bool = False) -> Walk:
+    """The run of a seed: sends and fetches come as often as all else, and faults are few.
+
+    With `changing` settings change on the way, now and then.
+    """
     random = Random(seed)  # noqa: S311 - no secret
-    min_isr = random.randint(1, brokers)
+    found_in = model(CHANGING) if changing else model()
+    min_isr, behind = random.randint(1, brokers), "_first" * changing
     settings = (
-        f"min_isr={min_isr}",
+        f"min_isr{behind}={min_isr}",
         f"elr={random.choice(['true', 'false'])}",
-        f"unclean={random.choice(['true', 'false'])}",
+        f"unclean{behind}={random.choice(['true', 'false'])}",
         f"acks={random.choice(['one', 'all'])}",
         f"directories={random.choice(['true', 'false'])}",
         f"moves={random.randint(0, 1)}",
     )
     bounds = (f"Broker={brokers}", "Epoch=3", "Offset=2", "Record=4")
-    scope = free_check(model(), Overrides(bounds, settings, None, "4.1")).scope
-    machine = Machine(model(), scope)
+    scope = free_check(found_in, Overrides(bounds, settings, None, "4.1")).scope
+    machine = Machine(found_in, scope)
     states = [random.choice(machine.initial())]
     steps: list[Step] = []
     for _ in range(length):
         spent = sum(step.action in model().faults for step in steps)
-        allowed = None if spent < faults and random.random() < 0.25 else model().free
-        found = [each for each in machine.steps(states[-1], actions=allowed) if isinstance(each, Taken)]
+        free = frozenset(found_in.free) if random.random() < 0.1 else frozenset(found_in.free) - set(SETTING)
+        allowed = None if spent < faults and random.random() < 0.25 else free
+        found = [
+            each
+            for each in machine.steps(states[-1], actions=allowed)
+            if isinstance(each, Taken) and not set(each.step.args) & set(range(brokers + 1, 10))
+        ]
         if not found:
             break
         taken = random.choice(found)
@@ -83,6 +95,8 @@ def _observed(random: Random, scope: Scope, states: list[State], steps: list[Ste
     lost_disk: set[int] = set()
     for step, before, after in zip(steps, states, states[1:], strict=False):
         now = _decided(after)
+        if step.action in SETTING:
+            events.append(Changed(step.action, step.args, SAID))
         if now.control != _decided(before).control:
             events.append(now)
         if step.action in RETURNS:
