@@ -235,6 +235,7 @@ class NeededSetting:
 
     `without` goes on from "with it": "step 2 is not possible: guard … is false",
     "nothing is wrong at the end"; `number` is that step, 0 where all are possible.
+    `by_key` are this value and the other one as the real system has them: "min.insync.replicas=1".
     """
 
     name: str
@@ -242,12 +243,21 @@ class NeededSetting:
     other: str
     without: str
     number: int = 0
+    by_key: tuple[str, str] = ("", "")
 
     @property
     def brief(self) -> str:
         """In a few words: "with min_isr = 2, step 2 is not possible"."""
+        return self._with(f"{self.name} = {self.other}")
+
+    @property
+    def brief_by_key(self) -> str:
+        """The same, with the name that the real system has for it."""
+        return self._with(self.by_key[1])
+
+    def _with(self, other: str) -> str:
         what = f"step {self.number} is not possible" if self.number else self.without
-        return f"with {self.name} = {self.other}, {what}"
+        return f"with {other}, {what}"
 
 
 @frozen
@@ -270,12 +280,18 @@ class Explanation:
     @property
     def needs(self) -> str:
         """Which settings the run needs, in a sentence; empty where none is known."""
-        if not self.settings:
-            return ""
-        *others, last = [f"{each.name} = {each.value}" for each in self.settings]
-        values = f"{', '.join(others)} and {last}" if others else last
-        why = "; ".join(each.brief for each in self.settings)
-        return f"It takes {values}: {why}."
+        values = [f"{each.name} = {each.value}" for each in self.settings]
+        return _takes(values, [each.brief for each in self.settings])
+
+    @property
+    def needs_by_key(self) -> str:
+        """The same, with the names that the real system has for settings."""
+        values = [each.by_key[0] for each in self.settings]
+        return _takes(values, [each.brief_by_key for each in self.settings])
+
+
+def _takes(values: list[str], why: list[str]) -> str:
+    return f"It takes {_listed(values)}: {'; '.join(why)}." if values else ""
 
 
 # ----------------------------------------------------------------------- lines

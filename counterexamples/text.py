@@ -25,10 +25,10 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import Action, Kind, Scope, Value
+from spec.ir import Action, ConfigEntry, ExpectVerdict, Kind, Model, Scope, Value
 from spec.semantics import Machine, State, Step
 from spec.types import BOOL, Bag, Set, Type
-from spec.values import show
+from spec.values import members, show
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
 SHORT = 40  # a whole value this long may be repeated after a change of a part
@@ -78,17 +78,64 @@ def story(
 # ---------------------------------------------------------------------- header
 
 
-def bounds(trace: Trace, width: int = WIDTH) -> Iterator[Line]:
-    """The model, the scope and the configuration that the trace is a run of."""
+def bounds(trace: Trace, width: int = WIDTH, *, by_key: bool = False) -> Iterator[Line]:
+    """The model, the scope and the configuration that the trace is a run of.
+
+    With `by_key` settings have the names of the real system, where the model has them.
+    """
     scope = trace.scope
     items = [line("model ", Piece(trace.model.name, Role.STRONG))]
     if trace.check:
         items.append(line(f"check {trace.check}"))
     items += [line(f"{name} = {len(members)}") for name, members in scope.sorts.items()]
     items += [line(f"{name} = {limit}") for name, limit in (*scope.nats.items(), *scope.networks.items())]
-    types = {entry.name: entry.type for entry in trace.model.configs}
-    items += [line(f"{name} = {show(types[name], value, scope)}") for name, value in scope.config.items()]
+    entries = {entry.name: entry for entry in trace.model.configs}
+    for name, value in scope.config.items():
+        of = entries[name], value, scope
+        items.append(line(setting_by_key(trace.model, *of) if by_key else setting(*of)))
     yield from packed((), items, width, BETWEEN)
+
+
+def setting(entry: ConfigEntry, value: Value, scope: Scope) -> str:
+    """A setting by its name in the model: `min_isr = 2`."""
+    return f"{entry.name} = {show(entry.type, value, scope)}"
+
+
+def setting_by_key(model: Model, entry: ConfigEntry, value: Value, scope: Scope) -> str:
+    """A setting as the real system has it, `min.insync.replicas=2`, where the model says how that is written.
+
+    A key without a list has the model's values; of a list, `acks=0|1|all`, the one at the value's
+    place, unless that is `?` or there is none.  What several settings have for a key tells none of them.
+    """
+    key, is_listed, listed = (entry.key or "").partition("=")
+    is_shared = sum(key == each.key_name for each in model.configs) > 1
+    shown = _listed(entry, value, listed.split("|"), scope) if is_listed else show(entry.type, value, scope)
+    return f"{key}={shown}" if key and shown and not is_shared else setting(entry, value, scope)
+
+
+def _listed(entry: ConfigEntry, value: Value, listed: list[str], scope: Scope) -> str:
+    """What stands in a key's list at the place of a value; empty where nothing does."""
+    try:
+        place = members(entry.type, scope).index(value)
+    except (TypeError, MemoryError):  # whose values cannot be listed
+        return ""
+    return "" if place >= len(listed) or listed[place] == "?" else listed[place]
+
+
+def said_by_check(trace: Trace) -> str:
+    """What the check that a trace is of says of it, as a title; empty where it does not speak of this run.
+
+    It speaks of it where it expects what the trace shows, and its scope and settings were not changed.
+    """
+    found = next((each for each in trace.model.checks if each.name == trace.check), None)
+    if found is None or found.says is None or found.scope != trace.scope or not trace.is_run:
+        return ""
+    shown = trace.property, isinstance(trace.ending, Example)
+    verdicts = (each for each in found.expect if isinstance(each, ExpectVerdict))
+    is_expected = shown in {(each.property, each.holds) for each in verdicts}
+    first, space, rest = found.says.partition(" ")
+    first = first.capitalize() if first.isalpha() and first.islower() else first
+    return first + space + rest if is_expected else ""
 
 
 def headline(trace: Trace) -> str:
@@ -151,8 +198,8 @@ def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
         key = (row[0].variable.owner, *(place.value for place in row))
         alike.setdefault(key, []).append(member or "")
         rows[key] = row
-    for key, members in alike.items():
-        label = line(" " * MARGIN, Piece(", ".join(members), Role.PLACE), "  ")
+    for key, names in alike.items():
+        label = line(" " * MARGIN, Piece(", ".join(names), Role.PLACE), "  ")
         yield from packed(label, [_is(place, trace.scope) for place in rows[key]], width, BETWEEN)
 
 

@@ -18,6 +18,7 @@ from modelcheck.engines.registry import engine as engine_of
 from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
+from modelcheck.search.first_names import with_first_names
 from modelcheck.search.interchangeable import symmetric_sorts
 from spec.ir import Assume, Check, Model
 from spec.semantics import Machine
@@ -68,8 +69,9 @@ def check(  # noqa: PLR0913 - each is given by its name
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
     Of the runs that differ by the order of independent steps, the one shown has its faults as
-    late as they can be: a broker crashes when that matters.  Random runs, and those of more than
-    200 steps, stay as they were found.
+    late as they can be: a broker crashes when that matters.  Of those that differ by the names of
+    interchangeable members, it is the one in which who leads first has the first name
+    (NOTE(first-names)).  Random runs, and those of more than 200 steps, stay as they were found.
     With no engine named or given, the fastest that can do all the check asks.  With
     `symmetry`, states that differ by a renaming of interchangeable members count
     as one; `threads` of None is one for each core.  Without `ways` the search takes
@@ -146,20 +148,27 @@ def _answered(
         raise CannotResume("the checkpoint is damaged: a run in it is none of the model's") from None
     reporter.tell(PhaseDone("search", searched - began))
     if findings.sample is None:  # a random run is shown as it went
-        findings = replace(findings, results=tuple(map(_reordered, findings.results)))
+        findings = replace(findings, results=tuple(map(_shown, findings.results)))
     reporter.tell(PhaseDone("replay", perf_counter() - searched))
     return findings
 
 
-def _reordered(result: Result) -> Result:
-    """A result with its run in the order in which it is shown."""
+def _shown(result: Result) -> Result:
+    """A result with its run as it is shown."""
     match result.verdict:
         case Holds(example=trace) as holds if trace is not None and _is_short(trace):
-            return replace(result, verdict=replace(holds, example=late_faults(trace)))
+            return replace(result, verdict=replace(holds, example=_as_shown(trace)))
         case Violated(trace=trace) as violated if trace is not None and _is_short(trace):
-            return replace(result, verdict=replace(violated, trace=late_faults(trace)))
+            return replace(result, verdict=replace(violated, trace=_as_shown(trace)))
         case _:
             return result
+
+
+def _as_shown(trace: Trace) -> Trace:
+    """A run with late faults, and members named by their part; one that has other names is replayed again."""
+    late = late_faults(trace)
+    named = with_first_names(late)
+    return late if named == late else certify(named).trace
 
 
 def _is_short(trace: Trace) -> bool:

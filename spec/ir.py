@@ -416,6 +416,7 @@ class ConfigEntry(Node):
     """A switch of the model: its type, default, and the real key it stands for.
 
     `defaults` are pairs (first version, value), ascending; `key` and `note` are for people.
+    Behind a `=` in the key stand the real values, in the order of the type.
     """
 
     name: str
@@ -424,6 +425,11 @@ class ConfigEntry(Node):
     key: str | None = None
     note: str | None = None
     defaults: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def key_name(self) -> str:
+        """The real key alone, or nothing."""
+        return (self.key or "").partition("=")[0]
 
 
 @frozen

@@ -338,6 +338,13 @@ def test_several_traces_get_names_of_their_own(tmp_path: Path) -> None:
     ]
 
 
+def test_a_folder_for_traces_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "runs"
+    run("check", TINY, "--check", "as_expected", "--property", "safe", "--itf", str(folder))
+
+    assert [path.name for path in folder.iterdir()] == ["tiny.as_expected.safe.itf.json"]
+
+
 def test_a_trace_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     found = run(
         "check", TINY, "--check", "as_expected", "--itf", str(tmp_path / "no" / "such" / "x.itf.json")

@@ -32,6 +32,24 @@ reachable all_on: forall l: Lamp. l.on
 recoverable dark_again: forall l: Lamp. not l.on
 check two says "{NASTY}" {{ scope Lamp = 2  faults <= 1 }}
 """
+RELAY = """
+protocol relay
+sort Node
+process Node { durable has: bool = false, durable seen: bool = false, durable asks: bool = false }
+fair action pass_on(a: Node, b: Node) says "{a} hands the token to {b}" {
+  require holds: a.has
+  require other: not b.has
+  a.has  := false
+  b.has  := true
+  b.seen := true
+}
+action ask(a: Node) says "{a} asks for the token" { require not a.asks  a.asks := true }
+init { choose first in Node  first.has := true }
+always eventually everywhere says "the token comes by everywhere": forall n: Node. n.seen
+always eventually somewhere: exists n: Node. n.has
+leadsto served: exists n: Node. n.asks and not n.seen ~> forall n: Node. n.asks implies n.seen
+check three { scope Node = 3  faults none }
+"""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +57,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("play")
     model = loads(TOY)[0]
     (folder / "jepsen.html").write_text(played(*named("kafka", "jepsen")), encoding="utf-8")
+    relay = loads(RELAY)[0]
     (folder / "toy.html").write_text(played(model, model.checks[0]), encoding="utf-8")
+    (folder / "relay.html").write_text(played(relay, relay.checks[0]), encoding="utf-8")
     for name, most in (("whole", 2_000), ("part", 60)):
         page, _ = played_beforehand(*named("kafka", "jepsen"), most)
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
@@ -186,6 +206,42 @@ def test_ways_to_what_can_be_reached_and_back(visit: Open) -> None:
     page.locator("#more").fill("2")
     page.get_by_role("button", name="Find").click()
     expect(page.locator("#status")).to_contain_text("dark_again is true again after 2 steps, 2 faults")
+
+
+def forever(page: Page, name: str) -> str:
+    """What the page says of a property of runs that go on for ever."""
+    return page.locator("#properties li").filter(has_text=name).locator(".forever").inner_text()
+
+
+def test_a_fair_run_that_breaks_a_property_is_shown_and_its_circle_is_told(visit: Open) -> None:
+    page = visit("relay.html", width=360)
+
+    assert "a fair run breaks it, without any fault: 4 steps, and then it repeats itself" in forever(
+        page, "everywhere"
+    )
+    assert "no fair run of this scope and its faults breaks it" in forever(page, "somewhere")
+
+    page.locator("#properties li").filter(has_text="everywhere").get_by_role("button").click()
+
+    expect(page.locator("#status")).to_have_text(
+        "This is the state after step 2 again, and so it may go on for ever."
+    )
+    assert len(page.locator("#run > li").all()) == 5
+    told = forever(page, "everywhere")
+    assert "From here a fair run may go round for ever, and break it" in told
+    assert "node1 hands the token to node2" in told
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_circle_breaks_a_leadsto_only_where_what_it_waits_for_has_come(visit: Open) -> None:
+    page = visit("relay.html")
+    page.locator("#properties li").filter(has_text="everywhere").get_by_role("button").click()
+
+    assert "From here" not in forever(page, "served")  # nobody has asked in this run
+
+    page.locator("#properties li").filter(has_text="served").get_by_role("button").click()
+
+    assert "From here a fair run may" in forever(page, "served")
 
 
 def test_a_trace_of_ours_is_loaded_and_saved_as_one_that_is_real(visit: Open, tmp_path: Path) -> None:

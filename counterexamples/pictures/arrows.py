@@ -117,7 +117,7 @@ class Arrows:
             if added and isinstance(change.type, Set | Bag | Seq):
                 told_ = ", ".join(show(change.type.of, value, self._trace.scope) for value in added)
                 word = "ack" if acknowledged.name.startswith("ack") else acknowledged.name
-                who = next((a for a in actors if new[a].leads), actors[0] if actors else CONTROLLER)
+                who = next((a for a in actors if new[a].leads), actors[0] if actors else self._cast.common)
                 yield Arrow(who, CLIENT, f"{word} {told_}", ArrowKind.ANSWER)
 
     def _brief(self, of: Type, value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from counterexamples.pictures.picture import Box, ReplicaState
+from counterexamples.pictures.picture import CONTROLLER, SHARED, Box, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.trace import Trace
 from spec.ir import Value
@@ -54,6 +54,11 @@ class Cast:
         if part is None:
             return ""
         return "the ISR" if part.name == "isr" else f"the {part.name.replace('_', ' ')}"
+
+    @property
+    def common(self) -> str:
+        """The lane of what no replica owns: the controller's, where something is decided for all."""
+        return CONTROLLER if any(role in self.roles.whole for role in DECIDED) else SHARED
 
     def lane(self, of: Type, value: Value) -> str | None:
         """The replica that a value names; None when it names none."""

@@ -49,6 +49,8 @@ class _Compact:
         picture = self._picture
         is_beside = self._text_width >= TEXT_WIDTH and self._has_logs
         yield from wrapped((), picture.title, self._width, Role.BAD if picture.is_bad else Role.GOOD)
+        if picture.claim:
+            yield from wrapped((), f"{picture.claim}.", self._width)
         if picture.needs:
             yield from wrapped((), picture.needs, self._width)
         yield ()

@@ -16,7 +16,7 @@ from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
-from counterexamples.text import bounds, headline, start_words
+from counterexamples.text import bounds, headline, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.ir import Kind, Storage, Var
 from spec.types import Option
@@ -46,7 +46,7 @@ def _explained(made: Picture, why: Explanation) -> Picture:
         for row in made.rows
     )
     turn = None if why.no_return is None else why.no_return.state
-    return replace(made, rows=rows, needs=why.needs, no_return=turn)
+    return replace(made, rows=rows, needs=why.needs_by_key, no_return=turn)
 
 
 class _Drawing:
@@ -70,13 +70,14 @@ class _Drawing:
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
         used |= {name for row in rows for name in (*row.notes, *row.events)}
         used |= {CONTROLLER for row in rows if row.control}
-        lanes = [name for name in (CLIENT, CONTROLLER) if name in used]
+        lanes = [name for name in (CLIENT, self._cast.common) if name in used]
         replicas = [*self._cast.replicas]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
         loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
+        title, shows = said_by_check(trace), headline(trace)
         return Picture(
-            headline(trace),
-            plain(bounds(trace, 10_000)).strip(),
+            title or shows,
+            plain(bounds(trace, 10_000, by_key=True)).strip(),
             self._caption(rows),
             tuple(lanes),
             tuple(replicas),
@@ -88,6 +89,7 @@ class _Drawing:
             self._cast.record,
             self._cast.membership,
             loop,
+            claim=shows if title else "",
         )
 
     # --------------------------------------------------------------------- rows
@@ -150,12 +152,12 @@ class _Drawing:
         touched |= {change.place.member for change in found if change.place.member is not None}
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
         is_decided = any(arrow.mark is ArrowKind.DECISION for arrow in arrows)
-        sender = CONTROLLER if is_decided or not actors else actors[0]
+        sender = actors[0] if actors and not is_decided else self._cast.common
         posted = self._arrows.posted(number, sender, step, found)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         down = {name for name in old if old[name].up and not new[name].up}
         events.extend(self._forgotten(found, down))
-        notes = [*self._notes(found, down)]
+        notes = [*self._notes(found, down, sender)]
         (events if action.is_fault else notes).extend(posted)
         return PictureRow(
             number,
@@ -172,11 +174,15 @@ class _Drawing:
             is_recorded=any(change.place.variable.name in self._recorded for change in found),
         )
 
-    def _notes(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
-        """What a step changed and nothing else shows; what goes down with a replica is no news."""
+    def _notes(self, found: tuple[Change, ...], down: set[str], who: str) -> Iterator[tuple[str, str]]:
+        """What a step changed and nothing else shows; what goes down with a replica is no news.
+
+        What no replica owns stands beside the controller, or else beside who changed it.
+        """
+        common = CONTROLLER if self._cast.common == CONTROLLER else who
         for change in found:
             if not (change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down)):
-                yield change.place.member or CONTROLLER, self._note(change)
+                yield change.place.member or common, self._note(change)
 
     def _forgotten(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
         """The promises and votes that went down with a replica: what had a value, and has none."""

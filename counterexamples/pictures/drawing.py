@@ -114,9 +114,9 @@ def rect(x: float, y: float, width: float, height: float, kind: str, radius: flo
     )
 
 
-def stroke(x1: float, y1: float, x2: float, y2: float, kind: str, more: str = "") -> str:
+def stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     """A straight line."""
-    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"{more}/>'
+    return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>'
 
 
 @lru_cache(maxsize=4096)  # the same few words stand in every row
@@ -134,14 +134,15 @@ def lines(text: str, width: float, size: float = 13) -> list[str]:
 
 
 def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str], float]:
-    """The title, the caption and what the run needs, and where the next thing begins."""
+    """The title and what is told under it, and where the next thing begins."""
     parts = []
     for line in lines(picture.title, room, 19.5):
         parts.append(words(x, y, line, "title"))
         y += 22
-    for text, classes, size in ((picture.caption, (), 13), (picture.needs, ("strong",), BOLD)):
-        for line in lines(text, room, size) if text in picture.about else ():
-            parts.append(words(x, y, line, *classes))
+    for text in picture.about:
+        is_bold = text == picture.needs
+        for line in lines(text, room, BOLD if is_bold else 13):
+            parts.append(words(x, y, line, *(("strong",) if is_bold else ())))
             y += LINE
     return parts, y
 
@@ -203,15 +204,12 @@ def document(
 ) -> str:
     """A whole file, with its style, perhaps one of its own, and what a screen reader reads of it."""
     name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
-    shapes = "\n".join(body).replace("url(#point)", f"url(#p{name})")
+    shapes = "\n".join(body)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \
 aria-labelledby="t{name} d{name}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">
 <title id="t{name}">{said(title)}</title>
 <desc id="d{name}">{said(about)}</desc>
 <style>{STYLE}{style and chr(10)}{style}</style>
-<defs><marker id="p{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" \
-markerUnits="userSpaceOnUse" orient="auto-start-reverse">\
-<path d="M0 0L10 5L0 10z" class="point"/></marker></defs>
 {rect(0, 0, width, height, "paper", 0)}
 {shapes}
 </svg>

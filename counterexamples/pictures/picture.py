@@ -14,6 +14,7 @@ from spec.ir import Kind
 
 CONTROLLER = "controller"
 CLIENT = "client"
+SHARED = "shared state"  # what no replica owns, where nobody decides for all
 
 
 class ArrowKind(PyEnum):
@@ -114,8 +115,10 @@ class Picture:
     needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known
     is_captioned: bool = True  # whether the caption is drawn; a screen reader has it in any case
+    claim: str = ""  # what the run shows, in a sentence, where the title says something else
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What is drawn under the title: the caption, and what the run needs."""
-        return tuple(text for text in (self.caption, self.needs) if text) if self.is_captioned else ()
+        """What is drawn under the title: what the run shows, the caption, and what the run needs."""
+        texts = (self.claim and f"{self.claim}.", self.caption, self.needs)
+        return tuple(text for text in texts if text) if self.is_captioned else ()

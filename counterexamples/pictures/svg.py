@@ -42,6 +42,7 @@ SENTENCES = 290  # the column of sentences
 NARROW, WIDE, WIDEST = 116, 156, 290  # lanes: of client and controller; of replicas
 EDGE = 18
 ARROW = 24  # height of an arrow
+POINT = 9  # length of an arrow's head
 SIDE = 14  # from a lifeline to what stands beside it
 Shape = Callable[[float, float], Iterable[str]]  # drawn where its row comes to stand
 KINDS = {Kind.FAULT: ("fault", "⚡ fault", "flash"), Kind.REPAIR: ("repair", "✚ repair", "mended")}
@@ -72,7 +73,7 @@ class _Diagram:
         if name not in self._picture.replicas:
             beside = [each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))]
             longest = max((len(word) for each in beside for word in each.split()), default=0)
-            return NARROW if name != CONTROLLER else min(max(NARROW, SIDE + 14 + 7.2 * longest), WIDE)
+            return NARROW if name == CLIENT else min(max(NARROW, SIDE + 14 + 7.2 * longest), WIDE)
         logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
         return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
 
@@ -202,11 +203,13 @@ class _Diagram:
             return
         kind = {ArrowKind.COPY: "arrow copy", ArrowKind.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
         if start == end:
-            yield f'<path d="M{start:g} {y - 6:g}h26v10h-22" class="{kind}" marker-end="url(#point)"/>'
+            yield f'<path d="M{start:g} {y - 6:g}h26v10h-16" class="{kind}"/>'
+            yield _point(start + 4, y + 4, -1)
             yield words(start + 32, y + 2, arrow.text, "small")
             return
         sign = 1 if end > start else -1
-        yield stroke(start + 4 * sign, y, end - 4 * sign, y, kind, ' marker-end="url(#point)"')
+        yield stroke(start + 4 * sign, y, end - (4 + POINT - 2) * sign, y, kind)
+        yield _point(end - 4 * sign, y, sign)
         text = _within(arrow.text, abs(end - start) - 12)
         wide = width_of(text, 11) + 6
         yield rect((start + end - wide) / 2, y - 15, wide, 14, "halo", 2)
@@ -240,6 +243,12 @@ class _Diagram:
         parts, end = small(text, EDGE - 8, y + 14, self._width - 2 * EDGE)
         self._parts += parts
         return end - 10
+
+
+def _point(x: float, y: float, sign: int) -> str:
+    """The head of an arrow; no marker, since these are known by name and a page may have a picture twice."""
+    back = -POINT * sign
+    return f'<path d="M{x:g} {y:g}l{back:g} -4.5v9z" class="point"/>'
 
 
 def _within(text: str, room: float) -> str:

@@ -8,7 +8,15 @@ from dataclasses import replace
 from textwrap import wrap
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Box, Picture, PictureRow, ReplicaState
+from counterexamples.pictures.picture import (
+    CLIENT,
+    CONTROLLER,
+    SHARED,
+    Box,
+    Picture,
+    PictureRow,
+    ReplicaState,
+)
 from spec.ir import Kind
 
 _IS_PLAIN = re.compile(r"[A-Za-z][0-9]*").fullmatch
@@ -144,5 +152,5 @@ def ids(picture: Picture) -> dict[str, str]:
     plain = {CLIENT, CONTROLLER}
     return {
         lane: lane if lane in plain or _IS_PLAIN(lane) else f"lane{number}"
-        for number, lane in enumerate(picture.lanes or (CONTROLLER,))
+        for number, lane in enumerate(picture.lanes or (SHARED,))
     }

@@ -112,7 +112,7 @@
       case "step": case "assert":
         if (!at.step) return ["dim", "○ of steps: none yet"];
         return at.step.broken.includes(property.name) ? ["bad", "✗ broken by this step"] : ["good", "✓ this step keeps it"];
-      default: return ["dim", "○ of whole runs: not asked here"];
+      default: return ["dim", "○ of runs that go on for ever"];
     }
   }
 
@@ -123,7 +123,8 @@
       return element("li", {},
         element("span", { class: `words ${role}` }, words), " ", element("b", {}, property.name),
         since ? element("span", { class: "was" }, ` (first broken ${since.depth ? `in step ${since.depth}` : "at the start"})`) : "",
-        property.says ? element("span", { class: "says" }, `: ${property.says}`) : "");
+        property.says ? element("span", { class: "says" }, `: ${property.says}`) : "",
+        description.forever[property.name] ? element("div", { class: "forever" }, ...forever(property)) : "");
     };
     byId("properties").replaceChildren(...asked.map(line));
     byId("broken").hidden = at.broken.length === 0;
@@ -131,6 +132,33 @@
     const others = description.properties.filter((each) => !each.asked);
     byId("others").hidden = others.length === 0;
     byId("others").querySelector("ul").replaceChildren(...others.map(line));
+  }
+
+  // Why no run of some steps breaks a property of runs without end, what the check has found of it, and
+  // whether this state is on the circle that does break it.
+  function forever(property) {
+    const { verdict, run, loop, circle } = description.forever[property.name];
+    const why = "No run of some steps breaks it: only one that goes on for ever can, and what may happen next can still mend it. ";
+    if (!run) return [element("p", { class: "was" }, why + verdict)];
+    const isThatRun = () => path(at).every((node, i) => i < run.states.length && traces.isSame(node, run.states[i]));
+    const counts = property.kind !== "leadsto" || isThatRun(); // what it waits for may have come before the circle
+    const here = counts ? run.states.slice(loop).findIndex((state) => traces.isSame(at, state)) : -1;
+    const steps = circle.length ? circle.map((_, i) => circle[(Math.max(here, 0) + i) % circle.length]) : [];
+    const round = here < 0 ? [element("p", { class: "was" }, why + verdict)]
+      : [element("p", { class: "words bad" }, steps.length ? "✗ From here a fair run may go round for ever, and break it:" : "✗ Here a fair run may stay for ever, and break it."),
+        ...(steps.length ? [element("ol", {}, ...steps.map((each) => element("li", {}, each)))] : [])];
+    const there = here < 0 ? [element("button", { type: "button", onclick: () => follow(run, loop) }, "Show that run")] : [];
+    return [...round, ...there];
+  }
+
+  function follow(run, loop) {
+    const { node, problem } = traces.replay(JSON.stringify(run));
+    if (!node) return say(problem);
+    if (budget !== null && node.faults > budget) setBudget(node.faults);
+    const last = run.states.length - 1;
+    const end = last > loop ? `This is the state after step ${loop} again, and so it may go on for ever.` : "Here it may stay for ever.";
+    go(node, problem || end);
+    say(problem || end);
   }
 
   // The steps that can follow, as buttons: what the protocol does, repairs, faults.
@@ -300,7 +328,7 @@
     const seconds = ((Date.now() - since) / 1000).toFixed(1);
     const looked = `${count(states, "state")} in ${seconds} s`;
     if (!found) {
-      const most = faults === Infinity ? "however many faults follow" : `with up to ${count(faults, "more fault")}`;
+      const most = faults === Infinity ? "however many faults follow" : faults ? `with up to ${count(faults, "more fault")}` : "without another fault";
       const where = isPartial ? " among the states of this page, which are not all" : "";
       stop(`There is no way from here ${most}${where}: ${looked}.`);
       return;

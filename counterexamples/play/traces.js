@@ -58,7 +58,10 @@ const Traces = (() => {
       return step ? child(node, step.ordinal) : null;
     }
 
-    return { save, replay };
+    // Whether a state of a trace is the one of a node.
+    const isSame = (node, state) => own(node.state) === key(state);
+
+    return { save, replay, isSame };
   }
 
   return { of };

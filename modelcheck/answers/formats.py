@@ -38,8 +38,9 @@ class RunView:
     def picture(self) -> Picture:
         """Its picture; an explanation costs a search."""
         made = picture(self.trace, self.part, explain(self.trace) if self.is_explained else None)
-        title = made.title if self.options.title is None else self.options.title
-        return replace(made, title=title, is_captioned=self.options.is_captioned)
+        if (title := self.options.title) is not None:
+            made = replace(made, title=title, claim="")
+        return replace(made, is_captioned=self.options.is_captioned)
 
     def storyboard(self) -> str:
         """Its key frames, as SVG; costs what its picture does."""

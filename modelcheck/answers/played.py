@@ -8,6 +8,7 @@ from typing import Any
 
 from counterexamples.play.described import PageTypes, described
 from counterexamples.play.page import play_page
+from modelcheck.answers.endless import forever
 from modelcheck.answers.precomputed import MOST_STATES, Precomputed, precomputed
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.wasm.kernel import web_kernel
@@ -49,5 +50,9 @@ def _description(
     model: Model, check: Check, types: PageTypes, used: Json, starts: Sequence[Sequence[int]]
 ) -> Json:
     made = described(model, check, types)
-    made |= {"kernel": used, "starts": [[f"{word:x}" for word in words] for words in starts]}
+    made |= {
+        "forever": forever(model, check),
+        "kernel": used,
+        "starts": [[f"{word:x}" for word in words] for words in starts],
+    }
     return made | {"types": types.data}

@@ -16,7 +16,7 @@ from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import MOST_WAYS
 from modelcheck.storage.files import have_folder
 from modelcheck.storage.output import Output
-from modelcheck.storage.written import Files
+from modelcheck.storage.written import Files, is_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +75,12 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add("-q", "--quiet", action="store_true", help="one line for each check")
     add("--json", action="store_true", help="everything as JSON")
     add_pipeline_options(group)
-    add("--itf", type=Path, metavar="PATH", help="write the traces to this file (.itf.json) or folder")
+    add(
+        "--itf",
+        type=Path,
+        metavar="PATH",
+        help="write the traces to this file (.itf.json), or into this folder, which is made",
+    )
     add(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
@@ -122,7 +127,7 @@ def _refuse_with_all(args: argparse.Namespace) -> None:
 def files(args: argparse.Namespace, output: Output) -> Files:
     """Who writes the files that are asked for; refuses those that could not be written when all is done."""
     made = Files(output, args.files, force=args.force)
-    itf = None if args.itf is None or args.itf.is_dir() else args.itf
+    itf = None if args.itf is None or is_folder(args.itf) else args.itf
     paths = (args.certificate, args.html, itf, *pipeline_paths(args))
     made.refuse(*(path for path in paths if path is not None))
     if args.checkpoint is not None:

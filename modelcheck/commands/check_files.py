@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from counterexamples.itf.write import write
@@ -14,7 +15,7 @@ from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import Holds, Outcome
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
-from modelcheck.storage.written import Files
+from modelcheck.storage.written import Files, is_folder
 
 
 def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
@@ -52,16 +53,23 @@ def certificate_of(outcome: Outcome) -> str | None:
 
 
 def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write the traces: one to the very file, several beside it with their check and property in the name."""
+    """Write the traces: one to the very file, several beside it with their check and property in the name.
+
+    A folder has all of them; it is made if it is not there.
+    """
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     if not traces:
         output.tell("modelcheck: there is no trace to write")
+    is_for_all = is_folder(path)
+    if traces and is_for_all:
+        with suppress(OSError):  # `put` says what is wrong
+            path.mkdir(parents=True, exist_ok=True)
     for trace in traces:
         target = path
-        if path.is_dir() or len(traces) > 1:
+        if is_for_all or len(traces) > 1:
             name = f"{trace.model.name}.{trace.check or 'run'}.{trace.property or 'error'}.itf.json"
             stem = path.name.removesuffix(".json").removesuffix(".itf")
-            target = path / name if path.is_dir() else path.with_name(f"{stem}.{name}")
+            target = path / name if is_for_all else path.with_name(f"{stem}.{name}")
         files.put(target, "itf", write(trace))
 
 

@@ -10,6 +10,7 @@ from counterexamples.trace import Trace
 from modelcheck.commands.given import MODEL
 from modelcheck.commands.trace_file import add_model_arguments, read_of
 from modelcheck.contract.exits import Exit
+from modelcheck.search.first_names import other_names, with_first_names
 from modelcheck.storage.output import Output
 from spec.ir import Model
 from spec.load import load
@@ -46,6 +47,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     first, second = traces[0], traces[-1]
     if args.steps is None:
         names = args.traces[0], args.traces[1]
+        first, second = (_named(each, name, output) for each, name in zip(traces, names, strict=True))
         output.lines(side_by_side(compare(first, second), names, output.width))
         return Exit.EXPECTED
     _check_steps(args, (first, second))
@@ -56,6 +58,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
 def _replayed(name: str, models: tuple[Model, ...], args: argparse.Namespace) -> Trace:
     document, model, scope = read_of(name, models, args)
     return document.replayed(model, scope).trace
+
+
+def _named(trace: Trace, file: str, output: Output) -> Trace:
+    """A trace in which names of interchangeable members do not hide what it has in common with another."""
+    if changed := other_names(trace):
+        names = ", ".join(f"{old} is {new}" for old, new in changed)
+        output.tell(f"modelcheck: {file}: members that may be renamed are named by who leads first: {names}")
+    return with_first_names(trace)
 
 
 def _check_steps(args: argparse.Namespace, traces: tuple[Trace, Trace]) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
@@ -15,6 +18,7 @@ from modelcheck.asking.course.text import as_json, exercise_lines, grade_lines
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
+from spec.diagnostics import SpecError
 from spec.load import read
 from spec.source import Source
 
@@ -52,7 +56,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         _list(args, output)
         return Exit.EXPECTED
     exercise(args.exercise)  # a name that there is not is told before anything is read
-    source = Source(args.file, read(args.file))
+    source = _handed_in(args.file, args.exercise)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     progress.begin(f"{args.exercise}: reading {args.file}")
 
@@ -69,6 +73,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     else:
         output.lines(grade_lines(grade, output.width))
     return grade.exit
+
+
+def _handed_in(file: str, name: str) -> Source:
+    """The text of a file; where there is none, it is said how to begin one."""
+    try:
+        return Source(file, read(file))
+    except SpecError as error:
+        if os.path.exists(file):  # noqa: PTH110 - which takes names that no file can have
+            raise
+        begin = f"`modelcheck grade --exercise {name} --begin {shlex.quote(file)}` writes what to begin with"
+        raise SpecError(tuple(replace(each, help=begin) for each in error.diagnostics)) from None
 
 
 def _write(args: argparse.Namespace, output: Output) -> int:

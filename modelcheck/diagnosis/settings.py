@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from counterexamples.explanation import NeededSetting
+from counterexamples.text import setting_by_key
 from counterexamples.trace import Example, Trace
 from modelcheck.diagnosis.causal_core import Exhausted, refusal
 from modelcheck.diagnosis.rerun import ReplayStage, RunPrefix
@@ -71,11 +72,14 @@ def _without(
     )
     if replay.run is not None:
         return None
-    value, text = (show(entry.type, each, scope) for each in (trace.scope.config[entry.name], other))
+    values = trace.scope.config[entry.name], other
+    value, text = (show(entry.type, each, scope) for each in values)
+    by_key = tuple(setting_by_key(trace.model, entry, each, scope) for each in values)
     if replay.refused is None:
         is_example = isinstance(trace.ending, Example)
         what = f"`{trace.property}` is not reached" if is_example else "nothing is wrong at the end"
-        return NeededSetting(entry.name, value, text, what)
+        return NeededSetting(entry.name, value, text, what, by_key=by_key)
     later, state = replay.refused
     reason = refusal(machine, trace.steps[later], state)
-    return NeededSetting(entry.name, value, text, f"step {later + 1} is not possible: {reason}", later + 1)
+    what = f"step {later + 1} is not possible: {reason}"
+    return NeededSetting(entry.name, value, text, what, later + 1, by_key)

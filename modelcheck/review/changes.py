@@ -131,7 +131,7 @@ def _written(change: Change, release: Version) -> tuple[str, str]:
 
 def _key(change: Change) -> str:
     """The key that the switch stands for; asking for that of one without is a mistake of ours."""
-    key = entry(change.switch).key
-    if key is None:
+    key = entry(change.switch).key_name
+    if not key:
         raise ValueError(f"no key stands for {change.switch}")
     return key

@@ -141,7 +141,7 @@ def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
     """The line of the setting that the smallest remedy changes, else of one that bears on it, else a file."""
     remedies: Sequence[Remedy] = review.remedies.found if review.remedies is not None else ()
     switches = [change.switch for remedy in remedies for change in remedy.changes] if answer.loss else []
-    keys = [FACTOR if switch == REPLICAS else entry(switch).key for switch in switches]
+    keys = [FACTOR if switch == REPLICAS else entry(switch).key_name for switch in switches]
     topic = review.settings.topic
     origins = {found.key: found.origin for found in review.settings.used}
     for key in (*keys, *TELLING):

@@ -33,7 +33,7 @@ def entry(name: str) -> ir.ConfigEntry:
 
 def of_key(key: str) -> ir.ConfigEntry:
     """The config entry that stands for a key of Kafka; asking for another is a mistake of ours."""
-    return next(each for each in kafka()["kafka"].configs if each.key == key)
+    return next(each for each in kafka()["kafka"].configs if each.key_name == key)
 
 
 def history(found: ir.ConfigEntry) -> tuple[tuple[Version, Plain], ...]:

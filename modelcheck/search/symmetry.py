@@ -117,10 +117,10 @@ def _rename(of: t.Type, sort: str) -> _Rename | None:
             return _rename_parts([_rename(f.type, sort) for f in fields])
         case t.Tuple(items):
             return _rename_parts([_rename(item, sort) for item in items])
+        case t.Case(_, _, fields):  # a message that an action takes
+            return _rename_parts([None, *(_rename(f.type, sort) for f in fields)])
         case t.Union(_, cases):
-            return _rename_union(
-                [_rename_parts([None, *(_rename(f.type, sort) for f in c.fields)]) for c in cases]
-            )
+            return _rename_union([_rename(each, sort) for each in cases])
         case _:
             return None
 

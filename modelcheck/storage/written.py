@@ -88,6 +88,11 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a path names a folder: one that is there, or where nothing is, what has no suffix."""
+    return path.is_dir() or not (path.suffix or path.exists())
+
+
 def refuse_others(path: Path) -> None:
     """Raise SpecError for a file that modelcheck has not written, unless it is empty."""
     try:

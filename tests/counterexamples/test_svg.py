@@ -56,10 +56,51 @@ def test_a_picture_has_a_title_and_a_description(form: str) -> None:
     title, about = root.find(f"{SPACE}title"), root.find(f"{SPACE}desc")
     assert title is not None
     assert about is not None
-    assert "acknowledged_survive is violated in 5 steps" in (title.text or "")
+    assert (title.text or "").startswith("Kafka 0.8 with acks=-1 loses what it acknowledged")
     assert "Acknowledged record 1 is missing from the log of B." in (about.text or "")
     assert root.get("role") == "img"
     assert root.get("aria-labelledby") == f"{title.get('id')} {about.get('id')}"
+
+
+def test_the_title_is_what_the_check_says_of_the_run_and_what_it_shows_stands_below() -> None:
+    trace = story("jepsen")
+    shown = "acknowledged_survive is violated in 5 steps, with 2 faults (isolate, session_loss)"
+    drawn, other = picture(trace), picture(replace(trace, property="committed_on_leader"))
+    config = {**trace.scope.config, "min_isr": 2}
+    changed = picture(replace(trace, ending=Stops(), scope=replace(trace.scope, config=config)))
+
+    says = "Kafka 0.8 with acks=-1 loses what it acknowledged: two failures, well timed, are enough"
+    assert (drawn.title, drawn.claim, drawn.about[0]) == (says, shown, f"{shown}.")
+    assert other.title == says
+    assert changed.title == "a run of kafka: 5 steps, with 2 faults (isolate, session_loss)"
+    assert changed.claim == ""
+
+
+def test_settings_have_the_names_of_the_real_system_where_it_has_such_values() -> None:
+    bounds = picture(story("jepsen")).bounds.split(" · ")
+
+    assert {"acks=all", "min.insync.replicas=1", "eligible.leader.replicas.version=0"} < {*bounds}
+    assert {"truncation = own_high_watermark", "moves = 0", "flush = never"} < {*bounds}
+
+
+def test_a_key_of_several_settings_names_none_of_them() -> None:
+    trace = wandering("kafka_effective_isr", "same_file", 2, 1)
+
+    assert "at_controllers = " in picture(trace).bounds
+    assert "min.insync.replicas=" not in picture(trace).bounds
+
+
+def test_no_arrow_needs_a_marker_that_another_picture_of_a_page_may_hide() -> None:
+    drawn = svg(picture(story("jepsen")))
+
+    assert "marker" not in drawn
+    assert drawn.count('class="point"') == 3
+
+
+def test_a_model_without_a_controller_has_no_lane_of_one() -> None:
+    drawn = picture(story("two_leaders"))
+
+    assert "controller" not in drawn.lanes
 
 
 @pytest.mark.parametrize("form", DRAWN)
@@ -100,9 +141,9 @@ def test_a_message_is_an_arrow_from_whoever_sent_it_to_whoever_takes_it_up() -> 
     servers = trace.scope.sorts["Server"]
     first, second = (servers[step.args[0]] for step in trace.steps if step.action == "campaign")
 
-    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [(first, "server2", ArrowKind.MESSAGE)]
+    assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [(first, "server3", ArrowKind.MESSAGE)]
     assert [(a.start, a.end, a.text) for a in rows[8].arrows] == [
-        ("server2", second, "Vote(term = 1, from = server2, …)")
+        ("server3", second, "Vote(term = 1, from = server3, …)")
     ]
 
 
@@ -139,7 +180,7 @@ def test_a_storyboard_shows_what_the_property_keeps_record_of_and_the_vote_that_
     led = [f"★ leader · {replica.epoch}" for replica in drawn.rows[9].replicas.values() if replica.leads]
     assert [frame.last.number for frame in frames(drawn)] == [0, 4, 5, 9, 11]
     assert led == ["★ leader · term 1"]
-    assert drawn.rows[4].events == {"server2": ("forgets voted_for server3",)}
+    assert drawn.rows[4].events == {"server3": ("forgets voted_for server2",)}
 
 
 def test_a_commit_that_the_property_counts_has_a_frame_of_its_own() -> None:

@@ -335,6 +335,7 @@ def test_wrong_input_exits_with_2(capsys: Said, tmp_path: Path) -> None:
         ([file, "--exercise", "survives"], "R0940"),
         ([file, "--exercise", "survive"], "did you mean `survives`?"),
         ([str(tmp_path / "none.rsm"), "--exercise", "survives"], "there is no such file"),
+        (["none.rsm", "--exercise", "survives"], "`modelcheck grade --exercise survives --begin none.rsm`"),
         ([file], "name the exercise"),
         ([file, "--exercise", "survives", "--begin", "x.rsm"], "either grade a FILE"),
     ]

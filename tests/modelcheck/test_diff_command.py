@@ -12,6 +12,7 @@ from counterexamples.itf.write import write
 from counterexamples.lines import plain
 from counterexamples.side_by_side import side_by_side
 from modelcheck.cli import main
+from modelcheck.search.first_names import RenamedRun, with_first_names
 from tests.counterexamples.runs import TOY, divergence, walk
 
 
@@ -33,6 +34,19 @@ def test_two_traces_are_told_side_by_side(capsys: pytest.CaptureFixture[str]) ->
 
     assert code == 0
     assert capsys.readouterr().out == plain(side_by_side(found, ("a.itf.json", "b.itf.json"), 100))
+
+
+def test_runs_that_differ_by_names_alone_are_the_same(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = with_first_names(divergence())
+    (files / "c.itf.json").write_text(write(RenamedRun(named.model, "Replica", (1, 0)).trace(named)))
+    code = main(["diff", "a.itf.json", "c.itf.json", "toy.rsm"])
+    out, err = capsys.readouterr()
+
+    assert code == 0
+    assert "Both take the same 7 steps:" in out
+    assert "c.itf.json: members that may be renamed are named by who leads first: a is b, b is a" in err
 
 
 @pytest.mark.usefixtures("files")

@@ -1,4 +1,4 @@
-"""Neovim with the settings that `editors/README.md` shows, driven without a screen."""
+"""Neovim and Emacs with the settings that `editors/README.md` shows, driven without a screen."""
 
 from __future__ import annotations
 
@@ -46,6 +46,71 @@ wait("a mistake", function() return #vim.diagnostic.get(0) > 0 end)
 tell("mistake " .. vim.diagnostic.get(0)[1].lnum + 1 .. " " .. vim.diagnostic.get(0)[1].message)
 vim.cmd("qa!")
 """
+
+LISP = """
+(require 'eglot)
+(setq eglot-sync-connect t)
+(defun wait-for (what found)
+  (let ((until (+ (float-time) 60)) (got nil))
+    (while (and (not (setq got (funcall found))) (< (float-time) until))
+      (accept-process-output nil 0.05))
+    (or got (error "never came: %s" what))))
+(defun tell (&rest parts) (princ (concat (apply #'format parts) "\n")))
+(find-file "tiny.rsm")
+(run-hooks 'post-command-hook)
+(wait-for "the server" #'eglot-current-server)
+(tell "mode %s" major-mode)
+(goto-char (point-min))
+(search-forward "check ")
+(dolist (each (eglot-code-actions (line-beginning-position) (line-end-position)))
+  (tell "action %s" (plist-get each :title)))
+(goto-char (point-min))
+(forward-line 24)
+(delete-region (line-beginning-position) (line-end-position))
+(insert "  require free: leader == nonex")
+(eglot--signal-textDocument/didChange)
+(dolist (each (wait-for "a mistake" (lambda () (flymake-start) (flymake-diagnostics))))
+  (tell "mistake %d %s" (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each)))
+(kill-emacs 0)
+"""
+
+
+@pytest.fixture
+def emacs() -> str:
+    if find_spec("pygls") is None:
+        pytest.skip("the package pygls is not installed")
+    found = os.environ.get("EMACS_PROGRAM") or shutil.which("emacs")
+    if found is None:
+        pytest.skip("Emacs is not installed")
+    has_eglot = [found, "-Q", "--batch", "--eval", "(kill-emacs (if (require 'eglot nil t) 0 1))"]
+    if subprocess.run(has_eglot, capture_output=True, check=False).returncode:
+        pytest.skip("this Emacs has no eglot")
+    return found
+
+
+def test_emacs_shows_actions_and_mistakes_with_the_settings_of_the_page(emacs: str, tmp_path: Path) -> None:
+    page = (ROOT / "editors" / "README.md").read_text(encoding="utf-8")
+    settings = re.findall(r"^```elisp\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert page.count('("modelcheck" "lsp")') == 1
+    server = f'("{sys.executable}" "-m" "modelcheck" "lsp")'
+    (tmp_path / "init.el").write_text(settings[0].replace('("modelcheck" "lsp")', server), encoding="utf-8")
+    (tmp_path / "script.el").write_text(LISP, encoding="utf-8")
+    shutil.copy(TINY, tmp_path)
+
+    run = subprocess.run(
+        [emacs, "-Q", "--batch", "-l", "init.el", "-l", "script.el"],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    mode, action, *mistake = run.stdout.splitlines()
+    assert mode == "mode rsm-mode", run.stderr
+    assert action.startswith("action as_expected: run")
+    assert mistake == ["mistake 25 modelcheck [R0208]: there is no `nonex`", "did you mean `none`?"]
 
 
 @pytest.fixture

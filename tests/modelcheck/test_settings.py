@@ -67,9 +67,20 @@ def goes_wrong(trace: Trace, name: str, value: Value) -> bool:
 def test_each_setting_that_matters_is_named_with_what_another_value_does() -> None:
     assert settings(violation(SWITCHES)) == (
         NeededSetting(
-            "fast", "true", "false", "step 2 is not possible: `quick` (fast or n == 0) is false", 2
+            "fast",
+            "true",
+            "false",
+            "step 2 is not possible: `quick` (fast or n == 0) is false",
+            2,
+            ("fast = true", "fast = false"),
         ),
-        NeededSetting("double", "true", "false", "nothing is wrong at the end"),
+        NeededSetting(
+            "double",
+            "true",
+            "false",
+            "nothing is wrong at the end",
+            by_key=("double = true", "double = false"),
+        ),
     )
 
 

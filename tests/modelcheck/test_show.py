@@ -156,7 +156,8 @@ def test_a_pdf_is_one_page_of_the_size_of_the_picture(
 
     code, _, _ = show(path, "--out", str(tmp_path / name), "--title", "What was lost")
     again, _, _ = show(path, "--out", str(tmp_path / name), "--title", "What was lost")
-    svg_code, drawn, _ = show(path, "--as", "storyboard" if "storyboard" in name else "svg")
+    form = "storyboard" if "storyboard" in name else "svg"
+    svg_code, drawn, _ = show(path, "--as", form, "--title", "What was lost")
     (page,) = PdfReader(tmp_path / name).pages
     size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
 

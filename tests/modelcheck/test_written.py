@@ -38,7 +38,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 WRITES: dict[str, tuple[str, ...]] = {  # each way to a file, whose name stands last
     "check --html": ("check", "model.rsm", *FOUND, "--html", "out"),
-    "check --itf": ("check", "model.rsm", *FOUND, "--property", "safe", "--itf", "out"),
+    "check --itf": ("check", "model.rsm", *FOUND, "--property", "safe", "--itf", "out.itf.json"),
     "check --draw": ("check", "model.rsm", *FOUND, "--draw", "mermaid", "tiny.as_expected.safe.mmd"),
     "review --html": ("review", "producer.properties", "--faults", "0", "--html", "out"),
     "review --itf": ("review", "producer.properties", "--faults", "1", "--itf", "out"),

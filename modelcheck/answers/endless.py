@@ -1,0 +1,75 @@
+"""What a page in which a model is played has to know of properties of runs that go on for ever."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from counterexamples.itf.write import write
+from counterexamples.lines import count
+from counterexamples.trace import Lasso, Trace
+from modelcheck.api import check as answer
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.result import Holds, Violated
+from spec.ir import Check, Model
+from spec.kinds import OF_FAIR_RUNS
+from spec.semantics import Machine
+
+Json = Any
+LIMITS = Limits(states=200_000, seconds=10)
+
+
+def forever(model: Model, check: Check) -> dict[str, Json]:
+    """By the names of such properties: what the check finds of each, and the run that breaks it, if any.
+
+    A run of some steps breaks none of them, so the page cannot judge them by itself.  Costs a
+    check of these properties alone, up to the limits, and nothing where there are none.
+    """
+    names = tuple(prop.name for prop in looked_at(model, check) if prop.kind in OF_FAIR_RUNS)
+    if not names:
+        return {}
+    asked = replace(check, only=names, expect=())
+    return {
+        result.property: _told(result.verdict)
+        for result in answer(model, asked, limits=LIMITS).findings.results
+    }
+
+
+def _told(verdict: object) -> Json:
+    match verdict:
+        case Holds():
+            return _only("The check has found that no fair run of this scope and its faults breaks it.")
+        case Violated(trace=Trace(ending=Lasso(loop)) as run):
+            faults = f"with {count(run.faults, 'fault')}" if run.faults else "without any fault"
+            way = f"{count(len(run.steps), 'step')}, and then it {_goes_on(run, loop)}"
+            return {
+                "verdict": f"The check has found that a fair run breaks it, {faults}: {way}.",
+                "run": json.loads(write(run)),
+                "loop": loop,
+                "circle": _circle(run, loop),
+            }
+        case Violated():
+            return _only("The check has found a run that breaks it; `modelcheck check` shows it.")
+        case _:
+            return _only(
+                "Whether one does was not found out while this page was made; `modelcheck check` asks."
+            )
+
+
+def _only(words: str) -> Json:
+    return {"verdict": words, "run": None, "loop": 0, "circle": []}
+
+
+def _goes_on(run: Trace, loop: int) -> str:
+    """How the run goes on for ever."""
+    return "may stay there" if loop == len(run.steps) else f"repeats itself from after step {loop} on"
+
+
+def _circle(run: Trace, loop: int) -> list[str]:
+    """The steps that repeat, in words."""
+    machine = Machine(run.model, run.scope)
+    actions = {action.name: action for action in run.model.actions}
+    pairs = zip(run.steps[loop:], run.states[loop:], strict=False)
+    return [machine.says(actions[step.action], step, before) for step, before in pairs]
