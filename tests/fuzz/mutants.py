@@ -43,7 +43,7 @@ class Mutant:
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC = "explicit, symmetry"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
-EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/modelcheck/test_agreement.py"
+EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{EXPLICIT}/codegen/packing.py", "return (count - 1).bit_length()",
            "return max(count - 2, 0).bit_length()", PLAIN),
@@ -81,7 +81,7 @@ MUTANTS = (
     Mutant("a cut hides an error beside it, of solvers", "modelcheck/grounding/fits.py",
            "    env.error(terms, terms.any(found.errors))\n    env.cut(terms, terms.any(found.cuts))\n",
            "    env.cut(terms, terms.any(found.cuts))\n    env.error(terms, terms.any(found.errors))\n",
-           "tests/modelcheck/symbolic/test_bounded.py -k error_beside"),
+           f"{AGREEMENT} -k error_beside"),
     Mutant("a sequence may be one longer", f"{EXPLICIT}/codegen/fitting.py",
            "self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)",
            "self._leave(here, self.fn.less(i64(most + 1), size(self.fn, live).v), to)", PLAIN),
