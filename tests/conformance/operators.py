@@ -57,6 +57,7 @@ ARGUMENTS: Mapping[str, Values] = {
     "tuples": _literals("(0..1, bool)", "(0, false)", "(0, true)", "(1, false)", "(1, true)"),
     "enums": _literals("Mode", "low", "mid", "high"),
     "records": _literals("Entry", "Entry(0, false)", "Entry(1, false)", "Entry(0, true)"),
+    "members": Values("set[Node]", "{}", ("", "$ := Node", "choose some_$ in Node $ := {some_$}")),
     "unions": _literals("Msg", "Ping", "Ack(0)", "Ack(1)", "Vote(0, true)", "Vote(1, false)"),
 }  # fmt: skip
 
@@ -175,6 +176,11 @@ TRUTHS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "==, of records": ("a == b", "a == Entry(1, false)"),
         "a field": ("a.term == 1", "a.on or b.on", "a.term == b.term and a.on != b.on"),
         "a record": ("Entry(term = 1, on = a.on) == b", "a in {Entry(0, true), Entry(0, false)}"),
+    },
+    "members": {  # about one of the arguments: which member it has is not known
+        "members of a sort": ("forall n in a. n in Node", "a == Node", "size(b) == 1"),
+        "argmax, over a sort": ("exists n in a. (argmax m in a. 0) == n", "(argmax m in b. size(b)) in b"),
+        "argmin, over a sort": ("exists n in a. (argmin m in a. if m in a then 1 else 0) == n",),
     },
     "unions": {
         "==, of unions": ("a == b", "a == Ack(1)", "a != Ping"),
