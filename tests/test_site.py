@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -29,17 +30,23 @@ def made(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site, built once, as a reader of the repository builds it."""
-    folder = tmp_path_factory.mktemp("site") / "built"
-    run = made(folder)
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The whole site, built once for all workers, as a reader of the repository builds it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+    folder = shared / "site"
+    with (shared / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes later waits, and finds it built
+        if not (shared / "site.built").exists():
+            run = made(folder)
 
-    assert run.returncode == 0, run.stderr[-4000:]
+            assert run.returncode == 0, run.stderr[-4000:]
+            (shared / "site.built").touch()
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def pages(site: Path) -> Mapping[Path, SitePage]:
     return site_pages(site)
 

@@ -33,7 +33,7 @@ from tests.fuzz.findings import Differences
 from tests.modelcheck.explicit.test_tiers import Switching, searched, task_of
 from tests.modelcheck.symbolic.proved import asked as asked_of_solvers
 from tests.modelcheck.symbolic.proved import wrong
-from tests.modelcheck.symbolic.test_bounded import Plain, shown
+from tests.plain_search import Plain, shown
 
 FEW = 4  # states that are expanded at once, so that a small model has work for two threads
 DEPTH = 3  # steps of the runs that a bounded search looks at

@@ -43,7 +43,8 @@ class Mutant:
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC = "explicit, symmetry"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
-EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/modelcheck/test_agreement.py"
+EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
+OPERATORS = "tests/conformance/test_operators.py"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{EXPLICIT}/codegen/packing.py", "return (count - 1).bit_length()",
            "return max(count - 2, 0).bit_length()", PLAIN),
@@ -81,7 +82,7 @@ MUTANTS = (
     Mutant("a cut hides an error beside it, of solvers", "modelcheck/grounding/fits.py",
            "    env.error(terms, terms.any(found.errors))\n    env.cut(terms, terms.any(found.cuts))\n",
            "    env.cut(terms, terms.any(found.cuts))\n    env.error(terms, terms.any(found.errors))\n",
-           "tests/modelcheck/symbolic/test_bounded.py -k error_beside"),
+           f"{AGREEMENT} -k error_beside"),
     Mutant("a sequence may be one longer", f"{EXPLICIT}/codegen/fitting.py",
            "self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)",
            "self._leave(here, self.fn.less(i64(most + 1), size(self.fn, live).v), to)", PLAIN),
@@ -186,6 +187,17 @@ MUTANTS = (
            "if not self._asks(self._base):", "if self._asks(self._base):", "induction"),
     Mutant("a run that has come to a start goes on", "modelcheck/symbolic/finite/ic3.py",
            "if frames.is_initial(predecessor.cube):", "if False:", "ic3"),
+    Mutant("what is longer begins with what is shorter", f"{EXPLICIT}/codegen/operations.py",
+           "return truth(fn.and_(fits, fn.eq(fn.and_(x, kept), y)))",
+           "return truth(fn.eq(fn.and_(x, kept), fn.and_(y, kept)))", f"{OPERATORS} -k starts_with"),
+    Mutant("the last entry but one, of solvers", "modelcheck/grounding/expressions.py",
+           "return shapes.pick(row.length, row.slots, 1) if row.slots else shapes.nothing(expr.type)",
+           "return shapes.pick(row.length, row.slots, 2) if row.slots else shapes.nothing(expr.type)",
+           f"{OPERATORS} -k last"),
+    Mutant("a prefix may be longer, to TLC", "modelcheck/export/tla/library.py",
+           "StartsWith(s, t) == Len(t) <= Len(s) /\\ SubSeq(s, 1, Len(t)) = t",
+           "StartsWith(s, t) == SubSeq(s, 1, IF Len(t) < Len(s) THEN Len(t) ELSE Len(s)) = s",
+           f"{OPERATORS} -k tlc"),
     Mutant("TLC starts to count at one", "modelcheck/export/tla/module.py",
            '"{words.sets[nat.name]} == 0..{most}"', '"{words.sets[nat.name]} == 1..{most}"', "tlc"),
     Mutant("rumur begins in one state alone", "modelcheck/export/murphi.py",

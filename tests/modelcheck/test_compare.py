@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import Browser
 
 import modelcheck.commands.compare as command
-import spec.library as library
 from counterexamples.lines import plain
 from modelcheck.asking.sweep import Answering, Orders, SweepAnswer, SweepPoint
 from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
@@ -26,7 +25,7 @@ from modelcheck.asking.textbook.pairs import pairs
 from modelcheck.asking.textbook.searched import SearchedCheck, _points, _wanted
 from modelcheck.asking.textbook.table import as_csv, as_json, markdown, table
 from modelcheck.contract.exits import Exit
-from spec.load import loads
+from tests.protocol_checks import PROTOCOLS, models
 
 Run = Callable[..., tuple[int, str, str]]
 ALL = comparison()
@@ -121,7 +120,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_answer_is_of_a_property_that_its_protocol_has() -> None:
     for (protocol, _, _), properties in _wanted(ALL.asked).items():
-        known = {prop.name for model in loads(library.text(protocol), protocol) for prop in model.properties}
+        known = {prop.name for model in models(PROTOCOLS / f"{protocol}.rsm") for prop in model.properties}
         assert set(properties) <= known
     assert len(_points(_wanted(ALL.asked))) > 100  # each names a check, and settings that fit it
 

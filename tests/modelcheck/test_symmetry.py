@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+import spec.library as library
 from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Task
@@ -26,17 +27,10 @@ from spec.semantics import Machine
 from spec.values import ModelError
 from tests.agreement import cost
 from tests.model_texts import model_text
+from tests.protocol_checks import NAMES, PROTOCOLS, by_size, named_check
 
-PROTOCOLS = Path(__file__).parents[2] / "spec/protocols"
 SMALL = 1500  # states of a check without symmetry
-# Where no check is as small:
-LARGER = {
-    "kafka_failover.rsm": 20_000,
-    "kafka_incarnation.rsm": 20_000,
-    "kisr.rsm": 20_000,
-    "multi_paxos.rsm": 20_000,
-}
-ENOUGH = 12  # checks of a file
+ENOUGH = 4  # checks of a file
 FOUND = sorted((Path(__file__).parent / "agreement").glob("*.rsm"))
 MODELS = 120  # random ones in each part
 
@@ -185,52 +179,34 @@ def test_an_error_while_a_property_of_steps_is_asked_has_a_run_up_to_symmetry(en
     assert up_to.property == "no_error"
 
 
-# No check of theirs is small enough to be run twice.
-TOO_LARGE = {"figure8.rsm", "raft.rsm", "kafka_followers.rsm"}
-IN_A_RING = {"viewstamped.rsm"}  # whose replicas have an order, so that none is like another
-BREAKS_CONNECTIONS = {"zab.rsm"}  # which empties channels in a `for` in a `for`
-DECIDES_IN_A_ROUND = {
-    "kafka_transactions.rsm"
-}  # by an `if` in a `for`, whose rounds are not known to be alike
-LOSES_IN_A_ROUND = {"kafka_racks.rsm"}  # each broker of a rack what it had not flushed, or a part of it
+NOT_ALIKE = {  # protocols whose members are not interchangeable, and why
+    "viewstamped": "its replicas have an order, in a ring",
+    "zab": "it empties channels in a `for` in a `for`",
+    "kafka_transactions": "an `if` in a `for` decides, whose rounds are not known to be alike",
+    "kafka_racks": "each broker of a rack loses what it had not flushed, or a part of it, in a round",
+}
 
 
-def small_checks(name: str) -> list[tuple[ir.Model, ir.Check, dict[str, Verdict]]]:
-    """The checks of a file that need few states, and their verdicts without symmetry."""
-    found: list[tuple[ir.Model, ir.Check, dict[str, Verdict]]] = []
-    pairs = [(one, given) for one in load(PROTOCOLS / name) for given in one.checks]
-    for model, given in pairs:
-        question = asked(model, given) if symmetric_sorts(model) else None
-        if question is None or len(found) == (1 if name in LARGER else ENOUGH):
-            continue
-        outcome = check(model, question, limits=Limits(states=LARGER.get(name, SMALL)))
-        if not outcome.findings.end.partial:
-            found.append(
-                (model, question, {each.property: each.verdict for each in outcome.findings.results})
+def enough(protocol: str) -> list[str]:
+    """The smallest checks of a protocol, fewer where its model is another one's."""
+    most = ENOUGH if library.goes_on_from(protocol) == protocol else 1
+    small = [each for each in by_size(protocol) if each.states <= SMALL]
+    return [each.name for each in (small or by_size(protocol)[:1])[:most]]
+
+
+@pytest.mark.parametrize("protocol", NAMES)
+def test_verdicts_faults_and_steps_are_the_same(protocol: str) -> None:
+    for name in enough(protocol):
+        model, given = named_check(protocol, name)
+        assert bool(symmetric_sorts(model)) == (protocol not in NOT_ALIKE)
+        question = asked(model, given)
+        if question is not None:
+            plain, up_to = (check(model, question, symmetry=renamed) for renamed in (False, True))
+            said, also = (
+                {each.property: told(each.verdict) for each in one.findings.results} for one in (plain, up_to)
             )
-    return found
 
-
-@pytest.mark.parametrize(
-    "name",
-    sorted(
-        {path.name for path in PROTOCOLS.glob("*.rsm")}
-        - TOO_LARGE
-        - IN_A_RING
-        - BREAKS_CONNECTIONS
-        - DECIDES_IN_A_ROUND
-        - LOSES_IN_A_ROUND
-    ),
-)
-def test_verdicts_faults_and_steps_are_the_same(name: str) -> None:
-    compared = small_checks(name)
-    for model, question, verdicts in compared:
-        outcome = check(model, question, symmetry=True)
-        up_to = {each.property: told(each.verdict) for each in outcome.findings.results}
-
-        assert {prop: told(verdict) for prop, verdict in verdicts.items()} == up_to, question.name
-
-    assert compared
+            assert said == also, name
 
 
 def orbits(model: ir.Model, question: ir.Check) -> tuple[int, int]:

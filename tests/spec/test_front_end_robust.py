@@ -6,12 +6,14 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spec.codes import codes
 from spec.diagnostics import SpecError, as_json
 from spec.load import load, loads
 
@@ -89,17 +91,22 @@ def test_any_text_behind_a_model_is_read_or_refused(text: str) -> None:
 
 
 DEEP = 2_000
+AS_DEEP: dict[str, Callable[[int], str]] = {  # so many levels of each
+    "parentheses": lambda n: "invariant a: " + "(" * n + "true" + ")" * n,
+    "not": lambda n: "invariant a: " + "not " * n + "true",
+    "implies": lambda n: "invariant a: " + " implies ".join(["x == 0"] * n),
+    "plus": lambda n: "invariant a: " + " + ".join(["x"] * n) + " == 0",
+    "quantifiers": lambda n: "invariant a: " + "".join(f"forall r{i}: R. " for i in range(n)) + "true",
+    "let": lambda n: "invariant a: " + "".join(f"let y{i} = x. " for i in range(n)) + "true",
+    "if": lambda n: "invariant a: " + "if x == 0 then x == 1 else " * n + "true",
+    "blocks": lambda n: "action a {" + "if x == 0 {" * n + "x := 1" + "}" * n + "}",
+    "else if": lambda n: "action a {" + "if x == 0 { x := 1 } else " * n + "{ x := 1 } }",
+    "types": lambda n: "state { y: " + "set[" * n + "bool" + "]" * n + " = {} }",
+    "calls": lambda n: "fun f0: int = x\n" + "".join(f"fun f{i}: int = f{i - 1}\n" for i in range(1, n)),
+}
 NESTED = {
-    "parentheses": "invariant a: " + "(" * DEEP + "true" + ")" * DEEP,
-    "not": "invariant a: " + "not " * DEEP + "true",
-    "implies": "invariant a: " + " implies ".join(["x == 0"] * DEEP),
-    "plus": "invariant a: " + " + ".join(["x"] * DEEP) + " == 0",
-    "quantifiers": "invariant a: " + "".join(f"forall r{i}: R. " for i in range(DEEP)) + "true",
-    "blocks": "action a {" + "if x == 0 {" * DEEP + "x := 1" + "}" * DEEP + "}",
-    "else if": "action a {" + "if x == 0 { x := 1 } else " * DEEP + "{ x := 1 } }",
-    "types": "state { y: " + "set[" * DEEP + "bool" + "]" * DEEP + " = {} }",
+    **{what: text(DEEP) for what, text in AS_DEEP.items()},
     "fields": "invariant a: x" + ".y" * DEEP,
-    "calls": "fun f0: int = x\n" + "".join(f"fun f{i}: int = f{i - 1}\n" for i in range(1, DEEP)),
     "doubling calls": "fun f0: int = x\n"
     + "".join(f"fun f{i}: int = f{i - 1} + f{i - 1}\n" for i in range(1, 60)),
     "says": 'action a says "{' + "(" * DEEP + "x" + ")" * DEEP + '}" { x := 1 }',
@@ -112,6 +119,18 @@ def test_what_is_nested_too_deep_is_refused_once_and_soon(what: str) -> None:
 
     assert told(BASE + NESTED[what]) == ["R0104"]
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("what", AS_DEEP)
+def test_the_code_says_how_deep_is_too_deep(what: str) -> None:
+    """The first number is of expressions, the next of blocks and types, the last of parentheses."""
+    numbers = list(map(int, re.findall(r"some (\d+)", codes()["R0104"].text)))
+    levels = dict.fromkeys(AS_DEEP, numbers[0])
+    levels |= dict.fromkeys(("blocks", "else if", "types"), numbers[1]) | {"parentheses": numbers[2]}
+
+    assert len(numbers) == 3
+    assert told(BASE + AS_DEEP[what](levels[what] - 2)) == []
+    assert "R0104" in told(BASE + AS_DEEP[what](levels[what] * 2))
 
 
 def test_a_long_list_of_tests_is_not_nested() -> None:

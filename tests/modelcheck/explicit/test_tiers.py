@@ -242,6 +242,7 @@ def questions(file: str) -> Iterator[tuple[Model, Check]]:
             yield model, replace(asked, expect=())
 
 
+@pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize("file", ["quorum", "kafka"])
 def test_one_kernel_for_many_questions_answers_each_as_its_own_does(
     file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
-import pytest
-
-import spec.library as library
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
@@ -17,7 +13,6 @@ from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import loads
 from spec.values import ModelError
 from tests.model_texts import model_text
-from tests.modelcheck.test_agreement import files, models_of
 
 ASKED = {
     PropertyKind.INVARIANT,
@@ -27,37 +22,12 @@ ASKED = {
     PropertyKind.REACHABLE,
 }
 MOST = 20_000  # states of a search
-# Every check of them, to search or to ask a solver about; viewstamped cannot be written at all.
-TOO_LARGE = {"chain", "multi_paxos", "raft", "raft_membership", "viewstamped", "wide_members", "zab"}
-SMALLEST = {  # the checks of protocols whose others have too many states, or are too long in the asking
-    "hdfs_qjm": ("old_writer_goes_on",),
-    "kafka_incarnation": ("old_response_ignored",),
-    "kafka_isr": ("kip497_known_isr", "kafka19522"),
-    "paxos": ("n2_1_1", "number_shared"),
-}
-# Files that ask the model of another one: a few of their checks are enough.
-GOES_ON = {name for name in library.names() if library.goes_on_from(name) != name}
-
-each_file = pytest.mark.parametrize(
-    "path", [path for path in files() if path.stem not in TOO_LARGE], ids=lambda path: path.stem
-)
 
 
 def asked(model: Model, question: Check) -> Check:
     """The check of what a solver is asked."""
     names = [p.name for p in model.properties if question.only is None or p.name in question.only]
     return replace(question, only=tuple(n for n in names if model.property(n).kind in ASKED), expect=())
-
-
-def checks_of(path: Path) -> list[tuple[Model, Check]]:
-    """The checks of a file, without those that are large."""
-    pairs = [(model, question) for model in models_of(path) for question in model.checks]
-    small = SMALLEST.get(path.stem)
-    return [
-        (model, question)
-        for model, question in pairs
-        if (question.name in small if small else not question.name.endswith("_large"))
-    ]
 
 
 def random_checks(name: str, part: int, models: int) -> Iterator[tuple[Model, Check]]:

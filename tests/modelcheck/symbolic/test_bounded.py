@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from counterexamples.trace import Trace
 from modelcheck import cli
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.asking.overrides import Overrides, apply
@@ -19,115 +17,16 @@ from modelcheck.contract.report import Event, Progress
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.grounding import layout
 from modelcheck.symbolic.bounded import BoundedSearch
-from spec.ir import Check, Kind, Model, PropertyKind
+from spec.ir import Check, Model
 from spec.load import load, loads
-from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 from tests.agreement import cost
-from tests.modelcheck.symbolic.proved import GOES_ON, asked, checks_of, each_file, random_checks
+from tests.modelcheck.symbolic.proved import asked, random_checks
+from tests.plain_search import Plain, shown
 from tests.stories import named
 
 DEPTH = 4
-CHECKS = 10  # of one file or a few less, each some way from the next
-FEW = 3
-SHALLOW = dict.fromkeys(("kafka_log", "kafka_transactions", "kafka_zk_version"), 3)  # their steps are large
-NARROWER = {("kafka_log", "any_n"): ("Replica=2",)}  # whose formulas would be the largest by far
-MOST = 1500  # states of a plain search
 MODELS = 30
-Cost = tuple[int, int]
-
-
-@dataclass
-class Plain:
-    """What every run of up to so many steps shows: the costs at which a name shows, "" for an error."""
-
-    model: Model
-    question: Check
-    depth: int
-
-    def __post_init__(self) -> None:
-        self.shown: dict[str, set[Cost]] = {}  # (steps, faults)
-        self.machine = Machine(self.model, self.question.scope)
-        self.names = self.question.only or ()
-        kinds = self.question.budget.kinds
-        self.kinds = tuple(a.name for a in self.model.actions if a.kind is Kind.FAULT)
-        self.limits = {k: None if kinds is None else kinds.get(k, 0) for k in self.kinds}
-
-    def search(self) -> bool:
-        """Look at all of it; whether it was small enough."""
-        level = {(state, (0,) * len(self.kinds)) for state in self.machine.initial()}
-        seen = 0
-        for depth in range(self.depth + 1):
-            seen += len(level)
-            if seen > MOST:
-                return False
-            after: set[tuple[State, tuple[int, ...]]] = set()
-            for state, spent in level:
-                self._state(state, (depth, sum(spent)))
-                after |= set(self._steps(state, spent, depth))
-            level = after
-        return True
-
-    def _state(self, state: State, cost: Cost) -> None:
-        for name in self.names:
-            prop = self.model.property(name)
-            if prop.kind in {PropertyKind.STEP, PropertyKind.ASSERT}:
-                continue
-            try:
-                if self.machine.holds(prop, state) is (prop.kind is PropertyKind.REACHABLE):
-                    self._show(name, cost)
-            except ModelError:
-                self._show("", cost)
-
-    def _steps(
-        self, state: State, spent: tuple[int, ...], depth: int
-    ) -> Iterator[tuple[State, tuple[int, ...]]]:
-        able: list[Taken] = []
-        for name in self._affordable(spent):
-            try:
-                able += [t for t in self.machine.steps(state, actions=(name,)) if isinstance(t, Taken)]
-            except ModelError:  # of the step that makes it
-                self._show("", (depth, sum(spent) + (name in self.kinds)))
-        for taken in able:
-            paid = tuple(n + (kind == taken.step.action) for kind, n in zip(self.kinds, spent, strict=True))
-            if depth < self.depth:
-                cost = depth + 1, sum(paid)
-                for name in taken.broken:
-                    self._show(name, cost)
-                for name in self.names:
-                    prop = self.model.property(name)
-                    if prop.kind is PropertyKind.STEP:
-                        try:
-                            if not self.machine.step_holds(prop, state, taken.step, taken.state):
-                                self._show(name, cost)
-                        except ModelError:
-                            self._show("", cost)
-                yield taken.state, paid
-
-    def _affordable(self, spent: tuple[int, ...]) -> Iterator[str]:
-        total = self.question.budget.total
-        for action in self.model.actions:
-            if action.kind is not Kind.FAULT:
-                yield action.name
-            elif total is None or sum(spent) < total:
-                most = self.limits[action.name]
-                if most is None or spent[self.kinds.index(action.name)] < most:
-                    yield action.name
-
-    def _show(self, name: str, cost: Cost) -> None:
-        self.shown.setdefault(name, set()).add(cost)
-
-
-def shown(findings: Findings) -> dict[str, Trace]:
-    """The runs that a search showed, by property."""
-    found = {}
-    for result in findings.results:
-        match result.verdict:
-            case Violated(trace=trace) | Holds(example=trace) if trace is not None:
-                found[result.property] = trace
-            case _:
-                pass
-    return found
 
 
 def agree(model: Model, question: Check, depth: int = DEPTH) -> bool:
@@ -161,16 +60,6 @@ def agree(model: Model, question: Check, depth: int = DEPTH) -> bool:
     return True
 
 
-@each_file
-def test_both_orders_agree_with_a_plain_search(path: Path) -> None:
-    pairs = list(checks_of(path))
-    most = FEW if path.stem in GOES_ON else CHECKS
-    for model, question in pairs[:: 1 + len(pairs) // most]:
-        scope = NARROWER.get((path.stem, question.name), ())
-        narrower = apply(model, question, Overrides(scope, ()))
-        agree(model, narrower, SHALLOW.get(path.stem, DEPTH))
-
-
 def test_a_set_of_few_members_out_of_a_hundred_is_written_in_few_terms() -> None:
     """Each member that may be there asked all others whether they were: twenty minutes."""
     (model,) = load(str(Path(__file__).parents[1] / "agreement" / "wide_members.rsm"))
@@ -178,22 +67,13 @@ def test_a_set_of_few_members_out_of_a_hundred_is_written_in_few_terms() -> None
     assert agree(model, model.checks[0], 3)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_both_orders_agree_on_random_models(part: int) -> None:
-    compared = sum(agree(model, question, 3) for model, question in random_checks("bounded", part, MODELS))
-
-    assert compared > MODELS // 6
+def test_both_orders_agree_on_raft() -> None:
+    assert agree(*named("raft", "elections_two_terms"))
 
 
-@pytest.mark.parametrize("name", ["elections_two_terms", "replication", "replication_two_values"])
-def test_both_orders_agree_on_raft(name: str) -> None:
-    assert agree(*named("raft", name))
-
-
-@pytest.mark.parametrize("part", range(2))
-def test_both_orders_agree_with_sets_in_places(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_orders_agree_with_sets_in_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "FEW_MEMBERS", 1)
-    compared = sum(agree(model, question, 3) for model, question in random_checks("places", part, MODELS))
+    compared = sum(agree(model, question, 3) for model, question in random_checks("places", 0, MODELS))
 
     assert compared > MODELS // 6
 

@@ -30,12 +30,11 @@ from modelcheck.symbolic.interrupts import interruptible
 from spec.ir import Budget, Check, Kind, Model
 from spec.load import loads
 from spec.semantics import Machine, State, Taken
-from tests.modelcheck.symbolic.proved import GOES_ON, asked, checks_of, compare, each_file, random_checks
-from tests.modelcheck.test_agreement import files, models_of
+from tests.modelcheck.symbolic.proved import asked, compare, random_checks
+from tests.protocol_checks import PROTOCOLS, models
 from tests.stories import named
 
 QUICK = Limits(seconds=2)
-SHALLOW = {"kafka", "kafka_log", "figure8", *GOES_ON}  # of whose checks one is enough
 MODELS = 25
 MOST = 30_000  # states that are listed
 
@@ -71,16 +70,9 @@ def system_of(model: Model, question: Check) -> System:
 # ------------------------------------------------------------------------- agreement
 
 
-@each_file
-def test_it_agrees_with_a_search_of_all_states(path: Path) -> None:
-    for model, question in checks_of(path)[: 1 if path.stem in SHALLOW else 2]:
-        compare(model, question, Reachability(), QUICK)
-
-
-@pytest.mark.parametrize("part", range(2))
-def test_it_agrees_on_random_models_and_what_it_finds_is_of_the_language(part: int) -> None:
+def test_it_agrees_on_random_models_and_what_it_finds_is_of_the_language() -> None:
     verdicts, said = set(), 0
-    for model, question in random_checks("ic3", part, MODELS):
+    for model, question in random_checks("ic3", 0, MODELS):
         found = compare(model, question, Reachability(), QUICK)
         if found is not None:
             verdicts |= {type(result.verdict) for result in found.results}
@@ -161,7 +153,7 @@ def test_the_fresh_solver_tells_what_is_no_invariant() -> None:
 
 @pytest.mark.parametrize("name", ["quorum", "kisr", "two_phase_commit", "figure8"])
 def test_facts_tell_every_state_from_every_other(name: str) -> None:
-    model = models_of(next(path for path in files() if path.stem == name))[0]
+    model = models(PROTOCOLS / f"{name}.rsm")[0]
     question = model.checks[0]
     system = system_of(model, asked(model, question))
     known = facts(model, question.scope, system.machine)

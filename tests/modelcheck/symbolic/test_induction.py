@@ -22,26 +22,9 @@ from spec.load import loads
 from spec.semantics import Machine
 from spec.values import ModelError
 from tests.model_texts import model_text
-from tests.modelcheck.symbolic.proved import GOES_ON, checks_of, compare, each_file, random_checks
+from tests.protocol_checks import named_check, smallest
 
-QUICK = Limits(seconds=2)
-SHALLOW = {"kafka", "kafka_log", *GOES_ON}  # of whose checks one is enough
-MODELS = 25
-
-
-@each_file
-def test_it_agrees_with_a_search_of_all_states(path: Path) -> None:
-    for model, question in checks_of(path)[: 1 if path.stem in SHALLOW else 2]:
-        compare(model, question, Induction(2, 2.0), QUICK)
-
-
-@pytest.mark.parametrize("part", range(2))
-def test_it_agrees_on_random_models(part: int) -> None:
-    checks = random_checks("induction", part, MODELS)
-    found = [compare(model, question, Induction(3, 2.0), QUICK) for model, question in checks]
-    verdicts = {type(r.verdict) for each in found if each is not None for r in each.results}
-
-    assert {Holds, Violated} <= verdicts
+FORMED = ("hdfs_qjm", "kafka_acks", "kafka_transactions", "kisr", "pacifica", "paxos", "quorum")
 
 
 def induct(text: str, depth: int = 1, limits: Limits | None = None) -> Findings:
@@ -265,10 +248,12 @@ check it { }
     assert found["three"].trace is None
 
 
-@each_file
-def test_every_state_of_a_run_is_among_those_that_it_looks_at(path: Path) -> None:
-    for model, question in checks_of(path)[:1]:
-        reached(model, question)
+@pytest.mark.parametrize("protocol", FORMED)
+def test_every_state_of_a_run_is_among_those_that_it_looks_at(protocol: str) -> None:
+    found = smallest(protocol)
+    assert found is not None
+
+    assert reached(*named_check(protocol, found.name)) > 0
 
 
 def test_every_state_of_a_run_of_a_random_model_is_among_those_that_it_looks_at() -> None:

@@ -1,0 +1,152 @@
+"""Each operation, function and quantifier means to every engine and export what it means by definition.
+
+A wrong one fails by its name and that of the lowering: `starts_with-explicit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from modelcheck.api import Unsupported, check
+from modelcheck.contract.engine import Engine
+from modelcheck.contract.result import Holds, Unknown
+from modelcheck.engines.registry import engine
+from modelcheck.export.targets import target
+from modelcheck.grounding import layout
+from spec.ir import Apply, Bind
+from spec.load import loads
+from spec.op import Op, Quantifier
+from spec.walk import walk
+from tests.conformance.engines import Gap, Why
+from tests.conformance.operators import TRUTHS, asked
+from tests.oracles import needs_tlc, tlc
+
+_FIXED = Gap(Why.NOT_IMPLEMENTED, "what is divided is never below 0, and by a fixed number above 0")
+_SUM = Gap(Why.NEVER, "a sum over as many as some scope has")
+_SIZE = Gap(Why.NOT_IMPLEMENTED, "how many members there are is known of few sets")
+_FIRST = Gap(Why.NOT_IMPLEMENTED, "of several best members the first is one that nothing is known of")
+_DIVIDED = {"/": _FIXED, "%": _FIXED}
+_UNPROVED = {
+    **_DIVIDED,
+    **dict.fromkeys(("sum", "sum, over a set", "sum, over a sequence", "sum, over a bag"), _SUM),
+    **dict.fromkeys(("size, of a bag", "size, of the subsets", "subsets"), _SIZE),
+}
+_UNKNOWN = {
+    **dict.fromkeys(("size, of a set", "size, of a range", "how many members", "members of a sort"), _SIZE),
+    **dict.fromkeys(("argmax, the first of several", "argmin, the first of several"), _FIRST),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Lowering:
+    """A form that models are brought into, and the engine that asks it.
+
+    Of what is `refused` the engine says so; of what is `unknown` it does not know.  Sets with more
+    possible members than `members` are kept in places.
+    """
+
+    name: str
+    engine: Callable[[], Engine]
+    members: int = layout.FEW_MEMBERS
+    errors: bool = True
+    refused: Mapping[str, Gap] = field(default_factory=lambda: MappingProxyType({}))
+    unknown: Mapping[str, Gap] = field(default_factory=lambda: MappingProxyType({}))
+
+
+LOWERINGS = (
+    Lowering("explicit", lambda: engine("explicit")),
+    Lowering("grounding", lambda: engine("bmc", depth=1), refused=_DIVIDED),
+    Lowering("grounding, sets in places", lambda: engine("bmc", depth=1), members=1, refused=_DIVIDED),
+    Lowering("unbounded", lambda: engine("prove"), errors=False, refused=_UNPROVED, unknown=_UNKNOWN),
+)
+each_operator = pytest.mark.parametrize(
+    ("of", "op"), [pytest.param(of, op, id=op) for of, truths in TRUTHS.items() for op in truths]
+)
+each_lowering = pytest.mark.parametrize("lowering", LOWERINGS, ids=lambda each: each.name)
+
+
+@pytest.fixture(autouse=True)
+def places(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "lowering" in request.fixturenames:
+        monkeypatch.setattr(layout, "FEW_MEMBERS", request.getfixturevalue("lowering").members)
+
+
+@cache
+def at_once(of: str, lowering: Lowering) -> Mapping[str, object]:
+    """What an engine says of every claim about arguments of a kind; nothing where one of them is an error."""
+    whole = asked(of)
+    return said(
+        of, [n for op, claims in whole.claims.items() if op not in lowering.refused for n in claims], lowering
+    )
+
+
+def said(of: str, names: Sequence[str], lowering: Lowering) -> Mapping[str, object]:
+    """What an engine says of some claims."""
+    whole = asked(of)
+    question = replace(whole.model.checks[0], only=tuple(names))
+    found = check(whole.model, question, engine=lowering.engine()).findings
+    return {each.property: type(each.verdict) for each in found.results} if found.error is None else {}
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+@each_lowering
+@each_operator
+def test_an_operator_means_what_the_definition_says(of: str, op: str, lowering: Lowering) -> None:
+    whole = asked(of)
+    names = whole.claims[op]
+    if op in lowering.refused:
+        with pytest.raises(Unsupported):
+            check(whole.model, replace(whole.model.checks[0], only=tuple(names)), engine=lowering.engine())
+        return
+    told = at_once(of, lowering) or said(of, names, lowering)
+    verdicts = [told.get(name) for name in names]
+    if op in lowering.unknown:
+        assert Unknown in verdicts
+        assert set(verdicts) <= {Holds, Unknown}
+    else:
+        assert [
+            text for text, verdict in zip(TRUTHS[of][op], verdicts, strict=True) if verdict is not Holds
+        ] == []
+
+
+ERRING = [pytest.param(of, op, n, id=f"{op}-{n}") for of in TRUTHS for n, op in enumerate(asked(of).error_of)]
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+@pytest.mark.parametrize("lowering", [each for each in LOWERINGS if each.errors], ids=lambda each: each.name)
+@pytest.mark.parametrize(("of", "op", "n"), ERRING)
+def test_an_operator_without_a_value_is_an_error_of_the_model(
+    of: str, op: str, n: int, lowering: Lowering
+) -> None:
+    (model,) = loads(asked(of).errors[n], "operators.rsm")
+    if op in lowering.refused:
+        with pytest.raises(Unsupported):
+            check(model, model.checks[0], engine=lowering.engine())
+        return
+
+    assert check(model, model.checks[0], engine=lowering.engine()).findings.error is not None
+
+
+@pytest.mark.oracle
+@needs_tlc
+@pytest.mark.parametrize("of", TRUTHS)
+def test_operators_mean_to_tlc_what_the_definition_says(of: str, tmp_path: Path) -> None:
+    whole = asked(of)
+    for name, text in target("tla")(whole.model, whole.model.checks[0]).files.items():
+        (tmp_path / name).write_text(text, encoding="ascii")
+
+    told = tlc(tmp_path, "operators", quick=True)
+    assert (told.broken, told.states) == ("", whole.states)
+
+
+def test_every_operation_and_quantifier_is_among_them() -> None:
+    parts = [part for of in TRUTHS for claim in asked(of).model.properties for part in walk(claim.expr)]  # type: ignore[arg-type]
+
+    assert {part.op for part in parts if isinstance(part, Apply)} == set(Op)
+    assert {part.quantifier for part in parts if isinstance(part, Bind)} == set(Quantifier)

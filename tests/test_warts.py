@@ -1,0 +1,82 @@
+"""The known wrongs that README lists under *Warts*: each a test that says what would be right, and fails.
+
+When one passes, its line in README goes with its test.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from counterexamples.trace import Trace
+from modelcheck.api import Unsupported, check
+from modelcheck.contract.result import Unknown, Violated
+from spec.load import loads
+from tests.protocol_checks import named_check
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def wart(raises: type[Exception] = AssertionError) -> pytest.MarkDecorator:
+    """Marks a test as one of a known wrong, which fails in just this way."""
+    return pytest.mark.xfail(strict=True, raises=raises, reason="a wart")
+
+
+# A way round must come to 0, 3 and 7, where one of the fair actions cannot be taken.
+ROUND = """
+protocol way_round
+state { x: 0..7 = 2, done: bool = false }
+action left  { require x > 0 and not done  x := x - 1 }
+action right { require x < 7 and not done  x := x + 1 }
+fair action a { require x != 3 and not done  done := true }
+fair action b { require x != 0 and not done  done := true }
+fair action c { require x != 7 and not done  done := true }
+always eventually over: done
+check it { }
+"""
+
+
+@wart()
+def test_way_round() -> None:
+    (model,) = loads(ROUND)
+    match check(model, model.checks[0]).verdict("over"):
+        case Violated(trace=Trace() as trace):
+            assert len(trace.steps) == 2 + 7 + 5  # to 0, to 7, and back
+        case other:
+            raise TypeError(other)  # another wrong than this one
+
+
+ERRING = """
+protocol erring
+state { some: 0..3? = none }
+action take { require the(some) == 1  some := none }
+invariant nothing: some == none
+check it { }
+"""
+
+
+@wart()
+def test_prove_without_errors() -> None:
+    (model,) = loads(ERRING)
+    if check(model, model.checks[0], engine="explicit").findings.error is None:
+        raise TypeError(model)  # then there is nothing to be asked about
+
+    assert isinstance(check(model, model.checks[0], engine="prove").verdict("nothing"), Unknown)
+
+
+@wart(Unsupported)
+def test_viewstamped_by_a_solver() -> None:
+    model, asked = named_check("viewstamped", "one_view")
+
+    check(model, asked, engine="bmc")
+
+
+def test_every_wart_in_readme_has_a_test_and_every_test_a_wart() -> None:
+    section = README.read_text(encoding="utf-8").partition("\n## Warts\n")[2].partition("\n## ")[0]
+    told = re.findall(r"^- \*\*(\w+)\*\*: ", section, re.MULTILINE)
+    tests = re.findall(r"^@wart\(.*\)\ndef test_(\w+)\(", Path(__file__).read_text("utf-8"), re.MULTILINE)
+
+    assert len(told) == section.count("\n- ")
+    assert told == tests
