@@ -72,9 +72,12 @@ def _without(
     )
     if replay.run is not None:
         return None
-    values = trace.scope.config[entry.name], other
-    value, text = (show(entry.type, each, scope) for each in values)
-    by_key = tuple(setting_by_key(trace.model, entry, each, scope) for each in values)
+    own = trace.scope.config[entry.name]
+    value, text = (show(entry.type, each, scope) for each in (own, other))
+    by_key = (
+        setting_by_key(trace.model, entry, own, scope),
+        setting_by_key(trace.model, entry, other, scope),
+    )
     if replay.refused is None:
         is_example = isinstance(trace.ending, Example)
         what = f"`{trace.property}` is not reached" if is_example else "nothing is wrong at the end"
