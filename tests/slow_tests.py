@@ -1,4 +1,4 @@
-"""Which tests are slow: those in `slow_tests.txt`, and those that start Spark.
+"""Which tests are slow: those in `slow_tests.txt`, those that start Spark, and those of many that are marked.
 
 `python -m pytest` leaves them out, `--slow` runs these alone, and `--all` runs all.  Who names
 tests (a file, `-k`, `-m`, `--last-failed`) gets all that were named.  `--record-durations` writes
@@ -126,7 +126,8 @@ class SlowTests:
         self._left_out = 0
 
     def _is_slow(self, item: pytest.Item) -> bool:
-        return item.nodeid in self._record or item.get_closest_marker("spark") is not None
+        marked = any(item.get_closest_marker(name) is not None for name in ("spark", "one_of_many"))
+        return marked or item.nodeid in self._record
 
     def _is_whole(self) -> bool:
         """Whether all tests that there are have been asked for."""
