@@ -73,7 +73,8 @@ def _without(
         return None
     values = trace.scope.config[entry.name], other
     value, text = (show(entry.type, each, scope) for each in values)
-    by_key = tuple(setting_by_key(trace.model, entry, each, scope) for each in values)
+    here, there = (setting_by_key(trace.model, entry, each, scope) for each in values)
+    by_key = (here, there)
     if replay.refused is None:
         is_example = isinstance(trace.ending, Example)
         what = f"`{trace.property}` is not reached" if is_example else "nothing is wrong at the end"
