@@ -30,7 +30,6 @@ def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Nee
 
 
 def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
-    """Each setting with another value under which the run is not possible or not wrong."""
     for entry in trace.model.configs:
         for other in _others(trace, entry):
             scope = replace(trace.scope, config={**trace.scope.config, entry.name: other})
@@ -72,12 +71,10 @@ def _without(
     )
     if replay.run is not None:
         return None
-    own = trace.scope.config[entry.name]
-    value, text = (show(entry.type, each, scope) for each in (own, other))
-    by_key = (
-        setting_by_key(trace.model, entry, own, scope),
-        setting_by_key(trace.model, entry, other, scope),
-    )
+    values = trace.scope.config[entry.name], other
+    value, text = (show(entry.type, each, scope) for each in values)
+    here, there = (setting_by_key(trace.model, entry, each, scope) for each in values)
+    by_key = (here, there)
     if replay.refused is None:
         is_example = isinstance(trace.ending, Example)
         what = f"`{trace.property}` is not reached" if is_example else "nothing is wrong at the end"
