@@ -15,6 +15,7 @@ from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
 from modelcheck.commands.reproduce.asking import file_of, wide
 from modelcheck.commands.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.commands.reproduce.client import Unanswered
 from modelcheck.commands.reproduce.drive import Driver, How, Run
 from modelcheck.commands.reproduce.excerpts import Excerpt
 from modelcheck.commands.reproduce.home import Home
@@ -89,11 +90,33 @@ class Scripted(Driver):
         self._at += 1
 
 
+class Starting(Scripted):
+    """One that starts; the topic is there from the first time on that it is asked for and no error comes."""
+
+    def begin(self) -> None:
+        Driver._start(self)
+
+    def _unfenced(self) -> frozenset[int]:
+        return frozenset()
+
+    def _writes(self, _node: int) -> bool:
+        return True
+
+
 class _NoCluster:
     brokers = ()
 
     def check(self) -> None:
         pass
+
+    def format(self) -> None:
+        pass
+
+    def start(self, *_nodes: int) -> None:
+        pass
+
+    def client(self, node: int) -> str:
+        return f"127.0.0.1:{node}"
 
     def folder(self, _node: int) -> Path:
         return Path("none")
@@ -207,6 +230,26 @@ def test_a_page_of_what_cannot_be_forced_has_the_run_of_the_model_only(
 
 def test_all_that_is_done_to_a_cluster_has_words() -> None:
     assert set(DID) == DONE
+
+
+def test_a_topic_is_asked_for_until_clients_reach_the_broker(
+    counterexample: Counterexample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asked_of(counterexample("acks_one"))
+    answers = [Unanswered("ECONNREFUSED"), Unanswered("ECONNREFUSED"), None]
+    given: list[object] = []
+
+    def create(*_: object) -> None:
+        given.append(answers.pop(0))
+        if isinstance(given[-1], Unanswered):
+            raise given[-1]
+
+    monkeypatch.setattr("modelcheck.commands.reproduce.client.create", create)
+    driver = Starting(asked, as_in_the_run(asked), ())
+    monkeypatch.setattr(driver, "_seen", lambda: None)
+    driver.begin()
+
+    assert len(given) == 3
 
 
 def test_a_controller_that_elects_nobody_is_asked_to(counterexample: Counterexample) -> None:
