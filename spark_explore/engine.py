@@ -74,8 +74,8 @@ class SparkEngine:
         return shown(self._settings)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Fair runs; and what the explicit engine refuses."""
-        refused = []
+        """Fair runs, checkpoints (there is the run directory), and what the explicit engine refuses."""
+        refused = [] if task.keep is None else [Refusal("checkpoints: its run directory is one")]
         for prop in task.properties:
             if prop.kind in OF_FAIR_RUNS:
                 up_to = " up to symmetry" if task.symmetry else ""

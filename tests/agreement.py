@@ -9,7 +9,7 @@ from typing import Any
 
 from counterexamples.trace import Erred, Lasso, Trace
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.contract.engine import Engine, Limits
+from modelcheck.contract.engine import Engine
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, _rename
@@ -50,60 +50,9 @@ class Found:
         return facts
 
 
-@dataclass
-class Different(AssertionError):  # noqa: N818 - what it says, not what went wrong
-    """Two engines differ: where, and on what."""
-
-    text: str
-    differences: Mapping[str, tuple[object, object]]
-
-    def __str__(self) -> str:
-        lines = [f"{name}: reference {a!r}, explicit {b!r}" for name, (a, b) in self.differences.items()]
-        return "\n".join(["the engines differ", *lines, "", self.text])
-
-
-def compare(
-    model: Model,
-    asked: Check,
-    *,
-    limits: Limits | None = None,
-    symmetry: bool = False,
-    threads: int | None = None,
-    known: Found | None = None,
-) -> Findings | None:
-    """What both engines found; None where one of them cannot say or a limit ended its search.
-
-    `known` is what the reference engine finds, where it was asked before.  Raises Different when
-    they do not agree.  Errors of the model may differ: any that is real (`api.check` has replayed
-    it) and as cheap as the reference's will do.
-    """
-    if symmetry:
-        asked = up_to_renaming(model, asked)
-    explicit = found_by(model, asked, "explicit", limits=limits, symmetry=symmetry, threads=threads)
-    if explicit is None:
-        return None
-    if explicit.findings is not None and explicit.findings.end.partial:
-        return None
-    reference = known or by_reference(model, asked, symmetry=symmetry)
-    a, b = reference.facts, explicit.facts
-    if symmetry and reference.findings is not None and reference.findings.error is not None:
-        # how much of an erring state was seen depends on which state stands for its orbit
-        a, b = ({name: facts.get(name) for name in ("end", "error", "refused")} for facts in (a, b))
-    if differing := differences(a, b):
-        raise Different(model.source.text, differing)
-    return reference.findings
-
-
 def differences(a: Mapping[str, object], b: Mapping[str, object]) -> dict[str, tuple[object, object]]:
     """Where two tables of facts differ, and on what."""
     return {name: (a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)}
-
-
-def by_reference(model: Model, asked: Check, *, symmetry: bool = False) -> Found:
-    """What the reference engine finds, without limits."""
-    found = found_by(model, asked, "reference", symmetry=symmetry)
-    assert found is not None
-    return found
 
 
 def up_to_renaming(model: Model, asked: Check) -> Check:

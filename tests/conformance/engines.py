@@ -78,7 +78,8 @@ GAPS: Mapping[str, Mapping[Feature, Gap]] = {
     "bmc": _SOLVER,
     "induction": _SOLVER,
     "ic3": _SOLVER,
-    "prove": _SOLVER,
+    "prove": _SOLVER
+    | {kind(PropertyKind.REACHABLE): Gap(Why.NEVER, "it proves that something is always so")},
 }
 
 
