@@ -33,7 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--exercise", metavar="NAME", help="which exercise of the course it is of")
     add("--json", action="store_true", help="everything as JSON")
     add("--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="end the grading then (60s)")
-    add("--max-memory", type=amounts.bytes_, default=MEMORY, metavar="M", help="give it so much memory (1G)")
+    # Of the process that grades: this one, which only waits for it, has what every command has.
+    add(
+        "--max-memory",
+        dest="grading_memory",
+        type=amounts.bytes_,
+        default=MEMORY,
+        metavar="M",
+        help="give it so much memory (1G)",
+    )
     files = parser.add_argument_group("the files of an exercise")
     files.add_argument("--begin", type=Path, metavar="FILE", help="write what a student begins with")
     files.add_argument(
@@ -65,7 +73,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         progress.begin(f"{grade.exercise}: {looked} of {grade.of} looked at")
 
     try:
-        grade = graded(args.exercise, source, seconds=args.max_time, memory=args.max_memory, tell=tell)
+        grade = graded(args.exercise, source, seconds=args.max_time, memory=args.grading_memory, tell=tell)
     finally:
         progress.clear()
     if args.json:

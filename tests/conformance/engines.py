@@ -133,10 +133,8 @@ _REFUSED = {
     "bags_in_small_tables": "a set whose members hold",
 }
 
-DEPTH, SECONDS = (
-    3,
-    2.0,
-)  # steps of the runs that a bounded search looks at; seconds for a question to a solver
+DEPTH = 3  # steps of the runs that a bounded search looks at
+SECONDS = 2.0  # for a question to a solver
 
 WAYS = (
     Way("explicit", "explicit", Promise.EVERYTHING, 1, _made("explicit"), {"threads": 1}, widely=True),

@@ -294,6 +294,16 @@ def test_the_exercises_are_listed(capsys: Said, golden: Callable[[str, str], Non
     assert [each["exercise"] for each in json.loads(as_data)] == list(names())
 
 
+def test_the_limit_of_memory_is_of_what_grades_and_not_of_who_waits_for_it(
+    capsys: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modelcheck.processes.watch.resident", lambda: 3_000_000_000)
+    file = written(tmp_path, finished(exercise("survives"), solution(exercise("survives"))))
+    code, out, _ = said(capsys, file, "--exercise", "survives", "--max-memory", "1G")
+
+    assert code == Exit.EXPECTED, out
+
+
 def test_a_grade_is_told(capsys: Said, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     file = written(tmp_path, survives("forall w in told. exists s: Server. w in s.log"))
     code, out, err = said(capsys, file, "--exercise", "survives")

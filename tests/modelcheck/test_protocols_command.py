@@ -162,8 +162,8 @@ def test_a_certificate_of_a_protocol_finds_it_by_its_name(run: Run, tmp_path: Pa
     (folder / "c.json").write_text(json.dumps(told | {"file": "quorum", "text": "another"}), encoding="utf-8")
     code, _, beside = run("certify", "proofs/c.json")
 
-    assert code == Exit.VIOLATED  # of another text, so nothing is proved again, but it was found
-    assert "it is of another text" in beside
+    assert code == Exit.EXPECTED
+    assert "It was written for another text of proved, which asks the same." in beside
 
 
 def test_fmt_takes_no_protocol_and_leaves_it_alone(run: Run) -> None:
