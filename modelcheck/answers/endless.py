@@ -70,6 +70,5 @@ def _goes_on(run: Trace, loop: int) -> str:
 def _circle(run: Trace, loop: int) -> list[str]:
     """The steps that repeat, in words."""
     machine = Machine(run.model, run.scope)
-    actions = {action.name: action for action in run.model.actions}
     pairs = zip(run.steps[loop:], run.states[loop:], strict=False)
-    return [machine.says(actions[step.action], step, before) for step, before in pairs]
+    return [machine.says(run.model.action(step.action), step, before) for step, before in pairs]

@@ -23,6 +23,7 @@ from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.pipeline_options import write_report
+from modelcheck.commands.reproduce_options import kafka_home
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
@@ -147,14 +148,14 @@ def _tell_runs(
 
 def _kafka_home(args: argparse.Namespace, asked: list[Question]) -> Home | None:
     """The Kafka on which the run that is found is tried. Raises SpecError for what is none, or not driven."""
-    if not args.reproduce:
-        return None
-    from modelcheck.commands.reproduce.asking import refuse_undriven  # noqa: PLC0415 - only for `--reproduce`
-    from modelcheck.commands.reproduce.home import find  # noqa: PLC0415 - as above
+    if args.reproduce:
+        from modelcheck.commands.reproduce.asking import (  # noqa: PLC0415 - only for `--reproduce`
+            refuse_undriven,
+        )
 
-    for model, _ in asked:
-        refuse_undriven(model)
-    return find(args.kafka_home)
+        for model, _ in asked:
+            refuse_undriven(model)
+    return kafka_home(args)
 
 
 def _reproduced(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from modelcheck.commands.reproduce.home import Home
 
 
 def add_reproduce_options(group: argparse._ActionsContainer, what: str) -> None:
@@ -26,3 +29,12 @@ def refuse_half(args: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> 
         refuse("--reproduce starts a real Kafka: add --kafka-home DIR, a release of it, unpacked")
     if args.kafka_home is not None and not args.reproduce:
         refuse("--kafka-home names the Kafka of --reproduce: give both")
+
+
+def kafka_home(args: argparse.Namespace) -> Home | None:
+    """The Kafka on which what is found is tried, if asked for. Raises SpecError for a folder without one."""
+    if not args.reproduce:
+        return None
+    from modelcheck.commands.reproduce.home import find  # noqa: PLC0415 - only for `--reproduce`
+
+    return find(args.kafka_home)

@@ -18,7 +18,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
-from modelcheck.commands.reproduce_options import add_reproduce_options, refuse_half
+from modelcheck.commands.reproduce_options import add_reproduce_options, kafka_home, refuse_half
 from modelcheck.contract.exits import Exit
 from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Asked, Subject
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
@@ -148,7 +148,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     """Ask, tell, and write what is asked for."""
     timings = Timings()
     with timings.phase("read"):
-        home = _kafka_home(args)
+        home = kafka_home(args)
         settings = _settings(args, home)
     faults = max([args.faults, *(each.faults for each in required)])
     progress = ProgressLine(output.err, "", columns=output.width)
@@ -206,15 +206,6 @@ def _refuse_other_release(version: Stated[Version], home: Home) -> NoReturn:
     help_ = f"name a folder with Kafka {version.value}, or add --kafka {home.version}"
     source = Source("--kafka-home", str(home.libs))
     raise SpecError([Diagnostic("R0931", source, None, message, help=help_)])
-
-
-def _kafka_home(args: argparse.Namespace) -> Home | None:
-    """The Kafka on which the first loss is tried, if it is to be. Raises SpecError for what is none."""
-    if not args.reproduce:
-        return None
-    from modelcheck.commands.reproduce.home import find  # noqa: PLC0415 - only for `--reproduce`
-
-    return find(args.kafka_home)
 
 
 def _reproduced(

@@ -83,8 +83,8 @@ def _named(trace: Trace, sort: str) -> Iterator[int]:
 
 def _given(model: Model, step: Step) -> Iterator[tuple[t.Type, Value]]:
     """A step's parameters and choices, with their types."""
-    action = next(each for each in model.actions if each.name == step.action)
-    yield from ((param.type, value) for param, value in zip(action.params, step.args, strict=False))
+    params = model.action(step.action).params
+    yield from ((param.type, value) for param, value in zip(params, step.args, strict=False))
     yield from ((choice.type, choice.value) for choice in step.choices)
 
 
@@ -137,8 +137,7 @@ class RenamedRun:
         return tuple(self._value(variable.type, value) for variable, value in pairs)
 
     def _step(self, step: Step) -> Step:
-        action = next(each for each in self._model.actions if each.name == step.action)
-        pairs = zip(action.params, step.args, strict=False)
+        pairs = zip(self._model.action(step.action).params, step.args, strict=False)
         args = tuple(self._value(param.type, value) for param, value in pairs)
         choices = tuple(replace(each, value=self._value(each.type, each.value)) for each in step.choices)
         return replace(step, args=args, choices=choices)

@@ -16,18 +16,26 @@ from modelcheck.review.explain_log.from_lines import MEANINGS, Meaning
 ROOT = Path(__file__).parent.parent.parent.parent.parent
 PAGE = ROOT / "modelcheck" / "review" / "explain_log" / "README.md"
 NOTHING = "nothing"
+RunExample = Callable[[str], tuple[str, int, str]]
+
+
+@pytest.fixture
+def run_example(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> RunExample:
+    """Runs the command of an example of the page: what the page shows, the exit code, what it says."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(ROOT)
+
+    def run(name: str) -> tuple[str, int, str]:
+        words, shown = example(name)
+        return shown, main(words.split()), capsys.readouterr().out
+
+    return run
 
 
 def test_the_example_is_what_the_command_says(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    in_document: Callable[[Path, str, str], None],
+    run_example: RunExample, in_document: Callable[[Path, str, str], None]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(ROOT)
-    words, shown = example("logs")
-    code = main(words.split())
-    out = capsys.readouterr().out
+    shown, code, out = run_example("logs")
     cut = out.index("\n  10    broker1 follows broker2")
     losses, basis = out[: out.index("\n\n") + 1], out[out.index("• Of ") : out.index("• Looked at")]
     told = out[cut + 1 : out.index("\n  11 ", cut)]
@@ -38,15 +46,9 @@ def test_the_example_is_what_the_command_says(
 
 
 def test_the_example_of_settings_is_what_the_command_says(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    in_document: Callable[[Path, str, str], None],
+    run_example: RunExample, in_document: Callable[[Path, str, str], None]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(ROOT)
-    words, shown = example("settings")
-    code = main(words.split())
-    out = capsys.readouterr().out
+    shown, code, out = run_example("settings")
     parts = [
         re.search(rf"^  {number} .*?(?=^  {number + 1} )", out, re.MULTILINE | re.DOTALL)
         for number in (12, 17)
