@@ -13,6 +13,7 @@ from spec.frozen import frozen
 from spec.values import ends, members
 
 MOST_MEMBERS = 256  # of one set that is stored
+MOST_NUMBERS = 65_536  # of one variable that a solver is told of: each is a truth value there
 MOST_PLACES = 8  # of a set that is stored in places
 FEW_MEMBERS = 64  # that may be in a set, and are faster asked for one by one
 
@@ -29,19 +30,28 @@ class FlatLayout:
     """Where the state stands: the flat variables, in order, and the shapes made of them."""
 
     def __init__(
-        self, shapes: Shapes, named: Callable[[str], str], *, signed: bool = False, listed: bool = False
+        self,
+        shapes: Shapes,
+        named: Callable[[str], str],
+        most: int | None = None,
+        *,
+        signed: bool = False,
+        listed: bool = False,
     ) -> None:
         self.flats: list[FlatVariable] = []
         self._shapes = shapes
         self._named = named
+        self._most = most  # how many values a number may have
         self._signed = signed  # whether numbers below 0 are stored too, by their distance from the least
         self._listed = listed  # whether small sets of many possible members are stored in places
         self.tells_members = False  # whether places came to be taken in the order that members have
 
     def variable(self, name: str, most: int | None) -> Term:
-        """A new variable; what can only be 0 needs none."""
+        """A new variable; what can only be 0 needs none. Raises Inexpressible where it is too wide."""
         if most == 0:
             return self._shapes.terms.number(0)
+        if self._most is not None and most is not None and most >= self._most:
+            raise Inexpressible(f"a number of {most + 1:,} values (more than {self._most:,})")
         self.flats.append(FlatVariable(self._named(name), most))
         return self._shapes.terms.var(len(self.flats) - 1, most)
 

@@ -67,14 +67,20 @@ class ReadySearch(Protocol):
         ...
 
 
+def end_of(stop: KeyboardInterrupt | MemoryError) -> End:
+    """How a search ends that was stopped from outside."""
+    return End.MEMORY if isinstance(stop, MemoryError) else End.INTERRUPTED
+
+
 def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings:
-    """What a search finds once it is made; nothing where Ctrl-C comes before it could ask anything."""
+    """What a search finds once it is made; nothing where Ctrl-C or an end of memory comes before that."""
     try:
         with interruptible():
             search = make()
-    except KeyboardInterrupt:
-        results = tuple(Result(p.name, p.kind, Unknown(End.INTERRUPTED.value)) for p in task.properties)
-        return Findings(name, End.INTERRUPTED, results, Clock(task, None).stats(), depth=0)
+    except (KeyboardInterrupt, MemoryError) as stop:
+        end = end_of(stop)
+        results = tuple(Result(p.name, p.kind, Unknown(end.value)) for p in task.properties)
+        return Findings(name, end, results, Clock(task, None).stats(), depth=0)
     return search.findings()
 
 

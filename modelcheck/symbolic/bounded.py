@@ -15,7 +15,7 @@ from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.terms import Term
 from modelcheck.processes.memory import resident
-from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, is_good, refusals_of, searched
+from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, end_of, is_good, refusals_of, searched
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
@@ -104,8 +104,8 @@ class _Bounded:
                 return self._by_faults() if self._wish.fewest_faults else self._by_steps(None)
         except Over as over:
             return over.end
-        except KeyboardInterrupt:
-            return End.INTERRUPTED
+        except (KeyboardInterrupt, MemoryError) as stop:
+            return end_of(stop)
 
     def _by_faults(self) -> End:
         """All depths with no fault, then with one, and so on: the first run found has the fewest."""

@@ -1,4 +1,4 @@
-"""Ctrl-C, or a limit, while a solver is asked, which must not get lost."""
+"""Ctrl-C, or a limit, while a solver is asked or told, which must not get lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def interruptible() -> Iterator[Callable[[], None]]:
     """What this gives raises the KeyboardInterrupt of a Ctrl-C that got lost.
 
     In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing;
-    the first is so of the Stopped of a watch too.
+    the first is so of the Stopped of a watch too.  That z3 has no more memory, also for what it is only told,
+    is a MemoryError.
     Where Ctrl-C is nothing to this process, and in any other thread than the main one, it raises nothing.
     """
     pressed: list[int] = []
@@ -54,13 +55,24 @@ def interruptible() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, press)
     try:
         yield look
-    except ArgumentError as error:
-        said = str(error)
-        if KeyboardInterrupt.__name__ in said:
-            raise KeyboardInterrupt from None
-        if Stopped.__name__ in said:
-            raise Stopped(next(end for end in End if end.value in said)) from None
+    except Exception as error:
+        meant = _meant(error)
+        if meant is not None:
+            raise meant from None
         raise
     finally:
         if is_ours:
             signal.signal(signal.SIGINT, before)
+
+
+def _meant(error: Exception) -> BaseException | None:
+    """What an error of z3, or of a call of it, stands for."""
+    said = str(error)
+    if isinstance(error, ArgumentError):
+        if KeyboardInterrupt.__name__ in said:
+            return KeyboardInterrupt()
+        if Stopped.__name__ in said:
+            return Stopped(next(end for end in End if end.value in said))
+    if type(error).__module__.startswith("z3.") and "memory" in said:
+        return MemoryError()
+    return None

@@ -53,6 +53,34 @@ def test_a_large_number_is_no_bug_of_ours(
     assert answered(what, engine, tmp_path, capsys) in {0, 1, 3}
 
 
+@pytest.mark.parametrize("engine", ["bmc", "induction", "ic3"])
+def test_a_solver_is_not_told_of_numbers_with_too_many_values(
+    engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "m.rsm"
+    path.write_text(f"protocol m\n{MODELS['a range']}check c {{ }}\n", encoding="utf-8")
+    code = main(["check", str(path), "--engine", engine])
+
+    assert code == 3
+    assert f"a number of {HUGE + 1:,} values (more than 65,536)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["bmc", "induction", "ic3"])
+def test_memory_that_ends_before_a_solver_is_asked_is_a_limit(engine: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.rsm"
+    path.write_text(
+        "protocol m\nstate { x: 0..60000 = 0 }\naction go { x := x + 1 }\ninvariant i: x < 9\ncheck c { }\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "modelcheck", "check", str(path), "--engine", engine]
+    found = subprocess.run(
+        [*command, "--max-memory", "150M"], capture_output=True, text=True, check=False, timeout=120
+    )
+
+    assert (found.returncode, "Traceback" in found.stderr) == (3, False)
+    assert "the limit of memory is reached" in found.stdout
+
+
 @pytest.mark.parametrize("what", ["a range", "below zero", "an option", "a set", "a misfit"])
 def test_the_reference_engine_knows_numbers_of_any_size(
     what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -18,7 +18,7 @@ from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import Term
-from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, refusals_of, searched
+from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, end_of, refusals_of, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
 from modelcheck.symbolic.finite.invariant import Clauses, ClauseWriter, NoInvariant, NotInductive
@@ -108,8 +108,8 @@ class _Search:
             return over.end
         except (GaveUp, NoInvariant) as gave_up:
             return ENDS[gave_up.answer]
-        except KeyboardInterrupt:
-            return End.INTERRUPTED
+        except (KeyboardInterrupt, MemoryError) as stop:
+            return end_of(stop)
 
     def _prove(self) -> End:
         """Add frame after frame, until two neighbours are equal or a property is violated."""

@@ -23,6 +23,7 @@ from modelcheck.symbolic.answers import (
     by_none,
     by_run,
     claims_of,
+    end_of,
     is_good,
     refusals_of,
     searched,
@@ -109,8 +110,8 @@ class _Induction:
                         return end
         except Over as over:
             return over.end
-        except KeyboardInterrupt:
-            return End.INTERRUPTED
+        except (KeyboardInterrupt, MemoryError) as stop:
+            return end_of(stop)
         return End.DEPTH
 
     def _one(self, steps: int) -> End | None:
