@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,9 @@ class _Teller:
 def pytest_configure(config: pytest.Config) -> None:
     """Slow tests are left out; where nobody looks on, failures are told at once."""
     config.pluginmanager.register(SlowTests(config))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # What a script starts in the background ignores Ctrl-C, and so would all that tests interrupt.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") and terminal is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Teller(terminal))

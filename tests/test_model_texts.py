@@ -7,7 +7,7 @@ from random import Random
 from spec.load import loads
 from tests.model_texts import model_text
 
-QUICK, MANY = 150, 3_000
+QUICK, MANY = 150, 1_200
 ILL_TYPED_ONCE = (
     470,
     556,

@@ -119,9 +119,13 @@ _SLOW = dict.fromkeys(
     (
         "chain",
         "chain, broken",
+        "choice_from_nothing_in_a_branch",
+        "kafka_fetchers, broken",
+        "kafka_isr, broken",
         "raft",
         "raft, broken",
         "multi_paxos",
+        "multi_paxos, broken",
         "raft_membership, broken",
         "zab, broken",
     ),

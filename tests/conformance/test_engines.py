@@ -191,8 +191,8 @@ def untrue(way: Way, model: Model, asked: Check, name: str) -> list[str]:
 
 
 WITHOUT_FAULTS_TOO = (  # files whose states without faults are few, and make no error
-    "bags_in_small_tables choice_from_nothing_in_a_branch empty_is_not_none end_that_is_allowed "
-    "error_before_a_broken_step error_in_reachable fields_of_the_best messages_of_one_union natural "
+    "bags_in_small_tables empty_is_not_none end_that_is_allowed error_before_a_broken_step "
+    "error_in_reachable fields_of_the_best messages_of_one_union natural "
     "option_that_a_function_gives other_case set_in_a_network two_sorts wiped_option tiny toy"
 ).split()
 

@@ -335,7 +335,7 @@ def test_plantuml_draws_every_text_as_text(drawn_by_plantuml: Drawer) -> None:
 
 
 @given(shown=st.lists(pictures(), min_size=1, max_size=8))
-@settings(max_examples=4, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 def test_plantuml_draws_any_text_as_text(shown: list[Picture], drawn_by_plantuml: Drawer) -> None:
     for each, drawing in zip(shown, drawn_by_plantuml(shown), strict=True):
         shown_in(drawing, each)

@@ -120,7 +120,7 @@ toys = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(toys)
 def test_it_finds_what_an_enumeration_of_all_sets_of_states_finds(graph: Toy) -> None:
     outcome = run(graph.text())  # which certifies every lasso
