@@ -408,7 +408,10 @@ def test_an_interrupted_search_tells_what_it_has(tmp_path: Path) -> None:
         assert running.poll() is None
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    told, said = running.communicate(timeout=60)
+    try:
+        told, said = running.communicate(timeout=60)
+    finally:
+        running.kill()  # one that does not hear would search on for hours, beside all other tests
 
     assert running.returncode == 3
     assert "PARTIAL: interrupted" in told
