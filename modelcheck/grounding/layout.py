@@ -30,19 +30,12 @@ class FlatLayout:
     """Where the state stands: the flat variables, in order, and the shapes made of them."""
 
     def __init__(
-        self,
-        shapes: Shapes,
-        named: Callable[[str], str],
-        most: int | None = None,
-        *,
-        signed: bool = False,
-        listed: bool = False,
+        self, shapes: Shapes, named: Callable[[str], str], *, for_solver: bool = False, listed: bool = False
     ) -> None:
         self.flats: list[FlatVariable] = []
         self._shapes = shapes
         self._named = named
-        self._most = most  # how many values a number may have
-        self._signed = signed  # whether numbers below 0 are stored too, by their distance from the least
+        self._for_solver = for_solver  # numbers below 0 too, by their distance from the least; no wide ones
         self._listed = listed  # whether small sets of many possible members are stored in places
         self.tells_members = False  # whether places came to be taken in the order that members have
 
@@ -50,8 +43,8 @@ class FlatLayout:
         """A new variable; what can only be 0 needs none. Raises Inexpressible where it is too wide."""
         if most == 0:
             return self._shapes.terms.number(0)
-        if self._most is not None and most is not None and most >= self._most:
-            raise Inexpressible(f"a number of {most + 1:,} values (more than {self._most:,})")
+        if self._for_solver and most is not None and most >= MOST_NUMBERS:
+            raise Inexpressible(f"a number of {most + 1:,} values (more than {MOST_NUMBERS:,})")
         self.flats.append(FlatVariable(self._named(name), most))
         return self._shapes.terms.var(len(self.flats) - 1, most)
 
@@ -100,7 +93,7 @@ class FlatLayout:
         """The least number that is stored, 0 or below, and the greatest."""
         first, last = ends(of, self._shapes.scope)
         least = min(0, first)
-        if least < 0 and not self._signed:
+        if least < 0 and not self._for_solver:
             raise Inexpressible(f"a variable that holds numbers below 0, of type {of}")
         return least, max(0, last)
 

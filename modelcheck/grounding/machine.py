@@ -17,7 +17,7 @@ from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.budget import CountedBudget, counted
 from modelcheck.grounding.environment import Ends, Env
 from modelcheck.grounding.expressions import CORE, Expressions
-from modelcheck.grounding.layout import MOST_NUMBERS, FlatLayout, FlatVariable
+from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes
 from modelcheck.grounding.steps import MOST_RULES, GroundRule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import Term, Terms
@@ -91,13 +91,7 @@ class _Lowering:
         self._shapes = Shapes(self._terms, check.scope)
         self._e = Expressions(self._shapes, in_places=in_places)
         self._steps = RuleMaker(self._e, model)
-        self._layout = FlatLayout(
-            self._shapes,
-            _namer(keywords),
-            MOST_NUMBERS if for_solver else None,
-            signed=for_solver,
-            listed=in_places,
-        )
+        self._layout = FlatLayout(self._shapes, _namer(keywords), for_solver=for_solver, listed=in_places)
         self._most_size = None if for_solver else MOST_SIZE
         self._counted = counted(model, check.budget)
         self._refused: list[Construct] = []
