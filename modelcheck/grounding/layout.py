@@ -44,7 +44,7 @@ class FlatLayout:
         if most == 0:
             return self._shapes.terms.number(0)
         if self._for_solver and most is not None and most >= MOST_NUMBERS:
-            raise Inexpressible(f"a number of {most + 1:,} values (more than {MOST_NUMBERS:,})")
+            raise Inexpressible(f"`{name}`, a number of {most + 1:,} values (more than {MOST_NUMBERS:,})")
         self.flats.append(FlatVariable(self._named(name), most))
         return self._shapes.terms.var(len(self.flats) - 1, most)
 

@@ -62,7 +62,7 @@ def test_a_solver_is_not_told_of_numbers_with_too_many_values(
     code = main(["check", str(path), "--engine", engine])
 
     assert code == 3
-    assert f"a number of {HUGE + 1:,} values (more than 65,536)" in capsys.readouterr().err
+    assert f"`x`, a number of {HUGE + 1:,} values (more than 65,536)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("engine", ["bmc", "induction", "ic3"])
