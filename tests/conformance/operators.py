@@ -30,7 +30,7 @@ def _literals(type_: str, *values: str) -> Values:
     return Values(type_, values[0], tuple(f"$ := {value}" for value in values))
 
 
-_DECLARED = """
+DECLARED = """
 protocol operators
 sort Node
 nat Long
@@ -38,7 +38,7 @@ enum Mode { low, mid, high }
 record Entry { term: 0..1, on: bool }
 union Msg { Vote(term: 0..1, by: bool), Ack(term: 0..1), Ping }
 """
-_SCOPE = "scope Node = 2, Long = 3"
+SCOPE = "scope Node = 2, Long = 3"
 
 ARGUMENTS: Mapping[str, Values] = {
     "numbers": _literals("-2..2", *map(str, range(-2, 3))),
@@ -202,31 +202,29 @@ class Asked:
     error_of: Sequence[str]  # and of which operation
 
 
-def _text(of: str, claims: Iterator[str] | Sequence[str], only: str | None = None) -> str:
-    """A model whose first states have all values, each pair with a number `k` of its own."""
-    values = ARGUMENTS[of]
+def initial_states(values: Values, only: str | None = None) -> Iterator[str]:
+    """Variables whose first states have all values of `a` and `b`, each pair with a number `k` of its own."""
     made = range(len(values.made))
 
-    def branches(name: str, by: str) -> str:
-        return "\n".join(
-            f"  if {by} == {n} {{ {each.replace('$', name)} }}" for n, each in enumerate(values.made) if each
-        )
+    def branches(name: str, by: str) -> Iterator[str]:
+        for n, each in enumerate(values.made):
+            if each:
+                yield f"  if {by} == {n} {{ {each.replace('$', name)} }}"
 
-    return "\n".join([
-        _DECLARED,
-        f"state {{ k: 0..{len(made) ** 2} = 0",
-        f"  a: {values.type} = {values.first}",
-        f"  b: {values.type} = {values.first} }}",
-        "init {",
-        f"  choose i in 0..{made[-1]}",
-        f"  choose j in 0..{made[-1]}" + (f" where i * {len(made)} + j in {only}" if only else ""),
-        f"  k := i * {len(made)} + j",
-        branches("a", "i"),
-        branches("b", "j"),
-        "}",
-        *claims,
-        f"check all {{ {_SCOPE} }}",
-    ])  # fmt: skip
+    yield f"state {{ k: 0..{len(made) ** 2} = 0"
+    yield f"  a: {values.type} = {values.first}"
+    yield f"  b: {values.type} = {values.first} }}"
+    yield "init {"
+    yield f"  choose i in 0..{made[-1]}"
+    yield f"  choose j in 0..{made[-1]}" + (f" where i * {len(made)} + j in {only}" if only else "")
+    yield f"  k := i * {len(made)} + j"
+    yield from branches("a", "i")
+    yield from branches("b", "j")
+    yield "}"
+
+
+def _text(of: str, claims: Sequence[str], only: str | None = None) -> str:
+    return "\n".join([DECLARED, *initial_states(ARGUMENTS[of], only), *claims, f"check all {{ {SCOPE} }}"])
 
 
 def _some(numbers: Sequence[int]) -> str:

@@ -5,76 +5,34 @@ A wrong one fails by its name and that of the lowering: `starts_with-explicit`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 
 from modelcheck.api import Unsupported, check
-from modelcheck.contract.engine import Engine
 from modelcheck.contract.result import Holds, Unknown
-from modelcheck.engines.registry import engine
 from modelcheck.export.targets import target
-from modelcheck.grounding import layout
 from spec.ir import Apply, Bind
 from spec.load import loads
 from spec.op import Op, Quantifier
 from spec.walk import walk
-from tests.conformance.engines import Gap, Why
+from tests.conformance.lowerings import LOWERINGS, Lowering, each_lowering, few_members
 from tests.conformance.operators import TRUTHS, asked
 from tests.oracles import needs_tlc, tlc
 
-_FIXED = Gap(Why.NOT_IMPLEMENTED, "what is divided is never below 0, and by a fixed number above 0")
-_SUM = Gap(Why.NEVER, "a sum over as many as some scope has")
-_SIZE = Gap(Why.NOT_IMPLEMENTED, "how many members there are is known of few sets")
-_FIRST = Gap(Why.NOT_IMPLEMENTED, "of several best members the first is one that nothing is known of")
-_DIVIDED = {"/": _FIXED, "%": _FIXED}
-_UNPROVED = {
-    **_DIVIDED,
-    **dict.fromkeys(("sum", "sum, over a set", "sum, over a sequence", "sum, over a bag"), _SUM),
-    **dict.fromkeys(("size, of a bag", "size, of the subsets", "subsets"), _SIZE),
-}
-_UNKNOWN = {
-    **dict.fromkeys(("size, of a set", "size, of a range", "how many members", "members of a sort"), _SIZE),
-    **dict.fromkeys(("argmax, the first of several", "argmin, the first of several"), _FIRST),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Lowering:
-    """A form that models are brought into, and the engine that asks it.
-
-    Of what is `refused` the engine says so; of what is `unknown` it does not know.  Sets with more
-    possible members than `members` are kept in places.
-    """
-
-    name: str
-    engine: Callable[[], Engine]
-    members: int = layout.FEW_MEMBERS
-    errors: bool = True
-    refused: Mapping[str, Gap] = field(default_factory=lambda: MappingProxyType({}))
-    unknown: Mapping[str, Gap] = field(default_factory=lambda: MappingProxyType({}))
-
-
-LOWERINGS = (
-    Lowering("explicit", lambda: engine("explicit")),
-    Lowering("grounding", lambda: engine("bmc", depth=1), refused=_DIVIDED),
-    Lowering("grounding, sets in places", lambda: engine("bmc", depth=1), members=1, refused=_DIVIDED),
-    Lowering("unbounded", lambda: engine("prove"), errors=False, refused=_UNPROVED, unknown=_UNKNOWN),
-)
 each_operator = pytest.mark.parametrize(
     ("of", "op"), [pytest.param(of, op, id=op) for of, truths in TRUTHS.items() for op in truths]
 )
-each_lowering = pytest.mark.parametrize("lowering", LOWERINGS, ids=lambda each: each.name)
 
 
 @pytest.fixture(autouse=True)
-def places(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "lowering" in request.fixturenames:
-        monkeypatch.setattr(layout, "FEW_MEMBERS", request.getfixturevalue("lowering").members)
+def _places(request: pytest.FixtureRequest) -> Iterator[None]:
+    lowering = request.getfixturevalue("lowering") if "lowering" in request.fixturenames else LOWERINGS[0]
+    with few_members(lowering):
+        yield
 
 
 @cache
