@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,12 +56,12 @@ class InstructionBlock:
 
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "slt": lambda a, b: a < b,
-    "sle": lambda a, b: a <= b,
-    "ult": lambda a, b: a < b,
-    "ule": lambda a, b: a <= b,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "sle": operator.le,
+    "ult": operator.lt,
+    "ule": operator.le,
 }
 
 
@@ -143,23 +144,20 @@ class Arithmetic:
 
     def shl(self, a: V, by: V) -> V:
         """The bits moved up; those beyond the highest are lost."""
-        if by.const == 0 or a.const == 0:
-            return a
-        if by.const is not None and by.const >= a.bits:
-            return const(a.bits, 0)
-        if a.const is not None and by.const is not None:
-            return const(a.bits, a.const << by.const)
-        return self._op("shl", a, by)
+        return self._shifted("shl", a, by, operator.lshift)
 
     def lshr(self, a: V, by: V) -> V:
         """The bits moved down, without sign; those below the lowest are lost."""
+        return self._shifted("lshr", a, by, operator.rshift)
+
+    def _shifted(self, name: str, a: V, by: V, of: Callable[[int, int], int]) -> V:
         if by.const == 0 or a.const == 0:
             return a
         if by.const is not None and by.const >= a.bits:
             return const(a.bits, 0)
         if a.const is not None and by.const is not None:
-            return const(a.bits, a.const >> by.const)
-        return self._op("lshr", a, by)
+            return const(a.bits, of(a.const, by.const))
+        return self._op(name, a, by)
 
     def mask(self, bits: int, count: V) -> V:
         """A number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
@@ -174,6 +172,14 @@ class Arithmetic:
     def ne(self, a: V, b: V) -> V:
         """Whether they differ."""
         return self._compare("ne", a, b)
+
+    def is_zero(self, a: V) -> V:
+        """Whether no bit is set."""
+        return self._compare("eq", a, const(a.bits, 0))
+
+    def is_set(self, a: V) -> V:
+        """Whether any bit is."""
+        return self._compare("ne", a, const(a.bits, 0))
 
     def less(self, a: V, b: V) -> V:
         """Less, both with sign."""
@@ -195,10 +201,9 @@ class Arithmetic:
         if a.const is not None and b.const is not None:
             pair = (a.signed, b.signed) if how[0] == "s" else (a.const, b.const)
             return TRUE if _COMPARE[how](*pair) else FALSE
-        if a.bits == 1 and how in {"eq", "ne"} and b.const is not None:
-            return a if (b.const == 1) == (how == "eq") else self.not_(a)
-        if a.bits == 1 and how in {"eq", "ne"} and a.const is not None:
-            return self._compare(how, b, a)
+        if a.bits == 1 and how in {"eq", "ne"} and (a.const is not None or b.const is not None):
+            bit, known = (a, b.const) if a.const is None else (b, a.const)
+            return bit if (known == 1) == (how == "eq") else self.not_(bit)
         return self._pure(1, f"icmp {how} {a}, {b.text}")
 
     # -------------------------------------------------------------- conversion
@@ -233,7 +238,7 @@ class Arithmetic:
         """How many ones, in 64 bits."""
         if a.const is not None:
             return i64(a.const.bit_count())
-        return self.resize(self._intrinsic("ctpop", a), 64)
+        return self.resize(self._pure(a.bits, f"call i{a.bits} @llvm.ctpop.i{a.bits}({a})"), 64)
 
     def lowest(self, a: V) -> V:
         """The number of the lowest one, in 64 bits; of 0 how many bits there are."""
@@ -247,9 +252,6 @@ class Arithmetic:
             return i64(a.const.bit_length() - 1)
         zeros = self._pure(a.bits, f"call i{a.bits} @llvm.ctlz.i{a.bits}({a}, i1 false)")
         return self.sub(i64(a.bits - 1), self.resize(zeros, 64))
-
-    def _intrinsic(self, name: str, a: V) -> V:
-        return self._pure(a.bits, f"call i{a.bits} @llvm.{name}.i{a.bits}({a})")
 
     # ----------------------------------------------------------------- writing
 

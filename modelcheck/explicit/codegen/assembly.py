@@ -7,7 +7,7 @@ left for LLVM to look at, and it is quick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from modelcheck.explicit.codegen.arithmetic import Arithmetic, InstructionBlock, V, const, i64
@@ -141,6 +141,17 @@ class Function(Arithmetic):
             self.store(index, self.add(now, i64(1)))
             self.goto(test)
         self.begin(after)
+
+    def rounds(
+        self, count: int, write: Callable[[V], None], *, written_out: bool, limit: V | None = None
+    ) -> None:
+        """What is written for each number below `count`, one after the other or as a loop (to the limit)."""
+        if written_out:
+            for number in range(count):
+                write(i64(number))
+        else:
+            with self.loop(limit or i64(count)) as index:
+                write(index)
 
     # ------------------------------------------------------------------- cells
 

@@ -49,7 +49,7 @@ class Blocks(Runtime):
             with fn.when(fn.less(ahead, COUNT)):
                 self.prefetch(fn, fn.at("%entries", fn.mul(ahead, i64(self.entry))), i64(1))
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
-            by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
+            by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
             at, there = self.find_in(fn, entry, i64(1), full)
             with fn.when(fn.not_(there)):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
@@ -92,7 +92,7 @@ class Blocks(Runtime):
         """Take the tag of a state away, if it is in the table; count it where it had one."""
         at, there = self.find_in(fn, state, V(64, "%shards"), missed)
         with fn.when(there):
-            had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
+            had = fn.is_set(fn.read("%tags", at, 8))
             fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
             fn.write("%tags", const(8, 0), at)
 
@@ -102,7 +102,7 @@ class Blocks(Runtime):
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self._append(fn, slot, many, last)
                 fn.write(slot, i64(0), self.words - 1)
         fn.end(f"ret {fn.load(many)}")
@@ -140,9 +140,9 @@ class Blocks(Runtime):
         fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void", "nounwind")
         with fn.loop(COUNT) as index:
             found = fn.call(64, "found", fn.at("%states", fn.mul(index, i64(self.words))))
-            with fn.when(fn.ne(found, i64(0))):
+            with fn.when(fn.is_set(found)):
                 for place in [*range(len(self.context.of_states)), 63]:
-                    hit = fn.ne(fn.and_(found, i64(1 << place)), i64(0))
+                    hit = fn.is_set(fn.and_(found, i64(1 << place)))
                     first = fn.eq(fn.read("%firsts", place), i64(NOWHERE))
                     with fn.when(fn.and_(hit, first)):
                         fn.write("%firsts", index, place)
@@ -155,11 +155,11 @@ class Blocks(Runtime):
         fn = Function("lead_to", params, "i64", "nounwind")
         with fn.loop(COUNT) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
-            by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
+            by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
             differs = i64(0)
             for n in range(self.words):
                 differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read("%state", n)))
-            same = fn.and_(fn.eq(differs, i64(0)), fn.eq(by_fault, V(1, "%fault")))
+            same = fn.and_(fn.is_zero(differs), fn.eq(by_fault, V(1, "%fault")))
             with fn.when(same):
                 fn.end(f"ret {index}")
         fn.end("ret i64 -1")
@@ -172,7 +172,7 @@ class Blocks(Runtime):
         own = fn.array(self.words)
         self.copy(fn, state, own)
         word, bit = self.layout.mark(WAITS)
-        return own, fn.ne(fn.and_(fn.read(state, word), i64(bit)), i64(0))
+        return own, fn.is_set(fn.and_(fn.read(state, word), i64(bit)))
 
     def shard_among(self, fn: Function, state: str) -> V:
         """Which of `%shards` shards a state belongs to."""
@@ -203,7 +203,7 @@ class Blocks(Runtime):
         now = fn.load(at)
         fn.leave_if(fn.eq(now, end), full)
         slot = fn.at("%table", fn.mul(now, i64(self.words)))
-        fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, used)
+        fn.fork(fn.is_zero(fn.read(slot, last)), done, used)
         with fn.remembering():
             fn.begin(used)
             fn.fork(self.is_in(fn, slot, state), found, on)
@@ -247,7 +247,7 @@ class Blocks(Runtime):
         fn.goto(test)
         fn.begin(test)
         now = fn.load(place)
-        fn.fork(fn.eq(now, i64(0)), done, look)
+        fn.fork(fn.is_zero(now), done, look)
         fn.begin(look)
         before = fn.at("%out", fn.mul(fn.sub(now, i64(1)), i64(self.words)))
         own, _ = self._own(fn, before)

@@ -93,10 +93,10 @@ class Expansion(Runtime):
             fn.leave_if(fn.call(1, name, "%ctx", state), go_on)
         if self.context.deadlock is not None:
             fn.leave_if(fn.not_(self.parameters.asks(fn, self.context.deadlock)), go_on)
-            fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
+            fn.leave_if(fn.is_set(fn.read("%ctx", WENT)), go_on)
             for name in probes:
                 fn.leave_if(fn.call(1, name, "%ctx", state), go_on)  # an error is something, too
-            fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
+            fn.leave_if(fn.is_set(fn.read("%ctx", WENT)), go_on)
             if self.context.deadlock.expr is not None:
                 ends = fn.call(64, MAY_END, state)
                 fn.leave_if(fn.eq(ends, i64(1)), go_on)
@@ -179,7 +179,7 @@ class Expansion(Runtime):
         chunk = fn.at(fn.pointer(fn.read("%round", ROUND["chunk_table"])), fn.mul(index, i64(CHUNK_SIZE)))
         start = fn.address("%scratch")
         fn.write("%ctx", start, CURSOR)
-        faults = fn.ne(fn.read("%round", ROUND["with_faults"]), i64(0))
+        faults = fn.is_set(fn.read("%round", ROUND["with_faults"]))
         states = fn.pointer(fn.read(chunk, CHUNK["states"]))
         many = fn.call(
             64,

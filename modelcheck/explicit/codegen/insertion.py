@@ -60,7 +60,7 @@ class Insertion(Runtime):
             meta = fn.read(entry, self.words)
             address, there = self.find(fn, table, slots, entry)
             slot = fn.pointer(address)
-            by_fault = fn.ne(fn.lshr(meta, i64(FAULT)), i64(0))
+            by_fault = fn.is_set(fn.lshr(meta, i64(FAULT)))
             known, absent, wait, fresh, done = (
                 fn.new(h) for h in ("known", "absent", "wait", "fresh", "inserted")
             )
@@ -71,7 +71,7 @@ class Insertion(Runtime):
             with fn.remembering():
                 fn.begin(known)
                 marked = fn.read(slot, word)
-                waits = fn.ne(fn.and_(marked, i64(bit)), i64(0))
+                waits = fn.is_set(fn.and_(marked, i64(bit)))
                 wakes = fn.new("wakes")
                 fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)
                 fn.begin(wakes)
@@ -125,7 +125,7 @@ class Insertion(Runtime):
         """A new state gets the next number, its parent and its place in the frontier."""
         local = fn.read("%shard", LOCAL)
         parents = fn.read("%shard", PARENTS)
-        with fn.when(fn.ne(parents, i64(0))):
+        with fn.when(fn.is_set(parents)):
             fn.write(fn.pointer(parents), fn.resize(meta, 32), local)
             fn.write(
                 fn.pointer(fn.read("%shard", ORDINALS)),
@@ -143,10 +143,10 @@ class Insertion(Runtime):
         if not self.context.of_states:
             return
         found = fn.call(64, "found", entry)
-        with fn.when(fn.ne(found, i64(0))):
+        with fn.when(fn.is_set(found)):
             for place, _ in enumerate(self.context.of_states):
                 self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
-            self._note(fn, fn.ne(fn.lshr(found, i64(63)), i64(0)), FAILED)
+            self._note(fn, fn.is_set(fn.lshr(found, i64(63))), FAILED)
 
     def _note_trapped(self, fn: Function, slot: str) -> None:
         """See whether a state has no way back."""
@@ -189,7 +189,7 @@ class Insertion(Runtime):
         own = fn.array(self.words)
         with fn.loop(V(64, "%size")) as index:
             slot = fn.at("%old", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 address, _ = self.find(fn, "%new", V(64, "%slots"), own)
                 target = fn.pointer(address)

@@ -87,7 +87,7 @@ class Liveness(Runtime):
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
             fn.write("%classes", const(8, 0), index)
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 found = fn.call(64, "awaited", own, V(64, "%which"))
                 fn.store(failed, fn.or_(fn.load(failed), fn.lshr(found, i64(2))))
@@ -120,7 +120,7 @@ class Liveness(Runtime):
                     fn.write("%ctx", i64(0), word)
                 fn.leave_if(fn.call(1, name, "%ctx", own), wrong)
                 for word in self._cuts * bool(action):
-                    bit = fn.select(fn.ne(fn.read("%ctx", word), i64(0)), bit_of(fn, i64(action)), i64(0))
+                    bit = fn.select(fn.is_set(fn.read("%ctx", word)), bit_of(fn, i64(action)), i64(0))
                     fn.store(cut, fn.or_(fn.load(cut), bit))
             with self._successors(fn) as entry, fn.when(self._differs(fn, entry, own)):
                 code = fn.and_(fn.read(entry, self.words), i64(NONE))
@@ -128,7 +128,7 @@ class Liveness(Runtime):
                 place, there = self._place(fn, entry)
                 fn.leave_if(fn.not_(there), wrong)
                 target = get(fn, numbers, place)
-                with fn.when(fn.ne(target, i64(0))):
+                with fn.when(fn.is_set(target)):
                     now = fn.load(at)
                     put(fn, targets, now, fn.sub(target, i64(1)))
                     fn.write(codes, fn.resize(code, 8), now)
@@ -163,13 +163,13 @@ class Liveness(Runtime):
             put(fn, found, count, node)
             fn.write("%frame", fn.add(count, i64(1)), FOUND_COUNT)
 
-        with fn.when(fn.eq(get(fn, from_, node), i64(0))):
+        with fn.when(fn.is_zero(get(fn, from_, node))):
             note(node, V(64, "%from"))
             with fn.when(fn.below(node, total)):
-                begins = fn.ne(fn.and_(fn.read(classes, node, 8), const(8, BEGINS)), const(8, 0))
+                begins = fn.is_set(fn.and_(fn.read(classes, node, 8), const(8, BEGINS)))
                 with fn.when(begins):
                     waiting = fn.sub(fn.add(total, get(fn, numbers, node)), i64(1))
-                    with fn.when(fn.eq(get(fn, from_, waiting), i64(0))):
+                    with fn.when(fn.is_zero(get(fn, from_, waiting))):
                         note(waiting, node)
         fn.end("ret void")
         return fn
@@ -179,7 +179,7 @@ class Liveness(Runtime):
         fn = Function("due", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
         node = V(64, "%node")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
-        is_new = fn.and_(fn.eq(get(fn, from_, node), i64(0)), fn.eq(fn.read(how, node, 8), const(8, 0)))
+        is_new = fn.and_(fn.is_zero(get(fn, from_, node)), fn.is_zero(fn.read(how, node, 8)))
         with fn.when(is_new):
             count = fn.read("%frame", DUE_COUNT)
             fn.write(how, const(8, QUEUED), node)
@@ -196,7 +196,7 @@ class Liveness(Runtime):
         with fn.loop(V(64, "%count")) as index:
             place = fn.add(V(64, "%first"), index)
             node = get(fn, due, place)
-            with fn.when(fn.eq(get(fn, from_, node), i64(0))):
+            with fn.when(fn.is_zero(get(fn, from_, node))):
                 fn.write(how, const(8, PAID), node)
                 fn.emit(f"call void @reach(ptr %frame, {node}, {get(fn, sources, place)})")
         fn.end("ret void")
@@ -245,7 +245,7 @@ class Liveness(Runtime):
                     place, there = self._place(fn, entry)
                     fn.leave_if(fn.not_(there), wrong)
                     target = get(fn, numbers, place)
-                    with fn.when(fn.ne(target, i64(0))):
+                    with fn.when(fn.is_set(target)):
                         self._come(fn, entry, fn.sub(fn.add(total, target), i64(1)), node)
                 fn.goto(on)
             fn.begin(on)
@@ -257,7 +257,7 @@ class Liveness(Runtime):
     def _come(self, fn: Function, entry: str, node: V, source: V) -> None:
         """A successor is a node: it is reached, or due where a fault leads there."""
         by_fault, free, after = fn.new("by_fault"), fn.new("free"), fn.new("come")
-        fn.fork(fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0)), by_fault, free)
+        fn.fork(fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT))), by_fault, free)
         for block, called in ((by_fault, "due"), (free, "reach")):
             with fn.remembering():
                 fn.begin(block)
@@ -320,4 +320,4 @@ class Liveness(Runtime):
         differs: V = i64(0)
         for n in range(self.words):
             differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
-        return fn.ne(differs, i64(0))
+        return fn.is_set(differs)

@@ -10,11 +10,11 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.conversion import convert
-from modelcheck.explicit.codegen.members import inserted
+from modelcheck.explicit.codegen.conversion import Gathered, convert
+from modelcheck.explicit.codegen.operations import is_before
 from modelcheck.explicit.codegen.packing import Mask, Never, Number, Packing, join_all, of_value, set_of
 from modelcheck.explicit.codegen.scene import Scene
-from modelcheck.explicit.codegen.values import Live, anything, code, container, known_zero, number, truth
+from modelcheck.explicit.codegen.values import Live, anything, known_zero, number, truth
 from modelcheck.explicit.codegen.walks import (
     Walk,
     all_of,
@@ -79,21 +79,15 @@ def _each(
 
 def rounds(walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
     """Write a round for each candidate, or a loop over them."""
-    if walk.count * (cost + 4) <= UNROLLED:
-        for place in range(walk.count):
-            one(i64(place))
-    else:
-        with at.fn.loop(walk.limit) as index:
-            one(index)
+    written_out = walk.count * (cost + 4) <= UNROLLED
+    at.fn.rounds(walk.count, one, written_out=written_out, limit=walk.limit)
 
 
 def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     """The value of a quantifier."""
     match expr.quantifier:
-        case Quantifier.FORALL:
-            return truth(_quantified(w, expr, at, exists=False))
-        case Quantifier.EXISTS:
-            return truth(_quantified(w, expr, at, exists=True))
+        case Quantifier.FORALL | Quantifier.EXISTS:
+            return truth(_quantified(w, expr, at, exists=expr.quantifier is Quantifier.EXISTS))
         case Quantifier.SUM:
             return _sum(w, expr, at)
         case Quantifier.SET:
@@ -155,10 +149,8 @@ def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
 def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
     of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):  # there is no candidate, or to ask for its value is an error
+    if not isinstance(of, Number):  # there is no candidate, or to ask for its value is an error
         of = Number(0, 0)
-    if not isinstance(of, Number):
-        raise TypeError(f"{of} cannot be summed")
     cell = fn.cell(64, i64(0))
 
     def visit(_: Live) -> None:
@@ -169,28 +161,19 @@ def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
 
 
 def _set(w: Writer, expr: ir.Bind, at: Scene) -> Live:
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
+    walk = candidates(w, expr.domain, expr.case, at, in_order=False)
     of = _shape(w, expr, walk, at)
-    made = set_of(of, walk.count)
-    cell = fn.cell(container(made.width), known_zero(made).v)
-
-    def visit(_: Live) -> None:
-        member = convert(fn, w.value(expr.body, at), of)
-        fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
-
-    _each(w, expr, at, visit)
-    return Live(made, fn.load(cell))
+    found = Gathered(at.fn, set_of(of, walk.count))
+    _each(w, expr, at, lambda _: found.add(convert(at.fn, w.value(expr.body, at), of)))
+    return found.value
 
 
 def _shape(w: Writer, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
     """The packing that has room for the body's value for every candidate."""
-    if walk.count == 0:
+    if walk.count == 0 or isinstance(walk.packing, Never):
         return Never()
-    slots = dict(at.slots)
-    slots[expr.slot] = Live(walk.packing, anything(known_zero(walk.packing)))
-    if isinstance(walk.packing, Never):
-        return Never()
-    return w.shape(expr.body, replace(at, slots=slots))
+    member = Live(walk.packing, anything(known_zero(walk.packing)))
+    return w.shape(expr.body, replace(at, slots={**at.slots, expr.slot: member}))
 
 
 def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
@@ -204,7 +187,7 @@ def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
 
     def visit(_: Live) -> None:
         score = convert(fn, w.value(expr.body, at), of)
-        better = _less(fn, Live(of, fn.load(best)), score, swapped=expr.quantifier is Quantifier.MIN)
+        better = _is_better(expr, fn, Live(of, fn.load(best)), score)
         with fn.when(fn.or_(fn.not_(fn.load(any_)), better)):
             fn.store(best, score.v)
         fn.store(any_, TRUE)
@@ -229,7 +212,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
         score = convert(fn, w.value(expr.body, at), of)
         known_best = Live(of, fn.load(best))
         first = fn.not_(fn.load(any_))
-        better = _less(fn, known_best, score, swapped=expr.quantifier is Quantifier.ARGMIN)
+        better = _is_better(expr, fn, known_best, score)
         fn.store(tied, fn.or_(fn.load(tied), fn.and_(fn.not_(first), fn.eq(known_best.v, score.v))))
         with fn.when(fn.or_(first, better)):
             fn.store(best, score.v)
@@ -245,9 +228,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     return Live(walk.packing, fn.load(which))
 
 
-def _less(fn: Function, a: Live, b: Live, *, swapped: bool = False) -> V:
-    """Whether one value is before another of the same packing, in their type's order."""
-    left, right = (b, a) if swapped else (a, b)
-    if isinstance(left.packing, Number):
-        return fn.less(left.v, right.v)
-    return fn.below(code(fn, left), code(fn, right))
+def _is_better(expr: ir.Bind, fn: Function, best: Live, score: Live) -> V:
+    if expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}:
+        return is_before(fn, score, best)
+    return is_before(fn, best, score)

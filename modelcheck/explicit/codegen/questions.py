@@ -43,7 +43,7 @@ class Questions(Runtime):
         yes = fn.new("yes")
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 start = fn.address("%scratch")
                 fn.write("%ctx", start, CURSOR)
                 fn.write("%ctx", i64(0), ORDINAL)
@@ -77,7 +77,7 @@ class Questions(Runtime):
         own, failed = fn.array(self.words), fn.cell(1, FALSE)
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 goal = fn.call(64, "goal", own, V(64, "%which"))
                 fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
@@ -108,7 +108,7 @@ class Questions(Runtime):
             marked = fn.or_(
                 fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit))
             )
-            is_open = fn.and_(fn.ne(fn.read(slot, self.words - 1), i64(0)), fn.eq(marked, i64(0)))
+            is_open = fn.and_(fn.is_set(fn.read(slot, self.words - 1)), fn.is_zero(marked))
             with fn.when(is_open):
                 start, found, done = fn.address("%scratch"), fn.new("hit"), fn.new("looked_at")
                 self.copy(fn, slot, own)
@@ -120,13 +120,13 @@ class Questions(Runtime):
                     fn.call(1, name, "%ctx", own)
                 if mark == BEYOND:
                     for place in cuts:
-                        fn.leave_if(fn.ne(fn.read("%ctx", place), i64(0)), found)
+                        fn.leave_if(fn.is_set(fn.read("%ctx", place)), found)
                 count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
                 with fn.loop(count) as number:
                     entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
                     address, _ = self.look(fn, entry)
                     there = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
-                    fn.leave_if(fn.ne(there, i64(0)), found)
+                    fn.leave_if(fn.is_set(there), found)
                 fn.goto(done)
                 with fn.remembering():
                     fn.begin(found)
@@ -143,7 +143,7 @@ class Questions(Runtime):
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 fine, beyond = self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND)
                 less = fn.select(beyond, i64(1 << 32), i64(1))
                 fn.store(found, fn.add(fn.load(found), fn.select(fine, i64(0), less)))

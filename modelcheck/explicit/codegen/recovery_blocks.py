@@ -73,7 +73,7 @@ class RecoveryBlocks(Blocks):
         fn.fork(fn.less(now, COUNT), inside, done)
         with fn.remembering():
             fn.begin(inside)
-            fn.leave_if(fn.ne(fn.read("%marks", now, 8), const(8, 0)), on)
+            fn.leave_if(fn.is_set(fn.read("%marks", now, 8)), on)
             need = fn.add(fn.read("%ctx", CURSOR), i64(8 * self.entry * most))
             fn.leave_if(fn.below(V(64, "%end"), need), full)
             start = fn.read("%ctx", CURSOR)
@@ -86,7 +86,7 @@ class RecoveryBlocks(Blocks):
             for name in free:
                 fn.call(1, name, "%ctx", state)
             for place in cuts:
-                cut = fn.ne(fn.read("%ctx", place), i64(0))
+                cut = fn.is_set(fn.read("%ctx", place))
                 fn.leave_if(fn.and_(V(1, "%beyond"), cut), found)
             entries = fn.pointer(start)
             count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
@@ -119,7 +119,7 @@ class RecoveryBlocks(Blocks):
         differs: V = i64(0)
         for n in range(self.words):
             differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
-        return fn.ne(differs, i64(0))
+        return fn.is_set(differs)
 
     def _move(self, fn: Function, entry: str, entries: str, kept: Register) -> None:
         """Append a successor to those that are kept."""
@@ -184,7 +184,7 @@ class RecoveryBlocks(Blocks):
         """Remove the tags of the states of a block that have a mark; how many had one."""
         fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
-        with fn.loop(COUNT) as index, fn.when(fn.ne(fn.read("%marks", index, 8), const(8, 0))):
+        with fn.loop(COUNT) as index, fn.when(fn.is_set(fn.read("%marks", index, 8))):
             state = fn.at("%states", fn.mul(index, i64(self.words)))
             self.untag_one(fn, state, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
@@ -201,7 +201,7 @@ class RecoveryBlocks(Blocks):
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             at, _ = self.find_in(fn, entry, V(64, "%shards"), missed)
             parent = fn.resize(fn.read(entry, self.words), 32)
-            is_open = fn.eq(fn.read("%tags", at, 8), const(8, 0))
+            is_open = fn.is_zero(fn.read("%tags", at, 8))
             with fn.when(fn.and_(is_open, fn.ne(parent, fn.load(last)))):
                 fn.write("%out", parent, fn.load(many))
                 fn.store(many, fn.add(fn.load(many), i64(1)))

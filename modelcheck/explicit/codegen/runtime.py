@@ -138,7 +138,7 @@ class Runtime:
         fn.begin(look)
         now = fn.load(at)
         slot = fn.at(table, fn.mul(now, i64(self.words)))
-        fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, full)
+        fn.fork(fn.is_zero(fn.read(slot, last)), done, full)
         fn.begin(full)
         fn.fork(self.is_in(fn, slot, state), found, on)
         fn.begin(on)
@@ -163,12 +163,12 @@ class Runtime:
         for n in range(self.words):
             difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
             differs = fn.or_(differs, difference)
-        return fn.eq(differs, i64(0))
+        return fn.is_zero(differs)
 
     def is_marked(self, fn: Function, slot: str, mark: int) -> V:
         """Whether the table keeps a bit in a slot."""
         word, bit = self.layout.mark(mark)
-        return fn.ne(fn.and_(fn.read(slot, word), i64(bit)), i64(0))
+        return fn.is_set(fn.and_(fn.read(slot, word), i64(bit)))
 
     def put_mark(self, fn: Function, slot: str, mark: int) -> None:
         """Keep a bit in a slot."""

@@ -81,7 +81,7 @@ class Soundness(Runtime):
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 fn.store(found, fn.add(fn.load(found), i64(1)))
         fn.end(f"ret {fn.load(found)}")
         return fn
@@ -98,7 +98,7 @@ class Soundness(Runtime):
         )
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 for mark in range(self.layout.marks):
                     if mark != WAITS:
@@ -124,7 +124,7 @@ class Soundness(Runtime):
         address, there = self.find(fn, table, slots, state)
         for n in range(self.words):
             strange = fn.and_(fn.read(state, n), i64(~self.layout.own(n)))
-            there = fn.and_(there, fn.eq(strange, i64(0)))
+            there = fn.and_(there, fn.is_zero(strange))
         return fn.pointer(address), there
 
     def _toggle(self, fn: Function, slot: str) -> None:
@@ -163,7 +163,7 @@ class Soundness(Runtime):
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             slot, there = self._slot(fn, entry)
             meta = fn.read(entry, self.words)
-            fn.leave_if(fn.not_(fn.and_(there, fn.eq(fn.lshr(meta, i64(FAULT)), i64(0)))), wrong)
+            fn.leave_if(fn.not_(fn.and_(there, fn.is_zero(fn.lshr(meta, i64(FAULT))))), wrong)
             with fn.when(self.is_marked(fn, slot, WAITS)):
                 self._toggle(fn, slot)
                 fn.write(entry, fn.or_(meta, i64(1 << FAULT)), self.words)
@@ -179,7 +179,7 @@ class Soundness(Runtime):
         with fn.loop(V(64, "%count")) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             meta = fn.read(entry, self.words)
-            with fn.when(fn.ne(fn.lshr(meta, i64(FAULT)), i64(0))):
+            with fn.when(fn.is_set(fn.lshr(meta, i64(FAULT)))):
                 slot, _ = self._slot(fn, entry)
                 self._toggle(fn, slot)
                 fn.write(entry, fn.and_(meta, i64(~(1 << FAULT))), self.words)
