@@ -39,7 +39,7 @@ class Function(Arithmetic):
     """A function being written; what its methods return are numbers computed where it then stands."""
 
     def __init__(
-        self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = ""
+        self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = "nounwind"
     ) -> None:
         super().__init__()
         self.name = name
@@ -84,6 +84,11 @@ class Function(Arithmetic):
         """The last instruction of a block."""
         self.emit(line)
         self.block.ended = True
+
+    def exit(self, block: InstructionBlock, line: str) -> None:
+        """A block that only returns."""
+        self.begin(block)
+        self.end(line)
 
     def goto(self, block: InstructionBlock) -> None:
         """Go on in that block."""

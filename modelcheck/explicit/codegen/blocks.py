@@ -42,7 +42,7 @@ class Blocks(Runtime):
 
     def _deduplicate(self) -> Function:
         """Put successors into a table of all shards; how many are new there, or -1."""
-        fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             ahead = fn.add(index, i64(AHEAD))
@@ -55,13 +55,12 @@ class Blocks(Runtime):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
             self._put(fn, at, there, entry, by_fault)
         fn.end(f"ret {fn.load(new)}")
-        fn.begin(full)
-        fn.end("ret i64 -1")
+        fn.exit(full, "ret i64 -1")
         return fn
 
     def _merge(self) -> Function:
         """Put a block into the table of its shard, what is new with a tag; how many are new, or -1."""
-        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64", "nounwind")
+        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             state = fn.at("%states", fn.mul(index, i64(self.words)))
@@ -72,20 +71,18 @@ class Blocks(Runtime):
                 fn.write("%tags", V(8, "%tag"), at)
             self._put(fn, at, there, own, by_fault)
         fn.end(f"ret {fn.load(new)}")
-        fn.begin(full)
-        fn.end("ret i64 -1")
+        fn.exit(full, "ret i64 -1")
         return fn
 
     def _untag(self) -> Function:
         """Take the tags of all states of a block away; how many had one."""
-        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
+        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
             self.untag_one(fn, own, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
-        fn.begin(missed)  # a table whose room is full was refused when it was filled
-        fn.end("ret i64 -1")
+        fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
         return fn
 
     def untag_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
@@ -98,20 +95,18 @@ class Blocks(Runtime):
 
     def _take_all(self) -> Function:
         """Make a block of a table of all shards, and empty the table; how many there were."""
-        fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
+        fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
-        with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
-                self._append(fn, slot, many, last)
-                fn.write(slot, i64(0), self.words - 1)
+        with self.states_in(fn, "%table", fn.add(V(64, "%slots"), i64(SPILL))) as (_, slot):
+            self._append(fn, slot, many, last)
+            fn.write(slot, i64(0), self.words - 1)
         fn.end(f"ret {fn.load(many)}")
         return fn
 
     def _take(self) -> Function:
         """Make a block of what has a tag, and waits or does not; without the bit. How many there are."""
         own = [("i8", "tag"), ("i1", "waiting"), ("ptr noalias", "out")]
-        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64", "nounwind")
+        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
             state, waits = self._own(fn, fn.at("%table", fn.mul(index, i64(self.words))))
@@ -137,7 +132,7 @@ class Blocks(Runtime):
 
     def _ask(self) -> Function:
         """For each property of states, where the first of a block stands that has it; bit 63 for errors."""
-        fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void", "nounwind")
+        fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void")
         with fn.loop(COUNT) as index:
             found = fn.call(64, "found", fn.at("%states", fn.mul(index, i64(self.words))))
             with fn.when(fn.is_set(found)):
@@ -152,14 +147,11 @@ class Blocks(Runtime):
     def _lead_to(self) -> Function:
         """The index of the first entry that is `state`, reached by a fault or not as `fault` says; or -1."""
         params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
-        fn = Function("lead_to", params, "i64", "nounwind")
+        fn = Function("lead_to", params, "i64")
         with fn.loop(COUNT) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
-            differs = i64(0)
-            for n in range(self.words):
-                differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read("%state", n)))
-            same = fn.and_(fn.is_zero(differs), fn.eq(by_fault, V(1, "%fault")))
+            same = fn.and_(fn.is_zero(self.difference(fn, entry, "%state")), fn.eq(by_fault, V(1, "%fault")))
             with fn.when(same):
                 fn.end(f"ret {index}")
         fn.end("ret i64 -1")
@@ -237,8 +229,7 @@ class Blocks(Runtime):
             self._make_room(fn, hash_, place)
         fn.store(last, fn.select(fn.below(hash_, highest), highest, hash_))
         target = fn.at("%out", fn.mul(fn.load(place), i64(self.words)))
-        for n in range(self.words):
-            fn.write(target, fn.read(state, n), n)
+        self.move(fn, state, target)
         fn.store(many, fn.add(fn.load(many), i64(1)))
 
     def _make_room(self, fn: Function, hash_: V, place: Register) -> None:
@@ -254,8 +245,7 @@ class Blocks(Runtime):
         fn.fork(fn.below(hash_, fn.call(64, "hash", own)), move, done)
         fn.begin(move)
         after = fn.at("%out", fn.mul(now, i64(self.words)))
-        for n in range(self.words):
-            fn.write(after, fn.read(before, n), n)
+        self.move(fn, before, after)
         fn.store(place, fn.sub(now, i64(1)))
         fn.goto(test)
         fn.begin(done)

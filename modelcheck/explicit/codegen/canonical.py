@@ -59,7 +59,7 @@ Renaming = tuple[V, ...]  # the new number of each member
 
 def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
     """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
-    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void", "nounwind")
+    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
     own, other = fn.array(layout.words), fn.array(layout.words)
     source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
     StateBits(fn, layout, "%from").copy_to(source)

@@ -29,7 +29,7 @@ from modelcheck.explicit.codegen.values import code, container
 
 def fits(layout: PackedLayout) -> Function:
     """Whether words that have none of the bits of the table are a state, in the one way to write it."""
-    fn = Function("fits", [("ptr", "state")], "i1", "nounwind")
+    fn = Function("fits", [("ptr", "state")], "i1")
     bits, wrong = StateBits(fn, layout, "%state"), fn.new("wrong")
     for index in range(len(layout.variables)):
         _look_at(bits, bits.variable(index), wrong)
@@ -41,8 +41,7 @@ def fits(layout: PackedLayout) -> Function:
         word = fn.and_(fn.read("%state", place), i64(above | (~layout.own(place) & (1 << WORD) - 1)))
         fn.leave_if(fn.ne(word, i64(always)), wrong)
     fn.end("ret i1 true")
-    fn.begin(wrong)
-    fn.end("ret i1 false")
+    fn.exit(wrong, "ret i1 false")
     return fn
 
 

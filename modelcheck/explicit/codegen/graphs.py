@@ -120,7 +120,7 @@ def _number() -> Function:
 
 def _begin() -> Function:
     """Have all states looked at, as one part; how many a run can stay in."""
-    fn = Function("begin", [FRAME, ("i64", "count")], "i64", "nounwind")
+    fn = Function("begin", [FRAME, ("i64", "count")], "i64")
     count, masks, still = V(64, "%count"), array(fn, MASKS), fn.cell(64, i64(0))
     order, part, circle, active = (array(fn, name) for name in (ORDER, PART, CIRCLE, ACTIVE))
     with fn.loop(count) as number:
@@ -139,7 +139,7 @@ def _begin() -> Function:
 
 def _again() -> Function:
     """What is left for later is looked at now; how many states these are."""
-    fn = Function("again", [FRAME], "i64", "nounwind")
+    fn = Function("again", [FRAME], "i64")
     order, later = array(fn, ORDER), array(fn, LATER)
     count = fn.read("%frame", LATER_COUNT)
     with fn.loop(count) as index:
@@ -161,7 +161,7 @@ class _Components:
     """
 
     def __init__(self) -> None:
-        self.fn = fn = Function("components", [FRAME, ("i64", "most")], "i1", "nounwind")
+        self.fn = fn = Function("components", [FRAME, ("i64", "most")], "i1")
         self.order, self.low, self.ahead, self.part = (array(fn, n) for n in (ORDER, LOW, AHEAD, PART))
         self.calls, self.opened, self.active = (array(fn, n) for n in (CALLS, OPEN, ACTIVE))
         self.starts, self.targets = array(fn, STARTS), array(fn, TARGETS)
@@ -267,7 +267,7 @@ def _close() -> Function:
     Emerson and Lei 1987, "Modalities for model checking": where it owes a fair action, it is to be
     looked at again without the states where that one is possible; for a weakly fair one these are all.
     """
-    fn = Function("close", [FRAME, ("i64", "root"), ("i64", "opened")], "i64", "nounwind")
+    fn = Function("close", [FRAME, ("i64", "root"), ("i64", "opened")], "i64")
     root, behind = V(64, "%root"), V(64, "%opened")
     order, low, part, circle = (array(fn, name) for name in (ORDER, LOW, PART, CIRCLE))
     opened, starts, targets = (array(fn, name) for name in (OPEN, STARTS, TARGETS))
@@ -327,7 +327,7 @@ def _settled() -> Function:
 
     Nodes from TOTAL on are those that wait.
     """
-    fn = Function("settled", [FRAME, ("i64", "first"), ("i64", "count")], "i64", "nounwind")
+    fn = Function("settled", [FRAME, ("i64", "first"), ("i64", "count")], "i64")
     found, masks, circle = (array(fn, name) for name in (FOUND, MASKS, CIRCLE))
     total, many = fn.read("%frame", TOTAL), fn.cell(64, i64(0))
     for word in (FIRST_STILL, FIRST_ROUND):
@@ -354,7 +354,7 @@ def _way() -> Function:
     possible.  `came` and `queue` are to be empty before.
     """
     params = [FRAME, ("i64", "origin"), ("i64", "home"), ("i64", "owed")]
-    fn = Function("way", params, "i1", "nounwind")
+    fn = Function("way", params, "i1")
     start, home, owed = V(64, "%origin"), V(64, "%home"), V(64, "%owed")
     starts, targets, codes, masks = (array(fn, name) for name in (STARTS, TARGETS, CODES, MASKS))
     circle, came, queue = (array(fn, name) for name in (CIRCLE, CAME, QUEUE))

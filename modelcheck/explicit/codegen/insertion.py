@@ -51,7 +51,7 @@ class Insertion(Runtime):
     def _insert(self, called: str) -> Function:
         """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
         params = [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")]
-        fn = Function(called, params, "void", "nounwind")
+        fn = Function(called, params, "void")
         word, bit = self.layout.mark(WAITS)
         table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
         with fn.loop(V(64, "%count")) as index:
@@ -82,8 +82,7 @@ class Insertion(Runtime):
                 if called == REVISIT:
                     self.put_mark(fn, slot, AGAIN)
                 else:
-                    for n in range(self.words):
-                        fn.write(slot, fn.read(entry, n), n)
+                    self.move(fn, entry, slot)
                 fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
                 fn.fork(by_fault, wait, fresh)
             with fn.remembering():
@@ -116,8 +115,7 @@ class Insertion(Runtime):
         """What a fault leads to gets its place among those that wait."""
         waiting = fn.read("%shard", WAITING)
         place = fn.at(fn.pointer(fn.read("%shard", PENDING)), fn.mul(waiting, i64(self.entry)))
-        for n in range(self.words):
-            fn.write(place, fn.read(entry, n), n)
+        self.move(fn, entry, place)
         fn.write(place, fn.and_(meta, i64(~(1 << FAULT))), self.words)
         fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
 
@@ -134,8 +132,7 @@ class Insertion(Runtime):
             )
         new = fn.read("%shard", NEW)
         place = fn.at(fn.pointer(fn.read("%shard", FRONTIER)), fn.mul(new, i64(self.words)))
-        for n in range(self.words):
-            fn.write(place, fn.read(entry, n), n)
+        self.move(fn, entry, place)
         fn.write("%shard", fn.add(new, i64(1)), NEW)
 
     def _note_found(self, fn: Function, entry: str) -> None:
@@ -160,7 +157,7 @@ class Insertion(Runtime):
 
     def _round(self, called: str) -> Function:
         """Take shards of a round until none is left: insert what the chunks have for each."""
-        fn = Function(f"{called}_round", [("ptr", "round")], "void", "nounwind")
+        fn = Function(f"{called}_round", [("ptr", "round")], "void")
         again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
         fn.goto(again)
         fn.begin(again)
@@ -178,22 +175,18 @@ class Insertion(Runtime):
             entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
             fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
         fn.goto(again)
-        fn.begin(done)
-        fn.end("ret void")
+        fn.exit(done, "ret void")
         return fn
 
     def _rehash(self) -> Function:
         """Move the states of a table to an empty one of another size."""
         params = [("ptr noalias", "old"), ("i64", "size"), ("ptr noalias", "new"), ("i64", "slots")]
-        fn = Function("rehash", params, "void", "nounwind")
+        fn = Function("rehash", params, "void")
         own = fn.array(self.words)
-        with fn.loop(V(64, "%size")) as index:
-            slot = fn.at("%old", fn.mul(index, i64(self.words)))
-            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
-                self.copy(fn, slot, own)
-                address, _ = self.find(fn, "%new", V(64, "%slots"), own)
-                target = fn.pointer(address)
-                for n in range(self.words):
-                    fn.write(target, fn.read(slot, n), n)
+        with self.states_in(fn, "%old", V(64, "%size")) as (_, slot):
+            self.copy(fn, slot, own)
+            address, _ = self.find(fn, "%new", V(64, "%slots"), own)
+            target = fn.pointer(address)
+            self.move(fn, slot, target)
         fn.end("ret void")
         return fn

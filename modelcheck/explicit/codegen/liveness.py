@@ -82,7 +82,7 @@ class Liveness(Runtime):
     def _sort_out(self) -> Function:
         """What each state of a table is for a property; how many have no goal, and bit 63 for an error."""
         params = [("ptr", "table"), ("i64", "slots"), ("i64", "which"), ("ptr noalias", "classes")]
-        fn = Function("sort_out", params, "i64", "nounwind")
+        fn = Function("sort_out", params, "i64")
         own, many, failed = fn.array(self.words), fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
@@ -102,7 +102,7 @@ class Liveness(Runtime):
         A step that changes nothing is none.  A fair step that leaves the scope is possible.
         """
         params = [*TABLES, *SOME, ("i64", "at"), ("ptr", "scratch")]
-        fn = Function("link", params, "i64", "nounwind")
+        fn = Function("link", params, "i64")
         places, numbers, starts = (array(fn, name) for name in (PLACES, NUMBERS, STARTS))
         targets, codes, possible, insides = (array(fn, n) for n in (TARGETS, CODES, POSSIBLE, INSIDE))
         own, at, wrong = fn.array(self.words), fn.cell(64, V(64, "%at")), fn.new("wrong")
@@ -122,7 +122,7 @@ class Liveness(Runtime):
                 for word in self._cuts * bool(action):
                     bit = fn.select(fn.is_set(fn.read("%ctx", word)), bit_of(fn, i64(action)), i64(0))
                     fn.store(cut, fn.or_(fn.load(cut), bit))
-            with self._successors(fn) as entry, fn.when(self._differs(fn, entry, own)):
+            with self._successors(fn) as entry, fn.when(fn.is_set(self.difference(fn, entry, own))):
                 code = fn.and_(fn.read(entry, self.words), i64(NONE))
                 fn.store(inside, fn.or_(fn.load(inside), bit_of(fn, code)))
                 place, there = self._place(fn, entry)
@@ -138,22 +138,21 @@ class Liveness(Runtime):
             fn.write(insides, fn.load(inside), number)
             fn.write(possible, fn.or_(fn.load(inside), fn.load(cut)), number)
         fn.end(f"ret {fn.load(at)}")
-        fn.begin(wrong)
-        fn.end("ret i64 -1")
+        fn.exit(wrong, "ret i64 -1")
         return fn
 
     # ------------------------------------------------------------------ waiting
 
     def _enter(self) -> Function:
         """The place of a state among all slots, or -1."""
-        fn = Function("enter", [*TABLES[1:], ("ptr", "state")], "i64", "nounwind")
+        fn = Function("enter", [*TABLES[1:], ("ptr", "state")], "i64")
         place, there = self._place(fn, "%state")
         fn.end(f"ret {fn.select(there, place, i64(-1))}")
         return fn
 
     def _reach(self) -> Function:
         """Mark a node as reached from another; where a wait begins, mark its waiting node too."""
-        fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
+        fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void")
         node, total = V(64, "%node"), fn.read("%frame", TOTAL)
         from_, found, numbers, classes = (array(fn, name) for name in (FROM, FOUND, NUMBERS, CLASSES))
 
@@ -176,7 +175,7 @@ class Liveness(Runtime):
 
     def _due(self) -> Function:
         """A fault leads to a node from another: it is due in the next layer, if nothing gets there before."""
-        fn = Function("due", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
+        fn = Function("due", [FRAME, ("i64", "node"), ("i64", "from")], "void")
         node = V(64, "%node")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
         is_new = fn.and_(fn.is_zero(get(fn, from_, node)), fn.is_zero(fn.read(how, node, 8)))
@@ -191,7 +190,7 @@ class Liveness(Runtime):
 
     def _wake_due(self) -> Function:
         """Of what is due, take what nothing has got to without the fault."""
-        fn = Function("wake_due", [FRAME, *SOME], "void", "nounwind")
+        fn = Function("wake_due", [FRAME, *SOME], "void")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
         with fn.loop(V(64, "%count")) as index:
             place = fn.add(V(64, "%first"), index)
@@ -208,7 +207,7 @@ class Liveness(Runtime):
         With `waits` also from those that wait, which go on to states without the goal.
         """
         params = [*TABLES, *SOME, ("i1", "paid"), ("i1", "waits"), ("ptr", "scratch")]
-        fn = Function("wander", params, "i1", "nounwind")
+        fn = Function("wander", params, "i1")
         found, numbers, places = (array(fn, name) for name in (FOUND, NUMBERS, PLACES))
         starts, targets = array(fn, STARTS), array(fn, TARGETS)
         own, total, wrong = fn.array(self.words), fn.read("%frame", TOTAL), fn.new("wrong")
@@ -250,8 +249,7 @@ class Liveness(Runtime):
                 fn.goto(on)
             fn.begin(on)
         fn.end("ret i1 true")
-        fn.begin(wrong)
-        fn.end("ret i1 false")
+        fn.exit(wrong, "ret i1 false")
         return fn
 
     def _come(self, fn: Function, entry: str, node: V, source: V) -> None:
@@ -314,10 +312,3 @@ class Liveness(Runtime):
         table = fn.read(shard, TABLE)
         address, there = self.find(fn, fn.pointer(table), fn.read(shard, SLOTS), state)
         return fn.add(fn.read("%frame", number), fn.udiv(fn.sub(address, table), i64(8 * self.words))), there
-
-    def _differs(self, fn: Function, entry: str, state: str) -> V:
-        """Whether a successor is another state."""
-        differs: V = i64(0)
-        for n in range(self.words):
-            differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
-        return fn.is_set(differs)

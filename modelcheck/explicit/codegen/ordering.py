@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 
-from modelcheck.explicit.codegen.arithmetic import TRUE, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import code_at, decode, encode, is_monotone
 from modelcheck.explicit.codegen.members import candidate, entry, length
@@ -54,13 +54,8 @@ def _stands_for_a_value(of: Packing, code: int) -> bool:
 def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
     """For each slot of a set or bag its rank among them, whether it counts, and its member."""
     packing = packed_as(whole, Slots)
-    slots = [candidate(fn, whole, i64(index)) for index in range(packing.most)]
-    counted = []
-    for index, (there, member) in enumerate(slots):
-        new = TRUE
-        if packing.repeated and index:
-            new = fn.ne(entry(fn, whole, i64(index - 1)).v, member.v)
-        counted.append((fn.and_(there, new), member))
+    slots = [(i64(n), *candidate(fn, whole, i64(n))) for n in range(packing.most)]
+    counted = [(is_first(fn, whole, *slot), slot[-1]) for slot in slots]
     keys = [key(fn, member)[0] for _, member in counted]
     ranked = []
     for mine, slot in zip(keys, counted, strict=True):
@@ -70,6 +65,15 @@ def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
                 before = fn.add(before, fn.resize(fn.and_(there, fn.below(other, mine)), 64))
         ranked.append((before, slot))
     return ranked
+
+
+def is_first(fn: Function, whole: Live, index: V, there: V, member: Live) -> V:
+    """Whether a slot that is `there` counts: equal members of a bag stand together, and the first does."""
+    if not packed_as(whole, Slots).repeated or index.const == 0:
+        return there
+    first = fn.is_zero(index)
+    before = entry(fn, whole, fn.select(first, i64(0), fn.sub(index, i64(1))))
+    return fn.and_(there, fn.or_(first, fn.ne(before.v, member.v)))
 
 
 def key(fn: Function, live: Live) -> tuple[V, int]:

@@ -63,7 +63,7 @@ class Parameters:
         """A function that takes the numbers over, where there are any."""
         if not self._places:
             return []
-        fn = Function("configure", [("ptr", "values")], "void", "nounwind")
+        fn = Function("configure", [("ptr", "values")], "void")
         for place in range(len(self._places)):
             fn.write(PLACE, fn.read("%values", place), place)
         fn.end("ret void")

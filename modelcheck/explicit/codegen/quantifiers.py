@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
@@ -85,19 +84,22 @@ def rounds(walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
 
 def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     """The value of a quantifier."""
+    if expr.quantifier in {Quantifier.FORALL, Quantifier.EXISTS}:
+        return truth(_quantified(w, expr, at, exists=expr.quantifier is Quantifier.EXISTS))
+    walk = candidates(w, expr.domain, expr.case, at, in_order=False)
+    of = _shape(w, expr, walk, at)
     match expr.quantifier:
-        case Quantifier.FORALL | Quantifier.EXISTS:
-            return truth(_quantified(w, expr, at, exists=expr.quantifier is Quantifier.EXISTS))
         case Quantifier.SUM:
-            return _sum(w, expr, at)
+            return _sum(w, expr, at, walk, of)
         case Quantifier.SET:
-            return _set(w, expr, at)
+            return _set(w, expr, at, walk, of)
+        case _ if isinstance(of, Never):
+            at.fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
+            return known_zero(walk.packing if expr.quantifier in ARGS else of)
         case Quantifier.MAX | Quantifier.MIN:
-            return _extreme(w, expr, at)
-        case Quantifier.ARGMAX | Quantifier.ARGMIN:
-            return _arg_extreme(w, expr, at)
+            return _extreme(w, expr, at, of)
         case _:
-            assert_never(expr.quantifier)
+            return _arg_extreme(w, expr, at, walk, of)
 
 
 def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
@@ -146,11 +148,10 @@ def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
     return hit_any if exists else fn.not_(hit_any)
 
 
-def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
+def _sum(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
     if not isinstance(of, Number):  # there is no candidate, or to ask for its value is an error
         of = Number(0, 0)
+    fn = at.fn
     cell = fn.cell(64, i64(0))
 
     def visit(_: Live) -> None:
@@ -160,9 +161,7 @@ def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     return number(fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
 
 
-def _set(w: Writer, expr: ir.Bind, at: Scene) -> Live:
-    walk = candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
+def _set(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
     found = Gathered(at.fn, set_of(of, walk.count))
     _each(w, expr, at, lambda _: found.add(convert(at.fn, w.value(expr.body, at), of)))
     return found.value
@@ -176,13 +175,9 @@ def _shape(w: Writer, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
     return w.shape(expr.body, replace(at, slots={**at.slots, expr.slot: member}))
 
 
-def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+def _extreme(w: Writer, expr: ir.Bind, at: Scene, of: Packing) -> Live:
     """The greatest or least value of the body; numbers, or tuples of them."""
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):
-        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
-        return known_zero(of)
+    fn = at.fn
     best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
 
     def visit(_: Live) -> None:
@@ -197,14 +192,9 @@ def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     return Live(of, fn.load(best))
 
 
-def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
     """The first member with the best value; on a sort a tie is an error."""
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):
-        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
-        return known_zero(walk.packing)
-    none = known_zero(walk.packing).v
+    fn, none = at.fn, known_zero(walk.packing).v
     best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
     any_, tied = fn.cell(1, FALSE), fn.cell(1, FALSE)
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.context import Context
+from modelcheck.explicit.codegen.context import CURSOR, Context
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.state import StateBits
 
@@ -174,6 +176,30 @@ class Runtime:
         """Keep a bit in a slot."""
         word, bit = self.layout.mark(mark)
         fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
+
+    def difference(self, fn: Function, one: str, other: str) -> V:
+        """The bits in which two states differ, of all words together."""
+        differs = i64(0)
+        for n in range(self.words):
+            differs = fn.or_(differs, fn.xor(fn.read(one, n), fn.read(other, n)))
+        return differs
+
+    def move(self, fn: Function, source: str, to: str, count: int | None = None) -> None:
+        """Copy the words of a state, or `count` words, as they are."""
+        for n in range(count or self.words):
+            fn.write(to, fn.read(source, n), n)
+
+    def made_from(self, fn: Function, start: V) -> V:
+        """How many successors were made from an address on."""
+        return fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+
+    @contextmanager
+    def states_in(self, fn: Function, table: str, slots: V) -> Iterator[tuple[V, str]]:
+        """What is written inside runs for each state of a table: the number of its slot, and the slot."""
+        with fn.loop(slots) as index:
+            slot = fn.at(table, fn.mul(index, i64(self.words)))
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+                yield index, slot
 
     def copy(self, fn: Function, slot: str, to: str) -> None:
         """Copy the state in a slot, without what the table keeps in it."""

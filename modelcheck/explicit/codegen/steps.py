@@ -55,7 +55,7 @@ class Steps:
         place = context.actions.index(action)
         self.name = f"{'probe' if probe else self.called}.{place}"
         params = [("ptr noalias nocapture", "ctx"), ("ptr noalias nocapture readonly", "before")]
-        self.fn = fn = Function(self.name, params, "i1", "nounwind")
+        self.fn = fn = Function(self.name, params, "i1")
         self.error, self.done = fn.new("error"), fn.new("done")
         self.before = StateBits(fn, layout, "%before")
         self.after = StateBits(fn, layout, fn.array(layout.words))
@@ -75,8 +75,7 @@ class Steps:
         if not self.probe:
             self._find(self.context.errors + self.action.is_fault)
         fn.end("ret i1 true")
-        fn.begin(self.done)
-        fn.end("ret i1 false")
+        fn.exit(self.done, "ret i1 false")
 
     def _pay(self) -> None:
         """Nothing happens when there may be no faults of the kind, or no more of them."""

@@ -9,7 +9,7 @@ from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import code_at, is_monotone, place_of
 from modelcheck.explicit.codegen.members import candidate, entry, length, with_length
-from modelcheck.explicit.codegen.ordering import canonical_order, ranks
+from modelcheck.explicit.codegen.ordering import canonical_order, is_first, ranks
 from modelcheck.explicit.codegen.packing import (
     WIDEST_MASK,
     Mask,
@@ -136,11 +136,11 @@ def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
             return Walk(of, most, length(fn, whole), lambda index: candidate(fn, whole, index))
         case Slots(of) if in_order and not is_monotone(of):
             return _by_rank(fn, whole, of)
-        case Slots(of, most, repeated):
+        case Slots(of, most):
 
             def one(index: V) -> tuple[V, Live]:
                 there, member = candidate(fn, whole, index)
-                return (fn.and_(there, _is_first(fn, whole, index, member)) if repeated else there), member
+                return is_first(fn, whole, index, there, member), member
 
             return Walk(of, most, length(fn, whole), one)
         case _:
@@ -168,15 +168,6 @@ def of_case_in_mask(fn: Function, whole: Live, case: int, *, in_order: bool) -> 
     table = fn.table([place_of(of, code) for code in codes if code >> of.payload == case])
     count = len(table.numbers)
     return Walk(of, count, i64(count), lambda index: candidate(fn, whole, fn.look_up(table, index)))
-
-
-def _is_first(fn: Function, whole: Live, index: V, member: Live) -> V:
-    """Whether an entry differs from the one before it: equal members of a bag stand together."""
-    if index.const == 0:
-        return TRUE
-    first = fn.is_zero(index)
-    before = entry(fn, whole, fn.select(first, i64(0), fn.sub(index, i64(1))))
-    return fn.or_(first, fn.ne(before.v, member.v))
 
 
 def _by_table(fn: Function, whole: Live, of: Packing) -> Walk:

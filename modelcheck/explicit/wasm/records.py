@@ -111,8 +111,7 @@ class RecordWriter(Steps):
         self._args, self._choices = (), []
         self._record(StepOutcome.ERROR)
         fn.end("ret i1 true")
-        fn.begin(self.done)
-        fn.end("ret i1 false")
+        fn.exit(self.done, "ret i1 false")
 
     def _pay(self) -> None:
         """Tell that there may be no more faults of the kind, where that is so."""
