@@ -78,65 +78,51 @@ class Arithmetic:
 
     def add(self, a: V, b: V) -> V:
         """The sum."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const + b.const)
         if b.const == 0:
             return a
-        return b if a.const == 0 else self._op("add", a, b)
+        return b if a.const == 0 else self._op("add", a, b, operator.add)
 
     def sub(self, a: V, b: V) -> V:
         """The difference."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const - b.const)
-        return a if b.const == 0 else self._op("sub", a, b)
+        return a if b.const == 0 else self._op("sub", a, b, operator.sub)
 
     def mul(self, a: V, b: V) -> V:
         """The product."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const * b.const)
         if a.const == 0 or b.const == 1:
             return a
-        return b if b.const == 0 or a.const == 1 else self._op("mul", a, b)
+        return b if b.const == 0 or a.const == 1 else self._op("mul", a, b, operator.mul)
 
     def sdiv(self, a: V, b: V) -> V:
         """The quotient with sign, rounded towards 0."""
-        return self._op("sdiv", a, b)
+        return self._pure(a.bits, f"sdiv {a}, {b.text}")
 
     def udiv(self, a: V, b: V) -> V:
         """The quotient without sign, rounded down."""
-        if a.const is not None and b.const:
-            return const(a.bits, a.const // b.const)
-        return a if b.const == 1 else self._op("udiv", a, b)
+        return a if b.const == 1 else self._op("udiv", a, b, operator.floordiv)
 
     def srem(self, a: V, b: V) -> V:
         """What the quotient with sign leaves; it has the sign of the dividend."""
-        return self._op("srem", a, b)
+        return self._pure(a.bits, f"srem {a}, {b.text}")
 
     def and_(self, a: V, b: V) -> V:
         """The bits that both have."""
         full = (1 << a.bits) - 1
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const & b.const)
         if a.const == 0 or b.const == full:
             return a
-        return b if b.const == 0 or a.const == full else self._op("and", a, b)
+        return b if b.const == 0 or a.const == full else self._op("and", a, b, operator.and_)
 
     def or_(self, a: V, b: V) -> V:
         """Bitwise or."""
         full = (1 << a.bits) - 1
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const | b.const)
         if b.const == 0 or a.const == full:
             return a
-        return b if a.const == 0 or b.const == full else self._op("or", a, b)
+        return b if a.const == 0 or b.const == full else self._op("or", a, b, operator.or_)
 
     def xor(self, a: V, b: V) -> V:
         """The bits in which they differ."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const ^ b.const)
         if b.const == 0:
             return a
-        return b if a.const == 0 else self._op("xor", a, b)
+        return b if a.const == 0 else self._op("xor", a, b, operator.xor)
 
     def not_(self, a: V) -> V:
         """The other bits."""
@@ -155,9 +141,12 @@ class Arithmetic:
             return a
         if by.const is not None and by.const >= a.bits:
             return const(a.bits, 0)
-        if a.const is not None and by.const is not None:
-            return const(a.bits, of(a.const, by.const))
-        return self._op(name, a, by)
+        return self._op(name, a, by, of)
+
+    def _op(self, name: str, a: V, b: V, of: Callable[[int, int], int]) -> V:
+        if a.const is not None and b.const is not None:
+            return const(a.bits, of(a.const, b.const))
+        return self._pure(a.bits, f"{name} {a}, {b.text}")
 
     def mask(self, bits: int, count: V) -> V:
         """A number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
@@ -268,9 +257,6 @@ class Arithmetic:
         for what in self._order[count:]:
             del self._known[what]
         del self._order[count:]
-
-    def _op(self, name: str, a: V, b: V) -> V:
-        return self._pure(a.bits, f"{name} {a}, {b.text}")
 
     def _pure(self, bits: int, what: str) -> V:
         """The result of an instruction that always has the same; once is enough."""

@@ -109,6 +109,17 @@ class Function(Arithmetic):
                 assert block.is_reached or not block.ended, f"{block.label} was left out"
                 block.is_reached = True
 
+    def either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
+        """One way where the test is true, else the other, each in its block; both go on in the last block."""
+        then, other, after = blocks
+        self.fork(test, then, other)
+        for block, way in zip((then, other), ways, strict=True):
+            with self.remembering():
+                self.begin(block)
+                way()
+                self.goto(after)
+        self.begin(after)
+
     @contextmanager
     def when(self, test: V) -> Iterator[None]:
         """What is written inside runs when the test is true."""

@@ -204,9 +204,14 @@ class _Renamer:
         """The value with its members renamed."""
         if not self.concerns(of):
             return live
-        fn, packing = self.fn, live.packing
+        packing = live.packing
         if self._is_known() and _has_table(of, packing):
             return self._by_table(live, of)
+        return self._written(live, of)
+
+    def _written(self, live: Live, of: t.Type) -> Live:
+        """The same by instructions, or known where the value is."""
+        fn, packing = self.fn, live.packing
         match of, packing:
             case t.Sort(name), _:
                 return Live(packing, self._member(name, live.v))
@@ -248,27 +253,13 @@ class _Renamer:
         scratch = _Renamer(Function("scratch", [], "void"), self.model, self.renamings)
         for number in range(packing.codes):
             known = value(scratch.fn, packing, i64(number))
-            new = code(scratch.fn, scratch._slowly(known, of)).const
+            new = code(scratch.fn, scratch._written(known, of)).const
             if new is None:
                 raise AssertionError(f"the renamed value of a known {of} is not known")
             table |= new << number * packing.width
         by = fn.mul(code(fn, live), i64(packing.width))
         found = fn.and_(fn.lshr(i64(table), by), i64((1 << packing.width) - 1))
         return value(fn, packing, found)
-
-    def _slowly(self, live: Live, of: t.Type) -> Live:
-        """The renamed value of one that is known."""
-        match of, live.packing:
-            case t.Sort(name), _:
-                return Live(live.packing, self._member(name, live.v))
-            case t.Option(inner), Optional(packed):
-                if live.v.const == 0:
-                    return live
-                return option_of(self.fn, self.renamed(some(self.fn, live, packed), inner))
-            case t.Set(inner), Mask():
-                return self._members(live, inner)
-            case _:
-                return self.renamed(live, of)
 
     def _parts(self, live: Live, types: Iterable[t.Type]) -> Live:
         parts = [self.renamed(part, of) for part, of in zip(split(self.fn, live), types, strict=True)]

@@ -9,6 +9,7 @@ function's exit; everything else may be computed where its value is not used.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
 import modelcheck.explicit.codegen.quantifiers as quantifiers
@@ -192,14 +193,12 @@ class Expressions:
             return Live(both, fn.select(test, convert(fn, then, both).v, convert(fn, other, both).v))
         both = join(self.shape(expr.then, at), self.shape(expr.other, at))
         cell = fn.cell(known_zero(both).v.bits)
-        yes, no, after = fn.new("then"), fn.new("else"), fn.new("after")
-        fn.fork(test, yes, no)
-        for block, branch in ((yes, expr.then), (no, expr.other)):
-            with fn.remembering():
-                fn.begin(block)
-                fn.store(cell, convert(fn, self.value(branch, at), both).v)
-            fn.goto(after)
-        fn.begin(after)
+
+        def keep(branch: ir.Expr) -> None:
+            fn.store(cell, convert(fn, self.value(branch, at), both).v)
+
+        blocks = [fn.new(hint) for hint in ("then", "else", "after")]
+        fn.either(test, blocks, partial(keep, expr.then), partial(keep, expr.other))
         return Live(both, fn.load(cell))
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
@@ -254,14 +255,11 @@ class Liveness(Runtime):
 
     def _come(self, fn: Function, entry: str, node: V, source: V) -> None:
         """A successor is a node: it is reached, or due where a fault leads there."""
-        by_fault, free, after = fn.new("by_fault"), fn.new("free"), fn.new("come")
-        fn.fork(fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT))), by_fault, free)
-        for block, called in ((by_fault, "due"), (free, "reach")):
-            with fn.remembering():
-                fn.begin(block)
-                fn.emit(f"call void @{called}(ptr %frame, {node}, {source})")
-                fn.goto(after)
-        fn.begin(after)
+        blocks = [fn.new(hint) for hint in ("by_fault", "free", "come")]
+        by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
+        given = f"(ptr %frame, {node}, {source})"
+        due, reach = (partial(fn.emit, f"call void @{called}{given}") for called in ("due", "reach"))
+        fn.either(by_fault, blocks, due, reach)
 
     # ------------------------------------------------------------------ parts
 

@@ -68,8 +68,8 @@ class OperationWriter:
                 return truth(fn.not_(a.v))
             case Op.EQ, [a, b]:
                 return truth(same(fn, a, b))
-            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD), _):
-                return self._arithmetic(expr.op, args)
+            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD), [a, b]):
+                return self._arithmetic(expr.op, a, b)
             case ((Op.LT | Op.LE), [a, b]):
                 both = join(a.packing, b.packing)
                 x, y = convert(fn, a, both), convert(fn, b, both)
@@ -107,33 +107,30 @@ class OperationWriter:
 
     # ------------------------------------------------------------------ numbers
 
-    def _arithmetic(self, op: Op, args: list[Live]) -> Live:
-        fn = self.fn
-        ends = [(p.lo, p.hi) for arg in args if isinstance(p := arg.packing, Number)]
-        match op, args, ends:
-            case Op.ADD, [a, b], [(lo, hi), (lo2, hi2)]:
-                return self._number(fn.add(a.v, b.v), lo + lo2, hi + hi2)
-            case Op.SUB, [a, b], [(lo, hi), (lo2, hi2)]:
-                return self._number(fn.sub(a.v, b.v), lo - hi2, hi - lo2)
-            case Op.MUL, [a, b], [(lo, hi), (lo2, hi2)]:
-                corners = [x * y for x in (lo, hi) for y in (lo2, hi2)]
+    def _arithmetic(self, op: Op, a: Live, b: Live) -> Live:
+        fn, one, other = self.fn, packed_as(a, Number), packed_as(b, Number)
+        match op:
+            case Op.ADD:
+                return self._number(fn.add(a.v, b.v), one.lo + other.lo, one.hi + other.hi)
+            case Op.SUB:
+                return self._number(fn.sub(a.v, b.v), one.lo - other.hi, one.hi - other.lo)
+            case Op.MUL:
+                corners = [x * y for x in (one.lo, one.hi) for y in (other.lo, other.hi)]
                 return self._number(fn.mul(a.v, b.v), min(corners), max(corners))
-            case Op.DIV | Op.MOD, [a, b], [(lo, hi), (lo2, hi2)]:
-                return self._divided(op, a, b, (lo, hi), (lo2, hi2))
             case _:
-                raise TypeError(f"{op} of {args}")
+                return self._divided(op, a, b, one, other)
 
     def _number(self, v: V, lo: int, hi: int) -> Live:
         if max(abs(lo), abs(hi)) >= MOST:
             raise TooWide("a number that may be beyond 62 bits")
         return number(v, lo, hi)
 
-    def _divided(self, op: Op, a: Live, b: Live, of: tuple[int, int], by: tuple[int, int]) -> Live:
+    def _divided(self, op: Op, a: Live, b: Live, of: Number, by: Number) -> Live:
         """Rounds towards minus infinity; the rest has the sign of the divisor."""
         fn = self.fn
-        if by[0] <= 0 <= by[1]:
+        if by.lo <= 0 <= by.hi:
             fn.leave_if(fn.is_zero(b.v), self.error)
-        most = max(abs(of[0]), abs(of[1]))
+        most = max(abs(of.lo), abs(of.hi))
         if a.v.const is not None and b.v.const:
             exact = a.v.signed // b.v.signed if op is Op.DIV else a.v.signed % b.v.signed
             return self._number(i64(exact), exact, exact)
@@ -141,9 +138,9 @@ class OperationWriter:
         differs = fn.and_(fn.is_set(rest), fn.less(fn.xor(rest, b.v), i64(0)))
         if op is Op.DIV:
             down = fn.sub(quotient, fn.resize(differs, 64))
-            return self._number(down, -most - 1 if of[0] < 0 or by[0] < 0 else 0, most)
+            return self._number(down, -most - 1 if of.lo < 0 or by.lo < 0 else 0, most)
         found = fn.add(rest, fn.select(differs, b.v, i64(0)))
-        return self._number(found, min(0, by[0] + 1), max(0, by[1] - 1))
+        return self._number(found, min(0, by.lo + 1), max(0, by.hi - 1))
 
     def _better(self, a: Live, b: Live, *, least: bool) -> Live:
         fn = self.fn

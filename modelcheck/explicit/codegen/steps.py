@@ -144,12 +144,7 @@ class Steps:
             self.next = outer
             each = max(each, self.most)
 
-        if written_out:
-            for number in range(walk.count):
-                attempt(i64(number))
-        else:
-            with fn.loop(walk.limit) as index:
-                attempt(index)
+        fn.rounds(walk.count, attempt, written_out=written_out, limit=walk.limit)
         self.most = most * walk.count * each
 
     def _begin(self, args: tuple[Live, ...]) -> None:
@@ -215,26 +210,22 @@ class Steps:
 
     def _branch(self, statement: ir.Branch, rest: Callable[[], None]) -> None:
         """Each branch, followed by the rest."""
-        fn = self.fn
-        then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
-        fn.fork(self.expressions.test(statement.test, self.scene), then, other)
+        blocks = [self.fn.new(hint) for hint in ("then", "else", "after")]
+        test = self.expressions.test(statement.test, self.scene)
+        then, other = (partial(self._run, each, rest) for each in (statement.then, statement.other))
+        self._either(test, blocks, then, other)
 
-        def run(block: InstructionBlock, branch: Sequence[ir.Stmt]) -> None:
-            fn.begin(block)
-            self._run(branch, rest)
-            fn.goto(after)
-
-        self._either(partial(run, then, statement.then), partial(run, other, statement.other))
-        fn.begin(after)
-
-    def _either(self, *branches: Callable[[], None]) -> None:
+    def _either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
         """Ways of which one is taken: there are as many steps as the most of them has."""
         before, most = self.most, 0
-        for way in branches:
+
+        def run(way: Callable[[], None]) -> None:
+            nonlocal most
             self.most = before
-            with self.fn.remembering():
-                way()
+            way()
             most = max(most, self.most)
+
+        self.fn.either(test, blocks, *(partial(run, way) for way in ways))
         self.most = most
 
     def _for(self, statement: ir.Each) -> None:
@@ -334,27 +325,17 @@ class Steps:
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """The rounds of a `for` from one on; each branch of a round continues by itself."""
-        fn = self.fn
         if index == walk.count:
             rest()
             return
         there, member = walk.candidate(i64(index))
-        inside, past, after = fn.new("round"), fn.new("past"), fn.new("after")
-        fn.fork(there, inside, past)
 
         def run() -> None:
-            fn.begin(inside)
             self.scene.slots[statement.slot] = member
             self._run(statement.body, lambda: self._next_round(statement, walk, index + 1, rest))
-            fn.goto(after)
 
-        def pass_by() -> None:
-            fn.begin(past)
-            self._for_choosing(statement, walk, index + 1, rest)
-            fn.goto(after)
-
-        self._either(run, pass_by)
-        fn.begin(after)
+        blocks = [self.fn.new(hint) for hint in ("round", "past", "after")]
+        self._either(there, blocks, run, partial(self._for_choosing, statement, walk, index + 1, rest))
 
     def _next_round(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """The rounds that follow a way through one; the next way then finds the names of its own round."""
