@@ -168,32 +168,25 @@ class Expansion(Runtime):
             ("ptr noalias", "marks"),
         ]
         fn = Function("expand_round", params, "void")
-        again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
-        fn.goto(again)
-        fn.begin(again)
-        index = V(64, "%index")
-        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND['next'])}, i64 1 seq_cst")
-        fn.fork(fn.less(index, fn.read("%round", ROUND["chunks"])), take, done)
-        fn.begin(take)
-        chunk = fn.at(fn.pointer(fn.read("%round", ROUND["chunk_table"])), fn.mul(index, i64(CHUNK_SIZE)))
-        start = fn.address("%scratch")
-        fn.write("%ctx", start, CURSOR)
-        faults = fn.is_set(fn.read("%round", ROUND["with_faults"]))
-        states = fn.pointer(fn.read(chunk, CHUNK["states"]))
-        many = fn.call(
-            64,
-            "expand",
-            "%ctx",
-            states,
-            fn.read(chunk, CHUNK["first"]),
-            fn.read(chunk, CHUNK["how_many"]),
-            V(64, "%end"),
-            faults,
-        )
-        fn.write(chunk, many, CHUNK["done"])
-        count = self.made_from(fn, start)
-        out, offsets = fn.pointer(fn.read(chunk, CHUNK["out"])), fn.at(chunk, CHUNK["offsets"])
-        fn.emit(f"call void @sort(ptr %scratch, {count}, ptr {out}, ptr {offsets}, ptr %marks)")
-        fn.goto(again)
-        fn.exit(done, "ret void")
+        with self.taken(fn, "next", lambda: fn.read("%round", ROUND["chunks"])) as index:
+            chunk = fn.at(fn.pointer(fn.read("%round", ROUND["chunk_table"])), fn.mul(index, i64(CHUNK_SIZE)))
+            start = fn.address("%scratch")
+            fn.write("%ctx", start, CURSOR)
+            faults = fn.is_set(fn.read("%round", ROUND["with_faults"]))
+            states = fn.pointer(fn.read(chunk, CHUNK["states"]))
+            many = fn.call(
+                64,
+                "expand",
+                "%ctx",
+                states,
+                fn.read(chunk, CHUNK["first"]),
+                fn.read(chunk, CHUNK["how_many"]),
+                V(64, "%end"),
+                faults,
+            )
+            fn.write(chunk, many, CHUNK["done"])
+            count = self.made_from(fn, start)
+            out, offsets = fn.pointer(fn.read(chunk, CHUNK["out"])), fn.at(chunk, CHUNK["offsets"])
+            fn.emit(f"call void @sort(ptr %scratch, {count}, ptr {out}, ptr {offsets}, ptr %marks)")
+        fn.end("ret void")
         return fn

@@ -158,24 +158,17 @@ class Insertion(Runtime):
     def _round(self, called: str) -> Function:
         """Take shards of a round until none is left: insert what the chunks have for each."""
         fn = Function(f"{called}_round", [("ptr", "round")], "void")
-        again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
-        fn.goto(again)
-        fn.begin(again)
-        index = V(64, "%index")
-        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND['shard_next'])}, i64 1 seq_cst")
-        fn.fork(fn.less(index, i64(SHARDS)), take, done)
-        fn.begin(take)
-        size = fn.read("%round", ROUND["shard_size"])
-        shard = fn.at(fn.pointer(fn.read("%round", ROUND["shard_table"])), fn.mul(index, size))
-        chunks = fn.pointer(fn.read("%round", ROUND["chunk_table"]))
-        with fn.loop(fn.read("%round", ROUND["chunks"])) as number:
-            chunk = fn.at(chunks, fn.mul(number, i64(CHUNK_SIZE)))
-            offsets = fn.at(chunk, CHUNK["offsets"])
-            first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
-            entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
-            fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
-        fn.goto(again)
-        fn.exit(done, "ret void")
+        with self.taken(fn, "shard_next", lambda: i64(SHARDS)) as index:
+            size = fn.read("%round", ROUND["shard_size"])
+            shard = fn.at(fn.pointer(fn.read("%round", ROUND["shard_table"])), fn.mul(index, size))
+            chunks = fn.pointer(fn.read("%round", ROUND["chunk_table"]))
+            with fn.loop(fn.read("%round", ROUND["chunks"])) as number:
+                chunk = fn.at(chunks, fn.mul(number, i64(CHUNK_SIZE)))
+                offsets = fn.at(chunk, CHUNK["offsets"])
+                first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
+                entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
+                fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
+        fn.end("ret void")
         return fn
 
     def _rehash(self) -> Function:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
@@ -192,6 +192,20 @@ class Runtime:
     def made_from(self, fn: Function, start: V) -> V:
         """How many successors were made from an address on."""
         return fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+
+    @contextmanager
+    def taken(self, fn: Function, of: str, count: Callable[[], V]) -> Iterator[V]:
+        """What is written inside runs for each number of a round that no other thread has taken."""
+        again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
+        fn.goto(again)
+        fn.begin(again)
+        index = V(64, "%index")
+        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND[of])}, i64 1 seq_cst")
+        fn.fork(fn.less(index, count()), take, done)
+        fn.begin(take)
+        yield index
+        fn.goto(again)
+        fn.begin(done)
 
     @contextmanager
     def states_in(self, fn: Function, table: str, slots: V) -> Iterator[tuple[V, str]]:

@@ -73,9 +73,13 @@ class Steps:
         fn.goto(self.done)
         fn.begin(self.error)
         if not self.probe:
-            self._find(self.context.errors + self.action.is_fault)
+            self._fail()
         fn.end("ret i1 true")
         fn.exit(self.done, "ret i1 false")
+
+    def _fail(self) -> None:
+        """The step is an error of the model."""
+        self._find(self.context.errors + self.action.is_fault)
 
     def _pay(self) -> None:
         """Nothing happens when there may be no faults of the kind, or no more of them."""
@@ -173,10 +177,14 @@ class Steps:
         fn.fork(passes, on, refused)
         with fn.remembering():
             fn.begin(refused)
-            number = self.context.guards.index((self.action.name, index))
-            fn.write("%ctx", i64(1), self.context.refused + number)
+            self._refuse(index)
             fn.goto(self.next)
         fn.begin(on)
+
+    def _refuse(self, index: int) -> None:
+        """A guard, by its place in the head, says no."""
+        number = self.context.guards.index((self.action.name, index))
+        self.fn.write("%ctx", i64(1), self.context.refused + number)
 
     # --------------------------------------------------------------- statements
 
@@ -269,12 +277,16 @@ class Steps:
         here, block = fn.block, fn.new("cut")
         with fn.remembering():
             fn.begin(block, early=not here.ended)
-            fn.write("%ctx", i64(1), WENT)
-            if not self.probe:
-                self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
+            self._exceed(limit)
             fn.goto(self.next)
         fn.block = here
         return block
+
+    def _exceed(self, limit: str) -> None:
+        """A step is beyond the scope."""
+        self.fn.write("%ctx", i64(1), WENT)
+        if not self.probe:
+            self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
 
     def _assert(self, statement: ir.Assert) -> None:
         fn = self.fn

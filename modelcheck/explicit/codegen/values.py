@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import encode
 from modelcheck.explicit.codegen.packing import (
@@ -65,24 +65,22 @@ def container(width: int) -> int:
 
 def known(packing: Packing, value: Value) -> Live:
     """A value that is known now."""
-    match packing:
-        case Truth():
-            return Live(packing, TRUE if value else FALSE)
-        case Number():
-            return Live(packing, i64(int(value)))
-        case _:
-            return Live(packing, const(container(packing.width), encode(packing, value)))
+    return _known(packing, encode(packing, value))
 
 
 def known_zero(packing: Packing) -> Live:
     """The value whose code is zero: none, {}, []."""
+    return _known(packing, 0)
+
+
+def _known(packing: Packing, code: int) -> Live:
     match packing:
         case Truth():
-            return Live(packing, FALSE)
+            return Live(packing, const(1, code))
         case Number(lo):
-            return Live(packing, i64(lo))
+            return Live(packing, i64(code + lo))
         case _:
-            return Live(packing, const(container(packing.width), 0))
+            return Live(packing, const(container(packing.width), code))
 
 
 def number(v: V, lo: int, hi: int) -> Live:
